@@ -1,0 +1,98 @@
+//! What is wrong, where, and what to do about it: data only. The binary renders it.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// How much a diagnostic matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Works, but probably not as meant.
+    Warning,
+    /// Does not work.
+    Error,
+}
+
+/// A stretch of the source that a diagnostic speaks of, with what it has to say there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Label {
+    /// Byte offsets into the source.
+    pub span: Range<usize>,
+    /// What is to be seen there; may be empty.
+    pub text: String,
+}
+
+/// Where in a document a diagnostic belongs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The JSON path, such as `$.fields.content.close`; `None` for a source that is not JSON.
+    pub path: Option<String>,
+    /// Byte offsets into the source, when there is a source.
+    pub span: Option<Range<usize>>,
+}
+
+/// One finding about a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// A stable name such as `unknown-key`.
+    pub code: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One sentence: what is wrong.
+    pub message: String,
+    /// Where it is.
+    pub place: Place,
+    /// Further places that explain it.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place; the `with_` methods add the rest.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            place: Place::default(),
+            labels: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// The same with a JSON path.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
+        self.place.path = Some(path.into());
+        self
+    }
+
+    /// The same with byte offsets into the source.
+    #[must_use]
+    pub fn with_span(mut self, span: Range<usize>) -> Self {
+        self.place.span = Some(span);
+        self
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// One line: path and message, as far as they are known. Positions need the source and are the binary's business.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.place.path {
+            write!(f, "{path}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,3 @@
+//! The `obverse` binary.
+
+fn main() {}
