@@ -1,0 +1,5 @@
+//! What the integration tests share.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub mod reference;
