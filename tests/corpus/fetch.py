@@ -89,7 +89,7 @@ def download(source):
                 answer = session.get(candidate.link.url_without_fragment, headers={"Accept-Encoding": "identity"})
                 answer.raise_for_status()
                 return answer.content
-    raise Failure(f"the package index has no {source} as a {'wheel' if source.wheel else 'source distribution'}")
+    raise Failure(f"the package index cannot be reached or has no {source} as a {'wheel' if source.wheel else 'source distribution'}")
 
 
 def package_file(source, cache):
