@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Checks what `tests/cases/parser` expects against transformers.
 
-    tests/reference/check_cases.py [FILE...]
+    .venv/bin/python tests/reference/check_cases.py [FILE...]
 
 Each case is parsed with the response whole, and once more a character at a time, which must give the same unless the case
 says that it differs. Prints what is wrong and ends with 1, or prints the number of cases.
