@@ -8,7 +8,7 @@ use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, ToolCalls};
-use super::turn_end;
+use super::turn_end::{self, TurnEnd};
 use crate::value::{Map, Value};
 
 /// What is known of a chat template's wire format.
@@ -18,8 +18,7 @@ pub(super) struct Analysis {
     pub(super) reasoning: Option<Reasoning>,
     pub(super) content: Content,
     pub(super) calls: Option<ToolCalls>,
-    /// What ends a turn, white space included; empty where nothing does.
-    pub(super) turn_end: String,
+    pub(super) turn_end: TurnEnd,
     pub(super) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(super) settings: Vec<Map>,
@@ -95,7 +94,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
 
     let tooled = lab.user(true);
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
-    let calls = tool_calls::read(lab, &tooled, &anchor, known, &turn_end);
+    let calls = tool_calls::read(lab, &tooled, &anchor, known, &turn_end.marker);
     evidence.extend(calls.evidence);
     findings.extend(
         calls
@@ -105,12 +104,13 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     if calls.calls.is_some() {
         dialect = calls.dialect;
         let after_tool = after_tool(&tooled, &dialect);
-        if let Some((literal, found)) =
-            anchor::read(lab, &after_tool, &settings, "after a tool's result")
-            && !anchor
-                .literals
-                .iter()
-                .any(|known| literal.ends_with(known.as_str()))
+        // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
+        let known = lab
+            .prompt(&after_tool)
+            .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known
+            && let Some((literal, found)) =
+                anchor::read(lab, &after_tool, &settings, "after a tool's result")
         {
             anchor.literals.push(literal);
             evidence.push(found);

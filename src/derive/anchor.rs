@@ -22,6 +22,13 @@ impl Anchor {
             .map(|end| &text[end..])
     }
 
+    /// Whether the last turn begins after the last place where `said` stands.
+    pub(super) fn begins_after(&self, prompt: &str, said: &str) -> bool {
+        prompt
+            .rfind(said)
+            .is_some_and(|at| self.after_last(&prompt[at..]).is_some())
+    }
+
     /// The turn that `render` ends with. A prompt that prefills the turn differently from the history does not hide it,
     /// since only text before the first probe is searched.
     pub(super) fn turn<'t>(&self, render: &'t str, first_probe: &str) -> Option<&'t str> {
@@ -97,8 +104,9 @@ fn read_gap(
         .history
         .last()?
         .as_object()?
-        .values()
-        .filter_map(|value| value.as_str())
+        .iter()
+        .filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+        .filter_map(|(_, value)| value.as_str())
         .filter_map(|value| before.rfind(value).map(|at| at + value.len()))
         .max()?;
     let marker = text::last_token(&before[said..]);

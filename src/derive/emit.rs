@@ -43,7 +43,8 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
         "content".to_owned(),
         FieldDocument {
             open: analysis.content.open.clone().map(Delimiter::literal),
-            close: any_of(&ends).map(|end| Delimiter::pattern(format!("{end}\\s*"))),
+            close: any_of(&ends)
+                .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
             content: Some("text".to_owned()),
             ..FieldDocument::default()
         },
@@ -73,7 +74,7 @@ fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
 fn turn_ends(analysis: &Analysis) -> Vec<&str> {
     let mut ends = Vec::new();
     let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
-    for end in [Some(analysis.turn_end.as_str()), after_calls]
+    for end in [Some(analysis.turn_end.marker.as_str()), after_calls]
         .into_iter()
         .flatten()
     {
@@ -83,6 +84,14 @@ fn turn_ends(analysis: &Analysis) -> Vec<&str> {
         }
     }
     ends
+}
+
+/// What may follow the end of a turn at the end of a conversation.
+fn epilogue(analysis: &Analysis) -> String {
+    match analysis.turn_end.epilogue.trim() {
+        "" => String::new(),
+        epilogue => format!("(?:{}\\s*)?", text::escape_loosely(epilogue)),
+    }
 }
 
 /// A pattern for any of the literals; `None` for none.

@@ -173,7 +173,7 @@ impl ContentReport {
                 (Some(_), true) => ContentMode::WrappedWithReasoning,
             },
             open: analysis.content.open.clone().unwrap_or_default(),
-            close: analysis.turn_end.trim().to_owned(),
+            close: analysis.turn_end.marker.trim().to_owned(),
         }
     }
 }

@@ -6,6 +6,15 @@ use super::lab::{Context, Lab};
 use super::text;
 use crate::value::Value;
 
+/// What ends a turn, white space included.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct TurnEnd {
+    /// After every turn; empty where nothing ends it.
+    pub(super) marker: String,
+    /// What follows only at the end of the conversation, and belongs to it rather than to the turn.
+    pub(super) epilogue: String,
+}
+
 /// Reads what follows `last_probe` in a rendered turn; empty where nothing ends it.
 ///
 /// `first_probe` is the first value in the turn, from which it is found.
@@ -15,7 +24,7 @@ pub(super) fn read(
     anchor: &Anchor,
     message: &Value,
     (first_probe, last_probe): (&str, &str),
-) -> Option<(String, Evidence)> {
+) -> Option<(TurnEnd, Evidence)> {
     let turn = lab.turn(context, message).ok()?;
     let tail = |render: &str| -> Option<String> {
         let said = anchor.turn(render, first_probe)?;
@@ -37,5 +46,6 @@ pub(super) fn read(
         left: Sample::new("at the end", turn.full),
         right: Sample::new("before the next message", answered.unwrap_or_default()),
     };
-    Some((marker, evidence))
+    let epilogue = at_end[end..].to_owned();
+    Some((TurnEnd { marker, epilogue }, evidence))
 }

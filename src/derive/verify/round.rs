@@ -87,16 +87,20 @@ impl Bench<'_> {
         let Some(said) = self.analysis.anchor.after_last(&rendered.full[..first]) else {
             return Outcome::Skipped(Reason::NotRendered("turn"));
         };
-        if said.contains(&reasoning.close) {
-            // Under this setting the turn begins with a reasoning of its own, an empty one.
-            return Outcome::Skipped(Reason::NotRendered("reasoning"));
-        }
         let rest = &rendered.full[first - said.len()..];
-        let prefilled = self
+        let prompted = self
             .analysis
             .anchor
             .after_last(&rendered.prompt)
-            .is_some_and(|tail| tail.contains(&reasoning.open));
+            .unwrap_or_default();
+        let whole = parts(message).iter().all(|(part, words)| {
+            *part == "reasoning" || words.iter().all(|word| rest.contains(word))
+        });
+        if !whole || said.contains(&reasoning.close) || prompted.contains(&reasoning.close) {
+            // Under this setting the turn begins with an empty reasoning, or something else is left out too.
+            return Outcome::Skipped(Reason::NotRendered("reasoning"));
+        }
+        let prefilled = prompted.contains(&reasoning.open);
         let open = if prefilled {
             ""
         } else {
