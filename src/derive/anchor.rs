@@ -22,6 +22,18 @@ impl Anchor {
             .map(|end| &text[end..])
     }
 
+    /// Whether a turn that ends with `end` is followed by another one in `text`.
+    pub(super) fn follows(&self, text: &str, end: &str) -> bool {
+        let end = end.trim();
+        !end.is_empty()
+            && text.match_indices(end).any(|(at, _)| {
+                let rest = text[at + end.len()..].trim_start();
+                self.literals
+                    .iter()
+                    .any(|literal| rest.starts_with(literal.trim()))
+            })
+    }
+
     /// Whether the last turn begins after the last place where `said` stands.
     pub(super) fn begins_after(&self, prompt: &str, said: &str) -> bool {
         prompt

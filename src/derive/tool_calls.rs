@@ -93,6 +93,7 @@ pub(super) fn read(
     };
     let one = Assistant::calling([probe::call(0)]);
     let mut obstacle = None;
+    let mut candidates = Vec::new();
     for (arguments, no_content) in spellings() {
         dialect.arguments = arguments;
         dialect.no_content = no_content;
@@ -102,38 +103,47 @@ pub(super) fn read(
         let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
             continue;
         };
-        let Some(single) = cut(said, &one.calls) else {
-            obstacle.get_or_insert_with(|| {
-                format!("calls are rendered, but not as JSON or as a name beside JSON arguments:\n{said}")
-            });
-            continue;
-        };
-        let two = Assistant::calling([probe::call(0), probe::call(1)]);
-        let double_render = rendered(lab, context, &dialect, &two);
-        let double = double_render
-            .as_deref()
-            .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
-        let calls = assemble(
-            single.after(reasoning),
-            double.map(|cut| cut.after(reasoning)),
-            end,
-        );
-        let evidence = collect(&calls, full, double_render.unwrap_or_default());
-        return Found {
-            calls: Some(calls),
-            dialect,
-            evidence,
-            obstacle: None,
-        };
+        match cut(said, &one.calls) {
+            Some(single) => {
+                let split = anchor.follows(said, end);
+                candidates.push((split, dialect.clone(), single, full));
+            }
+            None => {
+                obstacle.get_or_insert_with(|| {
+                    format!("calls are rendered, but not as JSON or as a name beside JSON arguments:\n{said}")
+                });
+            }
+        }
     }
+    // A spelling in which the message stays one turn, if there is one; else the most usual.
+    candidates.sort_by_key(|(split, ..)| *split);
+    let Some((_, dialect, single, full)) = candidates.into_iter().next() else {
+        return Found {
+            calls: None,
+            dialect: Dialect {
+                reasoning_key: reasoning_key.map(str::to_owned),
+                ..Dialect::standard()
+            },
+            evidence: Vec::new(),
+            obstacle,
+        };
+    };
+    let two = Assistant::calling([probe::call(0), probe::call(1)]);
+    let double_render = rendered(lab, context, &dialect, &two);
+    let double = double_render
+        .as_deref()
+        .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
+    let calls = assemble(
+        single.after(reasoning),
+        double.map(|cut| cut.after(reasoning)),
+        end,
+    );
+    let evidence = collect(&calls, full, double_render.unwrap_or_default());
     Found {
-        calls: None,
-        dialect: Dialect {
-            reasoning_key: reasoning_key.map(str::to_owned),
-            ..Dialect::standard()
-        },
-        evidence: Vec::new(),
-        obstacle,
+        calls: Some(calls),
+        dialect,
+        evidence,
+        obstacle: None,
     }
 }
 

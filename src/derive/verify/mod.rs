@@ -156,6 +156,16 @@ fn explain((reason, count): (Reason, usize)) -> Finding {
             "refused",
             format!("{count} messages are refused by the chat template: {error}"),
         ),
+        Reason::SeveralTurns => Finding::info(
+            "several-turns",
+            format!("{count} messages are rendered as several turns, of which a response is one"),
+        ),
+        Reason::Unmarked => Finding::info(
+            "turn-not-marked",
+            format!(
+                "{count} messages are rendered with nothing before them that marks where the turn begins, unlike in the prompt"
+            ),
+        ),
         Reason::NotRendered(part) => Finding::info(
             "not-rendered",
             format!(

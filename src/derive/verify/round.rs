@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::analysis::Analysis;
 use super::super::emit;
 use super::super::finding::Counterexample;
-use super::super::lab::{Context, Lab};
+use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::Assistant;
 use super::super::tool_calls::{Members, Shape};
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
@@ -28,6 +28,10 @@ pub(super) enum Reason {
     Refused(String),
     /// A part of the message is not in the render.
     NotRendered(&'static str),
+    /// The message is rendered as more than one turn.
+    SeveralTurns,
+    /// Nothing in the render marks where the message begins.
+    Unmarked,
 }
 
 /// What a round is run with.
@@ -38,79 +42,114 @@ pub(super) struct Bench<'a> {
     pub(super) template: &'a Arc<ResponseTemplate>,
 }
 
+/// A message in its render.
+#[derive(Debug)]
+struct Rendered {
+    turn: Turn,
+    /// Where the message's turn begins in the full render, if the anchor is there.
+    start: Option<usize>,
+    /// The message in the chat template's keys.
+    written: Value,
+}
+
 /// A prompt or prefix and the response after it.
 type Split = (String, String);
 
 impl Bench<'_> {
     /// Renders `message` in `context`, parses the turn whole and in pieces, and compares.
     pub(super) fn run(&self, context: &Context, message: &Assistant) -> Outcome {
-        let written = self.analysis.dialect.write(message);
-        let turn = match self.lab.turn(context, &written) {
-            Ok(turn) => turn,
-            Err(error) => return Outcome::Skipped(Reason::Refused(error.to_string())),
+        let rendered = match self.render(context, message) {
+            Ok(rendered) => rendered,
+            Err(reason) => return Outcome::Skipped(reason),
         };
-        let Some(first) = first_visible(&turn.full, message) else {
-            return Outcome::Skipped(Reason::NotRendered("message"));
-        };
-        for (part, words) in parts(message) {
-            if !words.iter().all(|word| turn.full.contains(word)) {
-                return Outcome::Skipped(Reason::NotRendered(part));
-            }
+        let Turn { prompt, full } = &rendered.turn;
+        if let Some(part) = missing(message, full) {
+            return Outcome::Skipped(Reason::NotRendered(part));
         }
-        let mut splits: Vec<Split> = Vec::new();
-        if let Some(response) = turn.full.strip_prefix(&turn.prompt) {
-            splits.push((turn.prompt.clone(), response.to_owned()));
-        }
-        let before = &turn.full[..first];
-        if let Some(rest) = self.analysis.anchor.after_last(before) {
-            let (prefix, response) = turn.full.split_at(first - rest.len());
-            splits.push((prefix.to_owned(), response.to_owned()));
-        }
-        self.compare_all(&splits, message, &written)
+        let continued = full
+            .strip_prefix(prompt.as_str())
+            .map(|response| (prompt.clone(), response.to_owned()));
+        let anchored = rendered.start.map(|start| {
+            let (prefix, response) = full.split_at(start);
+            (prefix.to_owned(), response.to_owned())
+        });
+        let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        self.compare(&splits, message, &rendered.written)
     }
 
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
-    /// and parses that.
+    /// and parses that. Skipped under a setting whose prompt or turn has a reasoning of its own, an empty one.
     pub(super) fn run_spliced(&self, context: &Context, message: &Assistant) -> Outcome {
         let (Some(reasoning), Some(thought)) = (&self.analysis.reasoning, &message.reasoning)
         else {
             return Outcome::Skipped(Reason::NotRendered("reasoning"));
         };
-        let written = self.analysis.dialect.write(message);
-        let rendered = match self.lab.turn(context, &written) {
-            Ok(turn) => turn,
-            Err(error) => return Outcome::Skipped(Reason::Refused(error.to_string())),
+        let rendered = match self.render(context, message) {
+            Ok(rendered) => rendered,
+            Err(reason) => return Outcome::Skipped(reason),
         };
-        let Some(first) = first_visible(&rendered.full, message) else {
-            return Outcome::Skipped(Reason::NotRendered("message"));
-        };
-        let Some(said) = self.analysis.anchor.after_last(&rendered.full[..first]) else {
-            return Outcome::Skipped(Reason::NotRendered("turn"));
-        };
-        let rest = &rendered.full[first - said.len()..];
+        let said = rendered
+            .start
+            .map_or("", |start| &rendered.turn.full[start..]);
         let prompted = self
             .analysis
             .anchor
-            .after_last(&rendered.prompt)
+            .after_last(&rendered.turn.prompt)
             .unwrap_or_default();
-        let whole = parts(message).iter().all(|(part, words)| {
-            *part == "reasoning" || words.iter().all(|word| rest.contains(word))
-        });
-        if !whole || said.contains(&reasoning.close) || prompted.contains(&reasoning.close) {
-            // Under this setting the turn begins with an empty reasoning, or something else is left out too.
+        let rest = Assistant {
+            reasoning: None,
+            ..message.clone()
+        };
+        if missing(&rest, said).is_some()
+            || said.contains(&reasoning.close)
+            || prompted.contains(&reasoning.close)
+        {
             return Outcome::Skipped(Reason::NotRendered("reasoning"));
         }
-        let prefilled = prompted.contains(&reasoning.open);
-        let open = if prefilled {
+        let open = if prompted.contains(&reasoning.open) {
             ""
         } else {
             reasoning.open.as_str()
         };
-        let response = format!("{open}\n{thought}\n{}\n\n{rest}", reasoning.close);
-        self.compare_all(&[(rendered.prompt, response)], message, &written)
+        let response = format!("{open}\n{thought}\n{}\n\n{said}", reasoning.close);
+        self.compare(
+            &[(rendered.turn.prompt, response)],
+            message,
+            &rendered.written,
+        )
     }
 
-    fn compare_all(&self, splits: &[Split], message: &Assistant, written: &Value) -> Outcome {
+    /// The message as rendered, if its render is one turn whose beginning can be told.
+    fn render(&self, context: &Context, message: &Assistant) -> Result<Rendered, Reason> {
+        let written = self.analysis.dialect.write(message);
+        let turn = self
+            .lab
+            .turn(context, &written)
+            .map_err(|error| Reason::Refused(error.to_string()))?;
+        let first = first_visible(&turn.full, message).ok_or(Reason::NotRendered("message"))?;
+        let before = &turn.full[..first];
+        let start = self
+            .analysis
+            .anchor
+            .after_last(before)
+            .map(|rest| first - rest.len());
+        if let Some(start) = start {
+            if start < end_of_context(context, before) {
+                return Err(Reason::Unmarked);
+            }
+            let end = &self.analysis.turn_end.marker;
+            if self.analysis.anchor.follows(&turn.full[start..], end) {
+                return Err(Reason::SeveralTurns);
+            }
+        }
+        Ok(Rendered {
+            turn,
+            start,
+            written,
+        })
+    }
+
+    fn compare(&self, splits: &[Split], message: &Assistant, written: &Value) -> Outcome {
         let expected = Value::Object(self.expected(message));
         if splits.is_empty() {
             return Outcome::Failed(Box::new(Counterexample {
@@ -231,6 +270,16 @@ impl Bench<'_> {
     }
 }
 
+/// Where the last thing said in the context ends.
+fn end_of_context(context: &Context, before: &str) -> usize {
+    context
+        .history
+        .last()
+        .and_then(|message| message.get("content")?.as_str())
+        .and_then(|said| before.rfind(said).map(|at| at + said.len()))
+        .unwrap_or(0)
+}
+
 /// Words by which each part of a message can be found in a render.
 fn parts(message: &Assistant) -> Vec<(&'static str, Vec<&str>)> {
     let mut parts = Vec::new();
@@ -244,6 +293,14 @@ fn parts(message: &Assistant) -> Vec<(&'static str, Vec<&str>)> {
         parts.push(("tool calls", vec![call.name.as_str()]));
     }
     parts
+}
+
+/// The first part of the message that is not in the render.
+fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
+    parts(message)
+        .into_iter()
+        .find(|(_, words)| !words.iter().all(|word| render.contains(word)))
+        .map(|(part, _)| part)
 }
 
 /// The first and the last word of a text.
