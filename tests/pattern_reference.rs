@@ -107,7 +107,7 @@ fn pattern(random: &mut Random, depth: usize, plain: bool, groups: &mut usize) -
                     }
                     8 => format!(
                         "{}{inner})",
-                        random.pick(&["(?i:", "(?m:", "(?-s:", "(?a:", "(?im:"])
+                        random.pick(&["(?i:", "(?m:", "(?-s:", "(?s:", "(?im:"])
                     ),
                     9 => format!("(?={inner})"),
                     10 => format!("(?!{inner})"),
@@ -353,7 +353,10 @@ fn generated_patterns_match_as_in_the_reference() {
     let count = setting("OBVERSE_CASES", 3000);
     let cases: Vec<Case> = (0..count)
         .map(|at| {
-            let pattern = pattern(&mut random, 3, at % 2 == 0, &mut 0);
+            let mut pattern = pattern(&mut random, 3, at % 2 == 0, &mut 0);
+            if random.below(10) == 0 {
+                pattern.insert_str(0, random.pick(&["(?a)", "(?i)", "(?m)", "(?ai)"]));
+            }
             Case {
                 pattern,
                 texts: texts(&mut random, 6),
