@@ -1,6 +1,5 @@
 //! From the tree to a program.
 
-use crate::pattern::error::PatternError;
 use crate::pattern::limits;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
 use crate::pattern::syntax::{Parsed, class};
@@ -21,10 +20,12 @@ pub(super) enum Instruction {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(usize, usize),
-    /// Stores the position.
+    /// Stores the position as the start or the end of a group.
     Save(usize),
-    /// Leaves a loop whose body matched nothing: goes on at `exit` when the position is the one stored in `slot`.
-    LeaveIfEmpty {
+    /// Stores the position in `slot`, and behind it the number of changes to groups so far.
+    EnterLoop(usize),
+    /// Leaves a loop whose body did nothing: goes on at `exit` when both are what is stored.
+    LeaveIfIdle {
         slot: usize,
         exit: usize,
     },
@@ -61,8 +62,11 @@ pub(super) enum Instruction {
 pub(crate) struct Program {
     pub(super) instructions: Vec<Instruction>,
     pub(super) sets: Vec<CharSet>,
-    /// How many positions a run stores: two for each group, and one for each loop whose body can match nothing.
+    /// How many numbers a run stores: two positions for each group, the number of changes to them, and two more numbers
+    /// for each loop whose body can match nothing.
     pub(super) slots: usize,
+    /// Where the number of changes is stored.
+    pub(super) changes: usize,
     /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
     pub(crate) first: Option<CharSet>,
     /// How many bytes before a match's start it may read.
@@ -70,31 +74,25 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// # Errors
-    ///
-    /// When the program would be too long.
-    pub(crate) fn new(parsed: &Parsed) -> Result<Self, PatternError> {
+    /// `None` when the program would be too long.
+    pub(crate) fn new(parsed: &Parsed) -> Option<Self> {
         let mut compiler = Compiler {
             instructions: Vec::new(),
             sets: Vec::new(),
-            slots: 2 * (parsed.groups + 1),
+            slots: 2 * (parsed.groups + 1) + 1,
             back: false,
             any_order: false,
         };
         compiler
             .node(&parsed.node)
             .and_then(|()| compiler.emit(Instruction::Done))
-            .map_err(|TooLong| {
-                PatternError::new(
-                    format!("the pattern is too large: it takes more than {} steps when its repetitions are written out", limits::PROGRAM_LENGTH),
-                    0..0,
-                )
-            })?;
+            .ok()?;
         let first = first(&parsed.node).ok().map(|class| CharSet::new(&class));
-        Ok(Self {
+        Some(Self {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
+            changes: 2 * (parsed.groups + 1),
             first,
             lookbehind: lookbehind(&parsed.node),
         })
@@ -276,12 +274,12 @@ impl Compiler {
         let can_be_empty = repeat.node.min_chars() == 0;
         let slot = self.slots;
         if can_be_empty {
-            self.slots += 1;
+            self.slots += 2;
         }
         let Some(max) = repeat.max else {
             let start = self.reserve()?;
             if can_be_empty {
-                self.emit(Instruction::Save(slot))?;
+                self.emit(Instruction::EnterLoop(slot))?;
             }
             self.node(&repeat.node)?;
             let leave = self.here();
@@ -292,7 +290,7 @@ impl Compiler {
             let exit = self.here();
             self.instructions[start] = split(start + 1, exit);
             if can_be_empty {
-                self.instructions[leave] = Instruction::LeaveIfEmpty { slot, exit };
+                self.instructions[leave] = Instruction::LeaveIfIdle { slot, exit };
             }
             return Ok(());
         };
@@ -301,7 +299,7 @@ impl Compiler {
         for _ in repeat.min..max {
             splits.push(self.reserve()?);
             if can_be_empty {
-                self.emit(Instruction::Save(slot))?;
+                self.emit(Instruction::EnterLoop(slot))?;
             }
             self.node(&repeat.node)?;
             if can_be_empty {
@@ -313,7 +311,7 @@ impl Compiler {
             self.instructions[at] = split(at + 1, exit);
         }
         for at in leaves {
-            self.instructions[at] = Instruction::LeaveIfEmpty { slot, exit };
+            self.instructions[at] = Instruction::LeaveIfIdle { slot, exit };
         }
         Ok(())
     }
