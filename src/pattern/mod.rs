@@ -10,6 +10,7 @@
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | bounded by a limit on its steps |
 
+mod automaton;
 mod backtrack;
 mod error;
 mod limits;
@@ -25,6 +26,7 @@ pub use error::{MatchError, PatternError};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
 
+use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
 use syntax::ast::Node;
@@ -47,6 +49,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Strategy {
     Literal(Literals),
+    Automaton(Automaton),
     Backtracking(Program),
 }
 
@@ -70,12 +73,20 @@ impl Pattern {
     /// `\G`, `\K`, `\X`, `\N{...}`, the flags `V1 f L p r w`), and where it exceeds a limit on length, nesting or size.
     pub fn regex(source: &str) -> Result<Self, PatternError> {
         let parsed = syntax::parse(source)?;
+        let too_large = || {
+            let message = "the pattern is too large when its repetitions are written out";
+            PatternError::new(message, 0..source.len())
+                .with_hint("lower the counts of its repetitions")
+        };
         let strategy = match fixed(&parsed.node) {
             Some(text) if !text.is_empty() => Strategy::Literal(Literals::new(&[text])),
-            _ => Strategy::Backtracking(Program::new(&parsed).map_err(|mut error| {
-                error.span = 0..source.len();
-                error
-            })?),
+            _ => match Automaton::new(&parsed) {
+                Ok(automaton) => Strategy::Automaton(automaton),
+                Err(BuildError::TooLarge) => return Err(too_large()),
+                Err(BuildError::Unsuitable) => {
+                    Strategy::Backtracking(Program::new(&parsed).ok_or_else(too_large)?)
+                }
+            },
         };
         let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
         Ok(Self(Arc::new(Inner {
@@ -141,6 +152,7 @@ impl Pattern {
     pub fn engine(&self) -> Engine {
         match self.0.strategy {
             Strategy::Literal(_) => Engine::Literal,
+            Strategy::Automaton(_) => Engine::Automaton,
             Strategy::Backtracking(_) => Engine::Backtracking,
         }
     }
@@ -149,6 +161,7 @@ impl Pattern {
     pub fn lookbehind(&self) -> usize {
         match &self.0.strategy {
             Strategy::Literal(_) => 0,
+            Strategy::Automaton(automaton) => automaton.lookbehind(),
             Strategy::Backtracking(program) => program.lookbehind(),
         }
     }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::automaton::{self, Simulation};
 use super::backtrack::{Attempt, Machine, Program};
 use super::error::MatchError;
-use super::literal::{Scan, Scanned};
+use super::literal::{self, Scan};
 use super::text::Window;
 use super::{Pattern, Strategy};
 
@@ -71,6 +72,7 @@ enum State {
         /// Up to where the text has been read.
         read: usize,
     },
+    Automaton(Simulation),
     Backtracking {
         machine: Machine,
         /// The start that is being tried, or is to be tried next.
@@ -94,6 +96,7 @@ impl Search {
                 scan: Scan::default(),
                 read: from,
             },
+            Strategy::Automaton(automaton) => State::Automaton(Simulation::new(automaton, from)),
             Strategy::Backtracking(_) => State::Backtracking {
                 machine: Machine::new(from),
                 start: from,
@@ -127,11 +130,28 @@ impl Search {
                 let scanned = literals.scan(scan, text, *read, window.complete);
                 *read = window.end();
                 match scanned {
-                    Scanned::Found(span) => Progress::Found(Captures {
+                    literal::Scanned::Found(span) => Progress::Found(Captures {
                         span,
                         groups: Vec::new(),
                     }),
-                    Scanned::Hold(hold) => Progress::Pending { hold },
+                    literal::Scanned::Hold(hold) => Progress::Pending { hold },
+                }
+            }
+            (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
+                match simulation.scan(automaton, window, self.no_end_at) {
+                    automaton::Scanned::Found(span) => {
+                        let groups = if self.pattern.group_names().is_empty() {
+                            Vec::new()
+                        } else {
+                            automaton::groups(automaton, window, &span, self.no_end_at)
+                        };
+                        let names = self.pattern.group_names().iter().cloned();
+                        Progress::Found(Captures {
+                            span,
+                            groups: names.zip(groups).collect(),
+                        })
+                    }
+                    automaton::Scanned::Hold(hold) => Progress::Pending { hold },
                 }
             }
             (

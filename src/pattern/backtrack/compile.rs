@@ -1,6 +1,5 @@
 //! From the tree to a program.
 
-use crate::pattern::error::PatternError;
 use crate::pattern::limits;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
 use crate::pattern::syntax::{Parsed, class};
@@ -70,10 +69,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// # Errors
-    ///
-    /// When the program would be too long.
-    pub(crate) fn new(parsed: &Parsed) -> Result<Self, PatternError> {
+    /// `None` when the program would be too long.
+    pub(crate) fn new(parsed: &Parsed) -> Option<Self> {
         let mut compiler = Compiler {
             instructions: Vec::new(),
             sets: Vec::new(),
@@ -84,14 +81,9 @@ impl Program {
         compiler
             .node(&parsed.node)
             .and_then(|()| compiler.emit(Instruction::Done))
-            .map_err(|TooLong| {
-                PatternError::new(
-                    format!("the pattern is too large: it takes more than {} steps when its repetitions are written out", limits::PROGRAM_LENGTH),
-                    0..0,
-                )
-            })?;
+            .ok()?;
         let first = first(&parsed.node).ok().map(|class| CharSet::new(&class));
-        Ok(Self {
+        Some(Self {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
