@@ -221,10 +221,23 @@ pub fn process(
     let Some(transform) = transform else {
         return Ok(value);
     };
+    let captured: usize = captures
+        .values()
+        .filter_map(Value::as_str)
+        .map(str::len)
+        .sum();
+    let mut budget = transform::Budget::for_input(body.len() + captured);
+    let mut apply = |inner: &Map| {
+        transform.apply_in(
+            &transform::Scope {
+                outer: captures,
+                inner,
+            },
+            &mut budget,
+        )
+    };
     if !each {
-        let mut scope = captures.clone();
-        scope.insert("content".to_owned(), value);
-        return transform.apply(&scope);
+        return apply(&Map::from_iter([("content".to_owned(), value)]));
     }
     let Value::Array(items) = value else {
         let message = format!(
@@ -234,7 +247,7 @@ pub fn process(
         let hint = "leave transform_each out to transform the content as a whole";
         return Err(ContentError::new(Kind::TransformEach, message).with_hint(hint));
     };
-    let transformed = items.into_iter().enumerate().map(|(index, item)| {
+    let transformed = items.iter().enumerate().map(|(index, item)| {
         let Value::Object(members) = item else {
             let message = format!(
                 "transform_each needs a list of objects, but item {index} is {}",
@@ -242,11 +255,7 @@ pub fn process(
             );
             return Err(ContentError::new(Kind::TransformEach, message));
         };
-        let mut scope = captures.clone();
-        scope.extend(members);
-        transform
-            .apply(&scope)
-            .map_err(|error| error.inside(&format!("item {index}"), None))
+        apply(members).map_err(|error| error.inside(&format!("item {index}"), None))
     });
     transformed.collect::<Result<_, _>>().map(Value::Array)
 }

@@ -177,7 +177,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
         .filter_map(|spans| Some((spans.key.clone()?, spans.value.clone())))
         .collect();
     members.sort_by_key(|(key, _)| key.start);
-    let style = FileStyle::of(text, &whole, &members);
+    let style = FileStyle::of(text, &members);
     if let Some(spans) = places.get(&root.key(KEY)) {
         let value = spans.value.clone();
         return Ok(format!(
@@ -225,7 +225,7 @@ struct FileStyle {
 }
 
 impl FileStyle {
-    fn of(text: &str, whole: &Range<usize>, members: &[(Range<usize>, Range<usize>)]) -> Self {
+    fn of(text: &str, members: &[(Range<usize>, Range<usize>)]) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         // A file that is ASCII because it escapes the rest stays so.
         let ensure_ascii = text.is_ascii() && escapes_non_ascii(text);
@@ -240,13 +240,8 @@ impl FileStyle {
             };
         };
         let colon = text[key.end..value.start].to_owned();
-        let lead = match members {
-            [.., (_, previous), _] => {
-                let between = &text[previous.end..key.start];
-                between.split_once(',').map_or(between, |(_, gap)| gap)
-            }
-            _ => &text[whole.start + 1..key.start],
-        };
+        let before = &text[..key.start];
+        let lead = &before[before.trim_end_matches([' ', '\t', '\n', '\r']).len()..];
         let indent = lead.rsplit_once('\n').map(|(_, indent)| indent.to_owned());
         // One member on one line shows no gap; the space after the colon tells the habit.
         let gap = match (members.len(), &indent) {

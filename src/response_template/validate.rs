@@ -1,5 +1,7 @@
 //! From the document to its compiled form, or to everything that is wrong with it.
 
+use indexmap::IndexSet;
+
 use crate::content::{Content, PARSERS, Transform};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Pattern;
@@ -356,12 +358,7 @@ fn transform(members: &Map, path: &Path, findings: &mut Findings<'_>) -> (Option
         Ok(transform) => (Some(transform), each),
         Err(mixed) => {
             for mixed in mixed {
-                let place = mixed
-                    .path
-                    .steps()
-                    .iter()
-                    .cloned()
-                    .fold(path.key("transform"), |path, step| path.step(step));
+                let place = path.key("transform").join(&mixed.path);
                 let message = format!("{} mixes a placeholder with other text", quote(&mixed.text));
                 let hint = "nothing is interpolated: a string is one placeholder, such as \"{content}\", or plain text";
                 findings.value(
@@ -437,7 +434,7 @@ fn literal_pattern(
         return None;
     }
     let before = findings.diagnostics.len();
-    let mut texts: Vec<String> = Vec::new();
+    let mut texts: IndexSet<String> = IndexSet::new();
     for (index, item) in items.iter().enumerate() {
         let path = if literals.as_array().is_some() {
             path.index(index)
@@ -453,15 +450,16 @@ fn literal_pattern(
                     diagnostic.with_hint("leave the key out where nothing stands"),
                 );
             }
-            Value::String(text) if !texts.contains(text) => texts.push(text.clone()),
-            Value::String(_) => {}
+            Value::String(text) => {
+                texts.insert(text.clone());
+            }
             other => findings.wrong_type(&path, key, "a string", other),
         }
     }
     if findings.diagnostics.len() > before {
         return None;
     }
-    let compiled = Pattern::literals(&texts);
+    let compiled = Pattern::literals(&texts.into_iter().collect::<Vec<_>>());
     compiled
         .map_err(|error| {
             findings.value(
