@@ -7,7 +7,7 @@ use regex_syntax::hir::{self, Capture, Class, Hir, Repetition};
 
 use crate::pattern::limits;
 use crate::pattern::syntax::Parsed;
-use crate::pattern::syntax::ast::{Assert, Node, RepeatKind};
+use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -181,7 +181,7 @@ impl Translator<'_> {
             Node::Concat(nodes) => Hir::concat(self.nodes(nodes)?),
             Node::Alternation(nodes) => Hir::alternation(self.nodes(nodes)?),
             Node::Repeat(repeat) => {
-                if repeat.kind == RepeatKind::Possessive {
+                if repeat.kind == RepeatKind::Possessive || !self.same_when_empty(repeat) {
                     return None;
                 }
                 Hir::repetition(Repetition {
@@ -208,8 +208,42 @@ impl Translator<'_> {
         })
     }
 
+    /// Whether a repetition of something that can match nothing is the same for the automaton as for Python. Python goes
+    /// on after the loop once an iteration matched nothing; the automaton never comes back to a state without reading. That
+    /// is the same if matching nothing is the last thing that an iteration tries, except for the groups that it sets.
+    fn same_when_empty(&self, repeat: &Repeat) -> bool {
+        repeat.max.is_some_and(|max| max <= 1)
+            || repeat.node.min_chars() > 0
+            || (!self.has_names(&repeat.node) && empty_last(&repeat.node))
+    }
+
+    fn has_names(&self, node: &Node) -> bool {
+        matches!(node, Node::Group(number, _) if self.names.iter().any(|(_, named)| named == number))
+            || node.children().into_iter().any(|node| self.has_names(node))
+    }
+
     fn nodes(&self, nodes: &[Node]) -> Option<Vec<Hir>> {
         nodes.iter().map(|node| self.node(node)).collect()
+    }
+}
+
+/// Whether matching nothing is the last thing that the node tries.
+fn empty_last(node: &Node) -> bool {
+    match node {
+        Node::Empty | Node::Assert(_) => true,
+        Node::Concat(nodes) => {
+            nodes.iter().any(|node| node.min_chars() > 0) || nodes.iter().all(empty_last)
+        }
+        Node::Alternation(nodes) => nodes.split_last().is_none_or(|(last, rest)| {
+            rest.iter().all(|node| node.min_chars() > 0)
+                && (last.min_chars() > 0 || empty_last(last))
+        }),
+        Node::Repeat(repeat) => {
+            repeat.kind == RepeatKind::Greedy
+                && (repeat.node.min_chars() > 0 || empty_last(&repeat.node))
+        }
+        Node::Group(_, node) => empty_last(node),
+        _ => false,
     }
 }
 

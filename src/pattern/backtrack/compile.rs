@@ -20,10 +20,12 @@ pub(super) enum Instruction {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(usize, usize),
-    /// Stores the position.
+    /// Stores the position as the start or the end of a group.
     Save(usize),
-    /// Leaves a loop whose body matched nothing: goes on at `exit` when the position is the one stored in `slot`.
-    LeaveIfEmpty {
+    /// Stores the position in `slot`, and behind it the number of changes to groups so far.
+    EnterLoop(usize),
+    /// Leaves a loop whose body did nothing: goes on at `exit` when both are what is stored.
+    LeaveIfIdle {
         slot: usize,
         exit: usize,
     },
@@ -60,8 +62,11 @@ pub(super) enum Instruction {
 pub(crate) struct Program {
     pub(super) instructions: Vec<Instruction>,
     pub(super) sets: Vec<CharSet>,
-    /// How many positions a run stores: two for each group, and one for each loop whose body can match nothing.
+    /// How many numbers a run stores: two positions for each group, the number of changes to them, and two more numbers
+    /// for each loop whose body can match nothing.
     pub(super) slots: usize,
+    /// Where the number of changes is stored.
+    pub(super) changes: usize,
     /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
     pub(crate) first: Option<CharSet>,
     /// How many bytes before a match's start it may read.
@@ -74,7 +79,7 @@ impl Program {
         let mut compiler = Compiler {
             instructions: Vec::new(),
             sets: Vec::new(),
-            slots: 2 * (parsed.groups + 1),
+            slots: 2 * (parsed.groups + 1) + 1,
             back: false,
             any_order: false,
         };
@@ -87,6 +92,7 @@ impl Program {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
+            changes: 2 * (parsed.groups + 1),
             first,
             lookbehind: lookbehind(&parsed.node),
         })
@@ -268,12 +274,12 @@ impl Compiler {
         let can_be_empty = repeat.node.min_chars() == 0;
         let slot = self.slots;
         if can_be_empty {
-            self.slots += 1;
+            self.slots += 2;
         }
         let Some(max) = repeat.max else {
             let start = self.reserve()?;
             if can_be_empty {
-                self.emit(Instruction::Save(slot))?;
+                self.emit(Instruction::EnterLoop(slot))?;
             }
             self.node(&repeat.node)?;
             let leave = self.here();
@@ -284,7 +290,7 @@ impl Compiler {
             let exit = self.here();
             self.instructions[start] = split(start + 1, exit);
             if can_be_empty {
-                self.instructions[leave] = Instruction::LeaveIfEmpty { slot, exit };
+                self.instructions[leave] = Instruction::LeaveIfIdle { slot, exit };
             }
             return Ok(());
         };
@@ -293,7 +299,7 @@ impl Compiler {
         for _ in repeat.min..max {
             splits.push(self.reserve()?);
             if can_be_empty {
-                self.emit(Instruction::Save(slot))?;
+                self.emit(Instruction::EnterLoop(slot))?;
             }
             self.node(&repeat.node)?;
             if can_be_empty {
@@ -305,7 +311,7 @@ impl Compiler {
             self.instructions[at] = split(at + 1, exit);
         }
         for at in leaves {
-            self.instructions[at] = Instruction::LeaveIfEmpty { slot, exit };
+            self.instructions[at] = Instruction::LeaveIfIdle { slot, exit };
         }
         Ok(())
     }

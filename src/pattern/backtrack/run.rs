@@ -89,6 +89,7 @@ impl Machine {
     pub(crate) fn begin(&mut self, program: &Program, start: usize) {
         self.slots.clear();
         self.slots.resize(program.slots, UNSET);
+        self.slots[program.changes] = 0;
         self.choices.clear();
         self.frames.clear();
         self.next = Some(Place {
@@ -180,13 +181,21 @@ impl Machine {
                 go(*first, at)
             }
             Instruction::Save(slot) => {
-                let old = std::mem::replace(&mut self.slots[*slot], at);
-                self.choices.push(Choice::Restore { slot: *slot, old });
+                if self.slots[*slot] != at {
+                    self.store(*slot, at);
+                    self.store(program.changes, self.slots[program.changes] + 1);
+                }
                 go(next, at)
             }
-            Instruction::LeaveIfEmpty { slot, exit } => {
-                let empty = self.slots[*slot] == at;
-                go(if empty { *exit } else { next }, at)
+            Instruction::EnterLoop(slot) => {
+                self.store(*slot, at);
+                self.store(slot + 1, self.slots[program.changes]);
+                go(next, at)
+            }
+            Instruction::LeaveIfIdle { slot, exit } => {
+                let idle =
+                    self.slots[*slot] == at && self.slots[slot + 1] == self.slots[program.changes];
+                go(if idle { *exit } else { next }, at)
             }
             Instruction::Backreference {
                 group,
@@ -237,6 +246,12 @@ impl Machine {
             }
             Instruction::Done => None,
         })
+    }
+
+    /// Stores a number so that it is undone by going back.
+    fn store(&mut self, slot: usize, value: usize) {
+        let old = std::mem::replace(&mut self.slots[slot], value);
+        self.choices.push(Choice::Restore { slot, old });
     }
 
     fn enter(&mut self, kind: FrameKind, matched: Option<Place>, failed: Option<Place>) {

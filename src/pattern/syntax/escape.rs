@@ -14,7 +14,7 @@ impl Parser<'_> {
     /// What follows a backslash outside a set.
     pub(super) fn escape(&mut self) -> Result<Node, PatternError> {
         let start = self.cursor.at - 1;
-        let ascii = self.flags.ascii;
+        let ascii = self.ascii_here();
         let Some(letter) = self.cursor.raw_next() else {
             return Err(PatternError::new(
                 "the pattern ends with a backslash",
@@ -26,8 +26,8 @@ impl Parser<'_> {
             'Z' | 'z' => Assert::End,
             'b' => Assert::WordBoundary { ascii },
             'B' => Assert::NotWordBoundary { ascii },
-            'm' => Assert::WordStart { ascii },
-            'M' => Assert::WordEnd { ascii },
+            'm' => Assert::WordStart { ascii: self.ascii },
+            'M' => Assert::WordEnd { ascii: self.ascii },
             'g' => return self.group_escape(),
             'G' => return Err(self.unsupported("the search anchor `\\G`", start)),
             'K' => return Err(self.unsupported("`\\K`", start)),
@@ -55,6 +55,11 @@ impl Parser<'_> {
                 start..start + 1,
             )),
         }
+    }
+
+    /// Whether classes are those of ASCII: by the flags of this place or, where they say nothing, of the whole pattern.
+    fn ascii_here(&self) -> bool {
+        self.flags.ascii || (self.ascii && !self.flags.unicode)
     }
 
     fn unsupported(&self, what: &str, start: usize) -> PatternError {
@@ -86,10 +91,10 @@ impl Parser<'_> {
             'v' => return Ok(Member::Char(11)),
             'f' => return Ok(Member::Char(12)),
             'r' => return Ok(Member::Char(13)),
-            'd' | 'D' => self.within_flags(class::digit(), letter == 'D'),
-            's' | 'S' => self.within_flags(class::space(), letter == 'S'),
-            'w' | 'W' => self.within_flags(class::word(), letter == 'W'),
-            'h' => class::blank(),
+            'd' | 'D' => within(class::digit(), (letter == 'D', self.ascii_here())),
+            's' | 'S' => within(class::space(), (letter == 'S', self.ascii_here())),
+            'w' | 'W' => within(class::word(), (letter == 'W', self.ascii_here())),
+            'h' => within(class::blank(), (false, self.ascii)),
             'N' => return self.named_character(start),
             'p' | 'P' => return self.property(letter, start, in_set),
             letter if letter.is_ascii_alphabetic() => {
@@ -102,17 +107,6 @@ impl Parser<'_> {
             other => return Ok(Member::Char(u32::from(other))),
         };
         Ok(Member::Class(class))
-    }
-
-    /// The class as the flag `a` leaves it.
-    fn within_flags(&self, mut class: ClassUnicode, negative: bool) -> ClassUnicode {
-        if self.flags.ascii {
-            class.intersect(&class::ascii());
-        }
-        if negative {
-            class.negate();
-        }
-        class
     }
 
     fn hexadecimal(&mut self, length: usize, start: usize) -> Result<Member, PatternError> {
@@ -224,9 +218,14 @@ impl Parser<'_> {
             return Ok(Member::Char(u32::from(letter)));
         };
         let place = start..self.cursor.at;
-        let mut class = self.lookup(property.as_deref(), &name, false, place)?;
+        let mut class = self.lookup(
+            property.as_deref(),
+            &name,
+            (false, self.ascii_here()),
+            place,
+        )?;
         if self.flags.ignore_case && !in_set && class::is_case(property.as_deref(), &name) {
-            class::fold(&mut class, self.flags.ascii);
+            class::fold(&mut class, self.ascii);
         }
         if negative {
             class.negate();
@@ -254,17 +253,28 @@ impl Parser<'_> {
         &self,
         property: Option<&str>,
         name: &str,
-        negative: bool,
+        (negative, ascii): (bool, bool),
         place: Range<usize>,
     ) -> Result<ClassUnicode, PatternError> {
         match class::property(property, name) {
-            Some(class) => Ok(self.within_flags(class, negative)),
+            Some(class) => Ok(within(class, (negative, ascii))),
             None => Err(PatternError::new(
                 format!("the character property `{name}` is unknown or not supported"),
                 place,
             )),
         }
     }
+}
+
+/// The class, or what it leaves, with ASCII characters only or with all.
+fn within(mut class: ClassUnicode, (negative, ascii): (bool, bool)) -> ClassUnicode {
+    if ascii {
+        class.intersect(&class::ascii());
+    }
+    if negative {
+        class.negate();
+    }
+    class
 }
 
 /// `\R`.

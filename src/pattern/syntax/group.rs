@@ -337,7 +337,8 @@ impl Parser<'_> {
             Some(')') => false,
             _ => return Err(self.unknown_extension(start)),
         };
-        if scoped && on.contains(['a', 'u']) {
+        if scoped {
+            // A group with flags of its own, even none, leaves the flags `a` and `u` of the groups around it.
             flags.ascii = false;
             flags.unicode = false;
         }

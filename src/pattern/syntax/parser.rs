@@ -40,6 +40,8 @@ pub(super) enum GroupReference {
 pub(super) struct Parser<'s> {
     pub(super) cursor: Cursor<'s>,
     pub(super) flags: Flags,
+    /// Whether the whole pattern ends under the flag `a`: what `\m`, `\h`, POSIX classes and the cases of letters ask.
+    pub(super) ascii: bool,
     pub(super) group_count: usize,
     pub(super) names: Vec<(String, usize)>,
     pub(super) numbers: HashMap<String, usize>,
@@ -62,32 +64,12 @@ pub(crate) fn parse(source: &str) -> Result<Parsed, PatternError> {
             0..source.len(),
         ));
     }
-    let mut parser = Parser {
-        cursor: Cursor::new(source),
-        flags: Flags {
-            dotall: true,
-            ..Flags::default()
-        },
-        group_count: 0,
-        names: Vec::new(),
-        numbers: HashMap::new(),
-        open_groups: Vec::new(),
-        references: Vec::new(),
-        depth: 0,
-    };
-    let mut node = parser.alternatives()?;
-    if parser.cursor.peek().is_some() {
-        let at = parser.cursor.at;
-        return Err(PatternError::new(
-            "a closing parenthesis without an opening one",
-            at..at + 1,
-        ));
-    }
-    if parser.flags.ascii && parser.flags.unicode {
-        return Err(PatternError::new(
-            "the flags `a` and `u` exclude each other",
-            0..source.len(),
-        ));
+    // Some constructs ask for the flag `a` of the whole pattern, which its end decides.
+    let mut parser = Parser::new(source, false);
+    let mut node = parser.whole()?;
+    if parser.flags.ascii {
+        parser = Parser::new(source, true);
+        node = parser.whole()?;
     }
     let resolved = parser.resolve_references()?;
     number_references(&mut node, &resolved);
@@ -131,7 +113,44 @@ enum Before {
     Quantified,
 }
 
+impl<'s> Parser<'s> {
+    fn new(source: &'s str, ascii: bool) -> Self {
+        Self {
+            cursor: Cursor::new(source),
+            flags: Flags {
+                dotall: true,
+                ..Flags::default()
+            },
+            ascii,
+            group_count: 0,
+            names: Vec::new(),
+            numbers: HashMap::new(),
+            open_groups: Vec::new(),
+            references: Vec::new(),
+            depth: 0,
+        }
+    }
+}
+
 impl Parser<'_> {
+    fn whole(&mut self) -> Result<Node, PatternError> {
+        let node = self.alternatives()?;
+        if self.cursor.peek().is_some() {
+            let at = self.cursor.at;
+            return Err(PatternError::new(
+                "a closing parenthesis without an opening one",
+                at..at + 1,
+            ));
+        }
+        if self.flags.ascii && self.flags.unicode {
+            return Err(PatternError::new(
+                "the flags `a` and `u` exclude each other",
+                0..self.cursor.source.len(),
+            ));
+        }
+        Ok(node)
+    }
+
     /// `a|b|c`, up to a closing parenthesis or the end.
     pub(super) fn alternatives(&mut self) -> Result<Node, PatternError> {
         self.enter()?;
@@ -256,7 +275,7 @@ impl Parser<'_> {
             return Node::Char(value);
         }
         let mut cases = class::single(value);
-        class::fold(&mut cases, self.flags.ascii);
+        class::fold(&mut cases, self.ascii);
         if cases.ranges().len() == 1 && cases.ranges()[0].len() == 1 {
             return Node::Char(value);
         }

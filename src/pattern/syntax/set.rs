@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
         self.cursor.verbose = verbose;
         if self.flags.ignore_case {
-            class::fold(&mut ranges, self.flags.ascii);
+            class::fold(&mut ranges, self.ascii);
         }
         if negative {
             ranges.negate();
@@ -100,7 +100,7 @@ impl Parser<'_> {
             name
         };
         let place = start..self.cursor.at;
-        self.lookup(property.as_deref(), &name, negative, place)
+        self.lookup(property.as_deref(), &name, (negative, self.ascii), place)
             .map(Some)
     }
 }
