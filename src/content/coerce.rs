@@ -1,7 +1,7 @@
 //! Tool arguments in the types that the tools' JSON schemas declare: formats that write every argument as text lose
 //! them.
 
-use indexmap::IndexMap;
+use std::collections::HashMap;
 
 use crate::value::{Integer, Map, Value, json, python};
 
@@ -9,14 +9,25 @@ use crate::value::{Integer, Map, Value, json, python};
 #[derive(Debug, Clone, Default)]
 pub struct ToolSchemas {
     /// For each tool its parameters, for each parameter its types in the order in which they are tried.
-    tools: IndexMap<String, IndexMap<String, Vec<String>>>,
+    tools: HashMap<String, HashMap<String, Vec<Type>>>,
+}
+
+/// A type of JSON Schema that text can be coerced to. `string` is none: text is one already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Integer,
+    Number,
+    Boolean,
+    Null,
+    Object,
+    Array,
 }
 
 impl ToolSchemas {
     /// Reads the schemas from tools as a chat template takes them: objects with a `function`, or the function itself.
     /// What is neither, or has no name, declares nothing; of two tools of one name the later counts.
     pub fn from_tools(tools: &[Value]) -> Self {
-        let mut schemas = IndexMap::new();
+        let mut schemas = HashMap::new();
         for tool in tools.iter().filter_map(Value::as_object) {
             let function = match tool.get("function") {
                 Some(function) => function.as_object(),
@@ -30,9 +41,14 @@ impl ToolSchemas {
                 .get("parameters")
                 .and_then(|parameters| parameters.get("properties"));
             let types = properties.and_then(Value::as_object).map(|properties| {
+                let types = |schema| {
+                    let mut types = Vec::new();
+                    declared_types(schema, &mut types);
+                    types
+                };
                 properties
                     .iter()
-                    .map(|(name, schema)| (name.clone(), schema_types(schema)))
+                    .map(|(name, schema)| (name.clone(), types(schema)))
                     .collect()
             });
             schemas.insert(name.to_owned(), types.unwrap_or_default());
@@ -90,72 +106,74 @@ impl ToolSchemas {
     }
 }
 
-fn coerce_arguments(arguments: &mut Map, parameters: &IndexMap<String, Vec<String>>) {
+fn coerce_arguments(arguments: &mut Map, parameters: &HashMap<String, Vec<Type>>) {
     for (name, argument) in arguments {
-        let Some(types) = parameters.get(name).filter(|types| !types.is_empty()) else {
+        let Some(types) = parameters.get(name) else {
             continue;
         };
-        match argument {
-            Value::String(raw) => {
-                if let Some(value) = coerce_text(raw, types) {
-                    *argument = value;
-                }
+        let coerce = |value: &mut Value| {
+            if let Some(coerced) = value.as_str().and_then(|raw| coerce_text(raw, types)) {
+                *value = coerced;
             }
+        };
+        match argument {
+            Value::String(_) => coerce(argument),
             // Values that `merge_duplicates` gathered: each is one value of the declared type.
-            Value::Array(items) if !types.iter().any(|declared| declared == "array") => {
-                for item in items {
-                    if let Value::String(raw) = item
-                        && let Some(value) = coerce_text(raw, types)
-                    {
-                        *item = value;
-                    }
-                }
+            Value::Array(items) if !types.contains(&Type::Array) => {
+                items.iter_mut().for_each(coerce)
             }
             _ => {}
         }
     }
 }
 
-/// The types that a JSON schema declares, in the order in which the reference tries them: `type`, those of `anyOf` and
-/// `oneOf`, and `null` for `nullable`.
-fn schema_types(schema: &Value) -> Vec<String> {
+/// Adds the types that a JSON schema declares, each once, in the order in which the reference tries them: `type`, those
+/// of `anyOf` and `oneOf`, and `null` for `nullable`.
+fn declared_types(schema: &Value, types: &mut Vec<Type>) {
     let Value::Object(schema) = schema else {
-        return Vec::new();
+        return;
     };
-    let mut types: Vec<String> = match schema.get("type") {
-        Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(names)) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-        _ => Vec::new(),
+    let mut add = |name: &str| {
+        let declared = match name {
+            "integer" => Type::Integer,
+            "number" => Type::Number,
+            "boolean" => Type::Boolean,
+            "null" => Type::Null,
+            "object" => Type::Object,
+            "array" => Type::Array,
+            _ => return,
+        };
+        if !types.contains(&declared) {
+            types.push(declared);
+        }
     };
+    match schema.get("type") {
+        Some(Value::String(name)) => add(name),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).for_each(&mut add),
+        _ => {}
+    }
     for union in ["anyOf", "oneOf"] {
         for choice in schema
             .get(union)
             .and_then(Value::as_array)
             .unwrap_or_default()
         {
-            types.extend(schema_types(choice));
+            declared_types(choice, types);
         }
     }
-    if schema.get("nullable").is_some_and(Value::is_truthy)
-        && !types.iter().any(|name| name == "null")
-    {
-        types.push("null".to_owned());
+    if schema.get("nullable").is_some_and(Value::is_truthy) && !types.contains(&Type::Null) {
+        types.push(Type::Null);
     }
-    types
 }
 
 /// The text as the first of the types that it can be; `None` when it stays text.
-fn coerce_text(raw: &str, types: &[String]) -> Option<Value> {
-    types.iter().find_map(|name| match name.as_str() {
+fn coerce_text(raw: &str, types: &[Type]) -> Option<Value> {
+    types.iter().find_map(|declared| match declared {
         // JSON Schema's integers include whole numbers written with a fraction or an exponent.
-        "integer" => python::int(raw)
+        Type::Integer => python::int(raw)
             .or_else(|| python::float(raw).and_then(Integer::from_float))
             .map(Value::Int),
-        "number" => {
+        Type::Number => {
             let number = python::float(raw).filter(|number| number.is_finite())?;
             // Through the double, as there: digits beyond its precision are lost even for whole numbers.
             let whole = if raw.contains('.') {
@@ -165,18 +183,17 @@ fn coerce_text(raw: &str, types: &[String]) -> Option<Value> {
             };
             Some(whole.map_or(Value::Float(number), Value::Int))
         }
-        "boolean" => match python::strip(raw).to_ascii_lowercase().as_str() {
+        Type::Boolean => match python::strip(raw).to_ascii_lowercase().as_str() {
             "true" | "1" => Some(Value::Bool(true)),
             "false" | "0" => Some(Value::Bool(false)),
             _ => None,
         },
-        "null" => matches!(python::strip(raw), "null" | "None").then_some(Value::Null),
-        "object" => json::parse(raw)
+        Type::Null => matches!(python::strip(raw), "null" | "None").then_some(Value::Null),
+        Type::Object => json::parse(raw)
             .ok()
             .filter(|value| value.as_object().is_some()),
-        "array" => json::parse(raw)
+        Type::Array => json::parse(raw)
             .ok()
             .filter(|value| value.as_array().is_some()),
-        _ => None,
     })
 }

@@ -9,6 +9,10 @@ use crate::value::{Map, Value, python};
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
 
+/// How many times its length, and how many bytes beyond that, the text may grow while strings are taken out.
+const GROWTH: usize = 16;
+const FREE: usize = 1 << 16;
+
 #[derive(Debug, Clone)]
 pub(super) struct Json {
     /// Put bare words before a colon in quotes.
@@ -88,6 +92,13 @@ impl Json {
         let mut working = text.to_owned();
         for (open, close) in &self.string_delims {
             working = take_strings(&working, open, close, &mut strings);
+            // Delimiters that match nearly everywhere make the text grow with every pair.
+            if working.len() > text.len().saturating_mul(GROWTH).saturating_add(FREE) {
+                let message = format!(
+                    "string_delims makes the region more than {GROWTH} times as long, which is the limit"
+                );
+                return Err(ContentError::new(Kind::Limit, message));
+            }
         }
         if self.unquoted_keys {
             working = quote_keys(&working);
@@ -111,7 +122,10 @@ fn pairs(value: &Value) -> Result<Vec<(String, String)>, String> {
     };
     let pair = |item: &Value| {
         let parts: Vec<String> = match item {
-            Value::Array(parts) => parts.iter().map(delimiter).collect::<Option<_>>()?,
+            Value::Array(parts) => parts
+                .iter()
+                .map(|part| part.as_str().map(str::to_owned))
+                .collect::<Option<_>>()?,
             Value::Object(members) => members.keys().cloned().collect(),
             Value::String(text) => text.chars().map(String::from).collect(),
             _ => return None,
@@ -124,14 +138,6 @@ fn pairs(value: &Value) -> Result<Vec<(String, String)>, String> {
         .iter()
         .map(|item| pair(item).ok_or_else(|| describe(item)))
         .collect()
-}
-
-/// A delimiter as the reference's escaping takes it: a string, or anything that iterates over strings.
-fn delimiter(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        _ => None,
-    }
 }
 
 /// Takes the strings between `open` and the nearest `close` out of the text and leaves their numbers.

@@ -221,10 +221,23 @@ pub fn process(
     let Some(transform) = transform else {
         return Ok(value);
     };
+    let captured: usize = captures
+        .values()
+        .filter_map(Value::as_str)
+        .map(str::len)
+        .sum();
+    let mut budget = transform::Budget::for_input(body.len() + captured);
+    let mut apply = |inner: &Map| {
+        transform.apply_in(
+            &transform::Scope {
+                outer: captures,
+                inner,
+            },
+            &mut budget,
+        )
+    };
     if !each {
-        let mut scope = captures.clone();
-        scope.insert("content".to_owned(), value);
-        return transform.apply(&scope);
+        return apply(&Map::from_iter([("content".to_owned(), value)]));
     }
     let Value::Array(items) = value else {
         let message = format!(
@@ -234,7 +247,7 @@ pub fn process(
         let hint = "leave transform_each out to transform the content as a whole";
         return Err(ContentError::new(Kind::TransformEach, message).with_hint(hint));
     };
-    let transformed = items.into_iter().enumerate().map(|(index, item)| {
+    let transformed = items.iter().enumerate().map(|(index, item)| {
         let Value::Object(members) = item else {
             let message = format!(
                 "transform_each needs a list of objects, but item {index} is {}",
@@ -242,11 +255,134 @@ pub fn process(
             );
             return Err(ContentError::new(Kind::TransformEach, message));
         };
-        let mut scope = captures.clone();
-        scope.extend(members);
-        transform
-            .apply(&scope)
-            .map_err(|error| error.inside(&format!("item {index}"), None))
+        apply(members).map_err(|error| error.inside(&format!("item {index}"), None))
     });
     transformed.collect::<Result<_, _>>().map(Value::Array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    fn error(name: &str, args: &str, text: &str) -> (&'static str, Option<usize>, String) {
+        let content =
+            Content::compile(name, &json::parse(args).expect("JSON")).expect("a content parser");
+        let error = content.parse(text).expect_err("no value");
+        (error.kind(), error.offset(), error.to_string())
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let cases = [
+            ("int", "{}", "4x", "int", None, r#""4x" is not an integer"#),
+            ("float", "{}", "", "float", None, r#""" is not a number"#),
+            ("json", "{}", "{\"a\": }", "json", Some(6), "allow_non_json"),
+            (
+                "json",
+                r#"{"unquoted_keys": true}"#,
+                "{a: }",
+                "json",
+                None,
+                r#"before "}""#,
+            ),
+            (
+                "json",
+                r#"{"string_delims": [["'", "'"]]}"#,
+                "['a\u{1}']",
+                "json",
+                Some(3),
+                "reserves",
+            ),
+            (
+                "json",
+                "{\"string_delims\": [1]}",
+                "[]",
+                "content-args",
+                None,
+                "string_delims",
+            ),
+            (
+                "json",
+                "[]",
+                "[]",
+                "content-args",
+                None,
+                "must be an object",
+            ),
+            ("xml-inline", "{}", "", "content-args", None, "tag_pattern"),
+            (
+                "xml-inline",
+                r#"{"tag_pattern": "("}"#,
+                "",
+                "content-args",
+                None,
+                "does not compile",
+            ),
+            (
+                "xml-inline",
+                r#"{"tag_pattern": "<x>"}"#,
+                "a<x>",
+                "xml-inline",
+                Some(1),
+                "group `key`",
+            ),
+            (
+                "kv-lines",
+                r#"{"value_parser": {"name": "int"}}"#,
+                "a: 1\nb: x",
+                "int",
+                Some(8),
+                "value of \"b\"",
+            ),
+            (
+                "kv-lines",
+                r#"{"value_parser": {"name": "json"}}"#,
+                "a: [1 2]",
+                "json",
+                Some(6),
+                "value of \"a\"",
+            ),
+            (
+                "kv-lines",
+                r#"{"kv_sep": ""}"#,
+                "a",
+                "content-args",
+                None,
+                "kv_sep",
+            ),
+        ];
+        for (name, args, text, kind, offset, words) in cases {
+            let (found, at, message) = error(name, args, text);
+            assert_eq!((found, at), (kind, offset), "{message}");
+            assert!(message.contains(words), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_long_region_is_not_quoted_whole() {
+        let (.., message) = error("int", "{}", &"9x".repeat(100_000));
+        assert!(message.len() < 200, "{message}");
+    }
+
+    #[test]
+    fn what_grows_out_of_proportion_meets_a_limit() {
+        let delimiters = vec![r#"["", ""]"#; 30].join(", ");
+        let (kind, _, message) = error(
+            "json",
+            &format!(r#"{{"string_delims": [{delimiters}]}}"#),
+            "[1]",
+        );
+        assert_eq!(kind, "limit", "{message}");
+
+        let template = Value::Array(vec![Value::from("{content}"); 10_000]);
+        let transform = Transform::compile(&template).expect("a transform");
+        let text = Content::compile("text", &Value::Object(Map::new())).expect("a content parser");
+        let apply = |body: &str| process(body, &text, Some(&transform), false, &Map::new());
+        assert_eq!(
+            apply(&"x".repeat(1_000_000)).expect_err("too much").kind(),
+            "limit"
+        );
+        assert!(apply(&"x".repeat(100)).is_ok());
+    }
 }

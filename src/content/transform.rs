@@ -1,7 +1,9 @@
 //! Transforms: a template of the value, with placeholders for what was parsed.
 
+use std::collections::BTreeSet;
+
 use super::error::{ContentError, ContentErrorKind as Kind};
-use crate::value::{Map, Path, Value, json, python};
+use crate::value::{Map, Path, Step, Value, json, python};
 
 /// A transform, ready to apply. A string that is a placeholder as a whole, such as `"{name}"` or `"{content.args}"`,
 /// stands for a value in scope or for a member of it; everything else stands for itself.
@@ -43,7 +45,7 @@ impl Transform {
     /// All strings that mix a placeholder with other text.
     pub fn compile(template: &Value) -> Result<Self, Vec<MixedPlaceholder>> {
         let mut mixed = Vec::new();
-        let node = Node::compile(template, &Path::default(), &mut mixed);
+        let node = Node::compile(template, &mut Path::default(), &mut mixed);
         if mixed.is_empty() {
             Ok(Self(node))
         } else {
@@ -55,9 +57,25 @@ impl Transform {
     ///
     /// # Errors
     ///
-    /// When a placeholder names nothing in scope, a missing key, or a key of something that is not an object.
+    /// When a placeholder names nothing in scope, a missing key, or a key of something that is not an object; and when
+    /// the value would be out of all proportion to what is in scope.
     pub fn apply(&self, scope: &Map) -> Result<Value, ContentError> {
-        self.0.apply(scope)
+        let mut budget = Budget::for_input(scope.values().map(weight).sum());
+        self.apply_in(
+            &Scope {
+                outer: &Map::new(),
+                inner: scope,
+            },
+            &mut budget,
+        )
+    }
+
+    pub(super) fn apply_in(
+        &self,
+        scope: &Scope<'_>,
+        budget: &mut Budget,
+    ) -> Result<Value, ContentError> {
+        self.0.apply(scope, budget)
     }
 
     /// The placeholders in the order in which they stand, each as its dotted path split at the dots.
@@ -68,22 +86,77 @@ impl Transform {
     }
 }
 
+/// What placeholders can name.
+pub(super) struct Scope<'a> {
+    pub(super) outer: &'a Map,
+    /// Hides what has the same name outside.
+    pub(super) inner: &'a Map,
+}
+
+impl Scope<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.inner.get(name).or_else(|| self.outer.get(name))
+    }
+}
+
+/// How much a transform may still write, in [`weight`]: a few placeholders for a large value, many times over, would
+/// fill any memory.
+pub(super) struct Budget(usize);
+
+impl Budget {
+    /// What any transform may write, however small its input.
+    const FREE: usize = 16 << 20;
+    /// How many times its input a transform may write beyond that.
+    const FACTOR: usize = 64;
+
+    pub(super) fn for_input(size: usize) -> Self {
+        Self(size.saturating_mul(Self::FACTOR).saturating_add(Self::FREE))
+    }
+
+    fn spend(&mut self, value: &Value) -> Result<(), ContentError> {
+        self.0 = self.0.checked_sub(weight(value)).ok_or_else(|| {
+            let (factor, free) = (Self::FACTOR, Self::FREE >> 20);
+            let message = format!("the transform writes more than the limit of {factor} times its input and {free} MiB");
+            ContentError::new(Kind::Limit, message)
+        })?;
+        Ok(())
+    }
+}
+
+/// How much memory a value takes, roughly: its values and the bytes of its text.
+fn weight(value: &Value) -> usize {
+    1 + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| key.len() + weight(value))
+            .sum(),
+        _ => 0,
+    }
+}
+
 impl Node {
-    fn compile(template: &Value, path: &Path, mixed: &mut Vec<MixedPlaceholder>) -> Self {
+    fn compile(template: &Value, path: &mut Path, mixed: &mut Vec<MixedPlaceholder>) -> Self {
         match template {
-            Value::Array(items) => Self::Array(
-                items
-                    .iter()
-                    .enumerate()
-                    .map(|(index, item)| Self::compile(item, &path.index(index), mixed))
-                    .collect(),
-            ),
-            Value::Object(members) => Self::Object(
-                members
-                    .iter()
-                    .map(|(key, value)| (key.clone(), Self::compile(value, &path.key(key), mixed)))
-                    .collect(),
-            ),
+            Value::Array(items) => {
+                let compile = |(index, item)| {
+                    path.push(Step::Index(index));
+                    let node = Self::compile(item, path, mixed);
+                    path.pop();
+                    node
+                };
+                Self::Array(items.iter().enumerate().map(compile).collect())
+            }
+            Value::Object(members) => {
+                let compile = |(key, value): (&String, _)| {
+                    path.push(Step::Key(key.clone()));
+                    let node = Self::compile(value, path, mixed);
+                    path.pop();
+                    (key.clone(), node)
+                };
+                Self::Object(members.iter().map(compile).collect())
+            }
             Value::String(text) => match placeholder(text) {
                 Found::Whole(names) => Self::Placeholder(names),
                 Found::Inside => {
@@ -99,21 +172,29 @@ impl Node {
         }
     }
 
-    fn apply(&self, scope: &Map) -> Result<Value, ContentError> {
-        match self {
-            Self::Literal(value) => Ok(value.clone()),
-            Self::Placeholder(names) => look_up(names, scope).cloned(),
-            Self::Array(items) => items
-                .iter()
-                .map(|item| item.apply(scope))
-                .collect::<Result<_, _>>()
-                .map(Value::Array),
-            Self::Object(members) => members
-                .iter()
-                .map(|(key, node)| Ok((key.clone(), node.apply(scope)?)))
-                .collect::<Result<_, _>>()
-                .map(Value::Object),
-        }
+    fn apply(&self, scope: &Scope<'_>, budget: &mut Budget) -> Result<Value, ContentError> {
+        let value = match self {
+            Self::Literal(value) => value,
+            Self::Placeholder(names) => look_up(names, scope)?,
+            Self::Array(items) => {
+                return items
+                    .iter()
+                    .map(|item| item.apply(scope, budget))
+                    .collect::<Result<_, _>>()
+                    .map(Value::Array);
+            }
+            Self::Object(members) => {
+                let apply =
+                    |(key, node): &(String, Self)| Ok((key.clone(), node.apply(scope, budget)?));
+                return members
+                    .iter()
+                    .map(apply)
+                    .collect::<Result<_, _>>()
+                    .map(Value::Object);
+            }
+        };
+        budget.spend(value)?;
+        Ok(value.clone())
     }
 
     fn collect<'a>(&'a self, found: &mut Vec<&'a [String]>) {
@@ -126,43 +207,50 @@ impl Node {
     }
 }
 
-fn look_up<'a>(names: &[String], scope: &'a Map) -> Result<&'a Value, ContentError> {
-    let error = |message: String, available: &Map| {
-        let mut keys: Vec<String> = available.keys().map(|key| json::quote(key)).collect();
-        keys.sort();
-        let hint = if keys.is_empty() {
-            "there are none".to_owned()
-        } else {
-            format!("there are {}", keys.join(", "))
-        };
+fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, ContentError> {
+    let error = |message: String| {
         ContentError::new(
             Kind::Transform,
-            format!("the transform's {{{}}} {message}", names.join(".")),
+            format!("{{{}}} {message}", names.join(".")),
         )
-        .with_hint(hint)
     };
     let (root, keys) = names
         .split_first()
         .map_or(("", names), |(root, keys)| (root.as_str(), keys));
-    let mut value = scope
-        .get(root)
-        .ok_or_else(|| error(format!("names nothing: no `{root}` was parsed"), scope))?;
+    let mut value = scope.get(root).ok_or_else(|| {
+        let error = error(format!(
+            "of the transform names nothing: there is no `{root}`"
+        ));
+        error.with_hint(there_are(scope.outer.keys().chain(scope.inner.keys())))
+    })?;
     for key in keys {
         let Value::Object(members) = value else {
             let message = format!(
-                "looks for `{key}` in a value that is {}, not an object",
+                "of the transform looks for `{key}` in what is {}, not dict",
                 value.type_name()
             );
-            return Err(error(message, &Map::new()));
+            return Err(error(message));
         };
         value = members.get(key).ok_or_else(|| {
-            error(
-                format!("looks for the key `{key}`, which is missing"),
-                members,
-            )
+            let error = error(format!(
+                "of the transform looks for the key `{key}`, which is missing"
+            ));
+            error.with_hint(there_are(members.keys()))
         })?;
     }
     Ok(value)
+}
+
+/// What a placeholder could have named, for advice.
+fn there_are<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    const MOST: usize = 20;
+    let names: BTreeSet<String> = names.take(MOST).map(|name| json::quote(name)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    if names.is_empty() {
+        "there is nothing to name".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    }
 }
 
 enum Found {

@@ -6,7 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format, Places};
 use crate::value::{Map, Path, Value};
 
-use super::{Invalid, ResponseTemplate, validate};
+use super::validate::{self, Source as Text};
+use super::{Invalid, ResponseTemplate};
 
 /// The member of a `tokenizer_config.json` that holds the response template.
 pub const KEY: &str = "response_template";
@@ -48,7 +49,13 @@ pub fn read(text: &str) -> Result<Option<Loaded>, Invalid> {
             Diagnostic::error("wrong-type", message).with_path("$"),
         ]));
     };
-    from_config(&members, &places)
+    from_config(
+        &members,
+        &Text {
+            text,
+            places: &places,
+        },
+    )
 }
 
 /// The response template in a text that is either the document or a `tokenizer_config.json`.
@@ -59,15 +66,19 @@ pub fn read(text: &str) -> Result<Option<Loaded>, Invalid> {
 /// byte offsets into the text.
 pub fn load_any(text: &str) -> Result<Loaded, Invalid> {
     let (value, places) = parse(text)?;
+    let source = Text {
+        text,
+        places: &places,
+    };
     if let Value::Object(members) = &value {
-        if let Some(loaded) = from_config(members, &places)? {
+        if let Some(loaded) = from_config(members, &source)? {
             return Ok(loaded);
         }
         if let Some(diagnostic) = no_template(members, &places) {
             return Err(Invalid::new(vec![diagnostic]));
         }
     }
-    let template = validate::compile(&value, Some(&places), &Path::default())?;
+    let template = validate::compile(&value, Some(&source), &Path::default())?;
     Ok(Loaded {
         source: Source::Document,
         document: value,
@@ -75,14 +86,14 @@ pub fn load_any(text: &str) -> Result<Loaded, Invalid> {
     })
 }
 
-fn from_config(members: &Map, places: &Places) -> Result<Option<Loaded>, Invalid> {
+fn from_config(members: &Map, source: &Text<'_>) -> Result<Option<Loaded>, Invalid> {
     let Some(document) = members
         .get(KEY)
         .filter(|document| **document != Value::Null)
     else {
         return Ok(None);
     };
-    let template = validate::compile(document, Some(places), &Path::default().key(KEY))?;
+    let template = validate::compile(document, Some(source), &Path::default().key(KEY))?;
     Ok(Some(Loaded {
         source: Source::TokenizerConfig,
         document: document.clone(),
@@ -177,7 +188,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
         .filter_map(|spans| Some((spans.key.clone()?, spans.value.clone())))
         .collect();
     members.sort_by_key(|(key, _)| key.start);
-    let style = FileStyle::of(text, &whole, &members);
+    let style = FileStyle::of(text, &members);
     if let Some(spans) = places.get(&root.key(KEY)) {
         let value = spans.value.clone();
         return Ok(format!(
@@ -225,7 +236,7 @@ struct FileStyle {
 }
 
 impl FileStyle {
-    fn of(text: &str, whole: &Range<usize>, members: &[(Range<usize>, Range<usize>)]) -> Self {
+    fn of(text: &str, members: &[(Range<usize>, Range<usize>)]) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         // A file that is ASCII because it escapes the rest stays so.
         let ensure_ascii = text.is_ascii() && escapes_non_ascii(text);
@@ -240,13 +251,8 @@ impl FileStyle {
             };
         };
         let colon = text[key.end..value.start].to_owned();
-        let lead = match members {
-            [.., (_, previous), _] => {
-                let between = &text[previous.end..key.start];
-                between.split_once(',').map_or(between, |(_, gap)| gap)
-            }
-            _ => &text[whole.start + 1..key.start],
-        };
+        let before = &text[..key.start];
+        let lead = &before[before.trim_end_matches([' ', '\t', '\n', '\r']).len()..];
         let indent = lead.rsplit_once('\n').map(|(_, indent)| indent.to_owned());
         // One member on one line shows no gap; the space after the colon tells the habit.
         let gap = match (members.len(), &indent) {
@@ -299,4 +305,126 @@ fn escapes_non_ascii(text: &str) -> bool {
         rest = rest.get(at + 2..).unwrap_or_default();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = r#"{"start_anchor": "é", "fields": {"content": {}}}"#;
+
+    fn written(text: &str) -> String {
+        let template = json::parse(TEMPLATE).expect("JSON");
+        write(text, &template).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn the_member_is_written_in_the_style_of_the_file() {
+        let cases = [
+            (
+                r#"{"a":1}"#,
+                r#"{"a":1,"response_template":{"start_anchor":"é","fields":{"content":{}}}}"#,
+            ),
+            (
+                r#"{"a": 1}"#,
+                r#"{"a": 1, "response_template": {"start_anchor": "é", "fields": {"content": {}}}}"#,
+            ),
+            (
+                "{\n    \"a\": 1\n}",
+                "{\n    \"a\": 1,\n    \"response_template\": {\n        \"start_anchor\": \"é\",\n        \"fields\": {\n            \
+                 \"content\": {}\n        }\n    }\n}",
+            ),
+            (
+                "{\r\n\t\"a\" : 1,\r\n\t\"b\" : 2\r\n}\r\n",
+                "{\r\n\t\"a\" : 1,\r\n\t\"b\" : 2,\r\n\t\"response_template\" : {\r\n\t\t\"start_anchor\" : \"é\",\r\n\t\t\"fields\" : {\r\n\t\t\t\
+                 \"content\" : {}\r\n\t\t}\r\n\t}\r\n}\r\n",
+            ),
+            (
+                r#"{"a":"\u00e8"}"#,
+                r#"{"a":"\u00e8","response_template":{"start_anchor":"\u00e9","fields":{"content":{}}}}"#,
+            ),
+            (
+                r#"{"response_template": 1, "a": 2}"#,
+                r#"{"response_template": {"start_anchor": "é", "fields": {"content": {}}}, "a": 2}"#,
+            ),
+            (
+                "{}\n",
+                "{\n  \"response_template\": {\n    \"start_anchor\": \"é\",\n    \"fields\": {\n      \"content\": {}\n    }\n  }\n}\n",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(written(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_found_again() {
+        for text in [
+            "{}",
+            "\u{feff}{\"a\": 1}\n",
+            "{\n\"response_template\": null\n}",
+        ] {
+            assert!(read(text).expect("a config").is_none());
+            let loaded = load_any(&written(text)).expect("a config with a template");
+            assert_eq!(loaded.source, Source::TokenizerConfig);
+            assert_eq!(loaded.document, json::parse(TEMPLATE).expect("JSON"));
+        }
+        assert_eq!(
+            load_any(TEMPLATE).expect("a document").source,
+            Source::Document
+        );
+    }
+
+    #[test]
+    fn what_holds_no_template_says_why() {
+        let cases = [
+            (
+                r#"{"response_schema": {}, "tokenizer_class": "T"}"#,
+                "no-response-template",
+                "response schema",
+            ),
+            (
+                r#"{"type": "object", "properties": {"content": {"x-regex": "x"}}}"#,
+                "no-response-template",
+                "response schema",
+            ),
+            (
+                r#"{"tokenizer_class": "T", "chat_template": "x"}"#,
+                "no-response-template",
+                "no response template",
+            ),
+            (
+                r#"{"response_template": null}"#,
+                "no-response-template",
+                "no response template",
+            ),
+            (
+                r#"{"fields": {"content": {}}}"#,
+                "missing-key",
+                "start_anchor",
+            ),
+            (r#"{"a": 1"#, "json-syntax", "not JSON"),
+            (r#"[]"#, "wrong-type", "an object"),
+        ];
+        for (text, code, words) in cases {
+            let invalid = load_any(text).expect_err("no template");
+            assert!(
+                invalid.diagnostics().iter().any(|found| found.code == code),
+                "{text}: {invalid:?}"
+            );
+            assert!(invalid.to_string().contains(words), "{text}: {invalid}");
+        }
+    }
+
+    #[test]
+    fn diagnostics_point_into_the_config() {
+        let text = "\u{feff}{\"a\": 1, \"response_template\": {\"start_anchor\": \"x\", \"fields\": {\"c\": {\"opn\": 1}}}}";
+        let invalid = read(text).expect_err("an unknown key");
+        let place = &invalid.diagnostics()[0].place;
+        assert_eq!(
+            place.path.as_deref(),
+            Some("$.response_template.fields.c.opn")
+        );
+        assert_eq!(place.span.clone().map(|span| &text[span]), Some("\"opn\""));
+    }
 }

@@ -78,7 +78,14 @@ impl ResponseTemplate {
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
         let (value, places) =
             json::parse_with_places(text).map_err(|error| Invalid::from_json_error(&error, 0))?;
-        validate::compile(&value, Some(&places), &Path::default())
+        validate::compile(
+            &value,
+            Some(&validate::Source {
+                text,
+                places: &places,
+            }),
+            &Path::default(),
+        )
     }
 
     /// The message before anything is parsed; its keys are kept even when they are empty.
@@ -141,7 +148,7 @@ impl Invalid {
         ])
     }
 
-    /// What is wrong, in the order of the document; at least one, each of severity error.
+    /// What is wrong, in the order of the text where there is one; at least one, each of severity error.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -1,10 +1,14 @@
 //! From the document to its compiled form, or to everything that is wrong with it.
 
+use std::ops::Range;
+
+use indexmap::IndexSet;
+
 use crate::content::{Content, PARSERS, Transform};
-use crate::diagnostic::Diagnostic;
-use crate::pattern::Pattern;
-use crate::value::json::{Places, quote, to_string};
-use crate::value::{Integer, Map, Path, Value};
+use crate::diagnostic::{Diagnostic, Label};
+use crate::pattern::{Pattern, PatternError};
+use crate::value::json::{self, Places, Spans, quote, to_string};
+use crate::value::{Integer, Map, Path, Step, Value};
 
 use super::nearest::nearest;
 use super::{Field, Invalid, ResponseTemplate};
@@ -31,57 +35,87 @@ const FIELD_KEYS: [&str; 11] = [
     "transform_each",
 ];
 
-/// Compiles the document that is found at `root` of the source whose places are `places`.
+/// The text that a document was read from.
+pub(super) struct Source<'a> {
+    pub(super) text: &'a str,
+    pub(super) places: &'a Places,
+}
+
+/// Compiles the document that is found at `root` of the source.
 pub(super) fn compile(
     document: &Value,
-    places: Option<&Places>,
+    source: Option<&Source<'_>>,
     root: &Path,
 ) -> Result<ResponseTemplate, Invalid> {
     let mut findings = Findings {
-        places,
+        source,
         diagnostics: Vec::new(),
     };
     let template = template(document, root, &mut findings);
     match template {
         Some(template) if findings.diagnostics.is_empty() => Ok(template),
-        _ => Err(Invalid::new(findings.diagnostics)),
+        _ => {
+            findings
+                .diagnostics
+                .sort_by_key(|found| found.place.span.as_ref().map(|span| span.start));
+            Err(Invalid::new(findings.diagnostics))
+        }
     }
 }
 
 /// The diagnostics so far, and what gives them their places.
 struct Findings<'a> {
-    places: Option<&'a Places>,
+    source: Option<&'a Source<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Findings<'_> {
     /// Adds a finding about the value at `path`.
     fn value(&mut self, path: &Path, diagnostic: Diagnostic) {
-        let span = self
-            .places
-            .and_then(|places| places.get(path))
-            .map(|spans| spans.value.clone());
+        let span = self.spans(path).map(|spans| spans.value.clone());
         self.add(path, span, diagnostic);
     }
 
     /// Adds a finding about the key at `path`.
     fn key(&mut self, path: &Path, diagnostic: Diagnostic) {
-        let span = self
-            .places
-            .and_then(|places| places.get(path))
-            .and_then(|spans| spans.key.clone());
+        let span = self.spans(path).and_then(|spans| spans.key.clone());
         self.add(path, span, diagnostic);
     }
 
-    fn add(
-        &mut self,
-        path: &Path,
-        span: Option<std::ops::Range<usize>>,
-        mut diagnostic: Diagnostic,
-    ) {
-        diagnostic = diagnostic.with_path(path.to_string());
+    fn spans(&self, path: &Path) -> Option<&Spans> {
+        self.source.and_then(|source| source.places.get(path))
+    }
+
+    fn add(&mut self, path: &Path, span: Option<Range<usize>>, diagnostic: Diagnostic) {
+        let mut diagnostic = diagnostic.with_path(path.to_string());
         diagnostic.place.span = span;
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a finding about the pattern at `path`, with the place inside it.
+    fn pattern(&mut self, path: &Path, error: PatternError) {
+        let name = path
+            .steps()
+            .last()
+            .map_or_else(String::new, |step| match step {
+                Step::Key(key) => key.clone(),
+                Step::Index(index) => index.to_string(),
+            });
+        let mut diagnostic = Diagnostic::error(
+            "bad-pattern",
+            format!("{name} does not compile: {}", error.message),
+        );
+        if let (Some(spans), Some(source)) = (self.spans(path), self.source) {
+            let start = spans.value.start;
+            let literal = &source.text[spans.value.clone()];
+            let at = |offset| start + json::offset_in_literal(literal, offset);
+            diagnostic.labels.push(Label {
+                span: at(error.span.start)..at(error.span.end),
+                text: error.message,
+            });
+        }
+        diagnostic.hint = error.hint;
+        self.value(path, diagnostic);
     }
 
     fn wrong_type(&mut self, path: &Path, name: &str, expected: &str, found: &Value) {
@@ -356,12 +390,7 @@ fn transform(members: &Map, path: &Path, findings: &mut Findings<'_>) -> (Option
         Ok(transform) => (Some(transform), each),
         Err(mixed) => {
             for mixed in mixed {
-                let place = mixed
-                    .path
-                    .steps()
-                    .iter()
-                    .cloned()
-                    .fold(path.key("transform"), |path, step| path.step(step));
+                let place = path.key("transform").join(&mixed.path);
                 let message = format!("{} mixes a placeholder with other text", quote(&mixed.text));
                 let hint = "nothing is interpolated: a string is one placeholder, such as \"{content}\", or plain text";
                 findings.value(
@@ -395,15 +424,9 @@ fn pattern(
         (Some(literals), None) => {
             literal_pattern(literals, &path.key(literal_key), literal_key, findings)
         }
-        (None, Some(Value::String(source))) => {
-            let path = path.key(pattern_key);
-            Pattern::regex(source)
-                .map_err(|error| {
-                    let message = format!("{pattern_key} does not compile: {error}");
-                    findings.value(&path, Diagnostic::error("bad-pattern", message));
-                })
-                .ok()
-        }
+        (None, Some(Value::String(source))) => Pattern::regex(source)
+            .map_err(|error| findings.pattern(&path.key(pattern_key), error))
+            .ok(),
         (None, Some(other)) => {
             findings.wrong_type(&path.key(pattern_key), pattern_key, "a string", other);
             None
@@ -437,7 +460,7 @@ fn literal_pattern(
         return None;
     }
     let before = findings.diagnostics.len();
-    let mut texts: Vec<String> = Vec::new();
+    let mut texts: IndexSet<String> = IndexSet::new();
     for (index, item) in items.iter().enumerate() {
         let path = if literals.as_array().is_some() {
             path.index(index)
@@ -453,21 +476,218 @@ fn literal_pattern(
                     diagnostic.with_hint("leave the key out where nothing stands"),
                 );
             }
-            Value::String(text) if !texts.contains(text) => texts.push(text.clone()),
-            Value::String(_) => {}
+            Value::String(text) => {
+                texts.insert(text.clone());
+            }
             other => findings.wrong_type(&path, key, "a string", other),
         }
     }
     if findings.diagnostics.len() > before {
         return None;
     }
-    let compiled = Pattern::literals(&texts);
-    compiled
-        .map_err(|error| {
-            findings.value(
-                path,
-                Diagnostic::error("bad-pattern", format!("{key} does not compile: {error}")),
+    // What is wrong with literals has no place inside one of them.
+    let compiled = Pattern::literals(&texts.into_iter().collect::<Vec<_>>());
+    let report = |error: PatternError| {
+        let diagnostic = Diagnostic::error(
+            "bad-pattern",
+            format!("{key} does not compile: {}", error.message),
+        );
+        findings.value(
+            path,
+            Diagnostic {
+                hint: error.hint,
+                ..diagnostic
+            },
+        );
+    };
+    compiled.map_err(report).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ResponseTemplate;
+
+    /// Each finding as code, path and the text at its span.
+    fn findings(text: &str) -> Vec<(&'static str, String, String)> {
+        let invalid = ResponseTemplate::from_json(text).expect_err("an invalid document");
+        let describe = |diagnostic: &crate::diagnostic::Diagnostic| {
+            let place = diagnostic.place.clone();
+            let span = place.span.expect("a span");
+            (
+                diagnostic.code,
+                place.path.unwrap_or_default(),
+                text[span].to_owned(),
+            )
+        };
+        invalid.diagnostics().iter().map(describe).collect()
+    }
+
+    fn only(text: &str) -> (&'static str, String, String) {
+        let mut findings = findings(text);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        findings.remove(0)
+    }
+
+    #[test]
+    fn each_finding_has_its_code_and_place() {
+        let cases = [
+            (r#"[]"#, "wrong-type", "$", "[]"),
+            (
+                r#"{"start_anchor": "x"}"#,
+                "missing-key",
+                "$",
+                r#"{"start_anchor": "x"}"#,
+            ),
+            (
+                r#"{"start_anchor": "x", "fields": {}}"#,
+                "no-fields",
+                "$.fields",
+                "{}",
+            ),
+            (
+                r#"{"start_anchor": "x", "fields": 1}"#,
+                "wrong-type",
+                "$.fields",
+                "1",
+            ),
+            (
+                r#"{"version": 2, "start_anchor": "x", "fields": {"c": {}}}"#,
+                "unsupported-version",
+                "$.version",
+                "2",
+            ),
+            (
+                r#"{"field": 1, "start_anchor": "x", "fields": {"c": {}}}"#,
+                "unknown-key",
+                "$.field",
+                r#""field""#,
+            ),
+            (
+                r#"{"start_anchor": [], "fields": {"c": {}}}"#,
+                "no-literals",
+                "$.start_anchor",
+                "[]",
+            ),
+            (
+                r#"{"start_anchor": ["a", ""], "fields": {"c": {}}}"#,
+                "empty-literal",
+                "$.start_anchor[1]",
+                r#""""#,
+            ),
+            (
+                r#"{"start_anchor": ["a", 1], "fields": {"c": {}}}"#,
+                "wrong-type",
+                "$.start_anchor[1]",
+                "1",
+            ),
+            (
+                r#"{"start_anchor_pattern": "(", "fields": {"c": {}}}"#,
+                "bad-pattern",
+                "$.start_anchor_pattern",
+                r#""(""#,
+            ),
+        ];
+        for (text, code, path, at) in cases {
+            assert_eq!(only(text), (code, path.to_owned(), at.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_finding_about_a_field_has_its_code_and_place() {
+        let cases = [
+            (r#"5"#, "wrong-type", "", "5"),
+            (r#"{"opne": "x"}"#, "unknown-key", ".opne", r#""opne""#),
+            (r#"{"open": null}"#, "wrong-type", ".open", "null"),
+            (
+                r#"{"open": "a", "open_pattern": "b"}"#,
+                "conflicting-keys",
+                ".open_pattern",
+                r#""open_pattern""#,
+            ),
+            (
+                r#"{"content": "jsn"}"#,
+                "unknown-content",
+                ".content",
+                r#""jsn""#,
+            ),
+            (r#"{"content": []}"#, "wrong-type", ".content", "[]"),
+            (
+                r#"{"join": "x"}"#,
+                "join-without-repeats",
+                ".join",
+                r#""join""#,
+            ),
+            (r#"{"repeats": 1, "join": 5}"#, "wrong-type", ".join", "5"),
+            (
+                r#"{"transform_each": 1}"#,
+                "wrong-type",
+                ".transform_each",
+                "1",
+            ),
+            (
+                r#"{"transform_each": true}"#,
+                "each-without-transform",
+                ".transform_each",
+                r#""transform_each""#,
+            ),
+            (
+                r#"{"transform": {"a b": ["-{x}"]}}"#,
+                "mixed-placeholder",
+                r#".transform["a b"][0]"#,
+                r#""-{x}""#,
+            ),
+            (
+                r#"{"close_pattern": "(?P<n>x)"}"#,
+                "unused-captures",
+                ".close_pattern",
+                r#""(?P<n>x)""#,
+            ),
+        ];
+        for (field, code, path, at) in cases {
+            let text = format!(r#"{{"start_anchor": "x", "fields": {{"c": {field}}}}}"#);
+            assert_eq!(
+                only(&text),
+                (code, format!("$.fields.c{path}"), at.to_owned()),
+                "{text}"
             );
-        })
-        .ok()
+        }
+    }
+
+    #[test]
+    fn all_findings_come_at_once_and_in_order() {
+        let text = r#"{"start_anchor": "", "fields": {"a": {"close": 1, "join": "x"}, "b": {}, "c": {"opn": "x"}}}"#;
+        let codes: Vec<&str> = findings(text).into_iter().map(|(code, ..)| code).collect();
+        let expected = [
+            "empty-literal",
+            "wrong-type",
+            "join-without-repeats",
+            "two-implicit-fields",
+            "two-implicit-fields",
+            "unknown-key",
+        ];
+        assert_eq!(codes, expected);
+    }
+
+    #[test]
+    fn a_pattern_is_marked_where_it_is_wrong() {
+        let text = r#"{"start_anchor_pattern": "\u003cé\nx)y", "fields": {"c": {}}}"#;
+        let invalid = ResponseTemplate::from_json(text).expect_err("a broken pattern");
+        let label = invalid.diagnostics()[0]
+            .labels
+            .first()
+            .cloned()
+            .expect("a label");
+        assert_eq!(&text[label.span], ")");
+    }
+
+    #[test]
+    fn a_slip_is_met_with_the_key_that_was_meant() {
+        let invalid = ResponseTemplate::from_json(
+            r#"{"start_anchor": "x", "fields": {"c": {"repeat": true}}}"#,
+        );
+        let hint = invalid.expect_err("an unknown key").diagnostics()[0]
+            .hint
+            .clone();
+        assert_eq!(hint.as_deref(), Some("did you mean `repeats`?"));
+    }
 }

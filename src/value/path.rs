@@ -34,12 +34,26 @@ impl Path {
         self.step(Step::Index(index))
     }
 
-    /// The path one step further.
+    fn step(&self, step: Step) -> Self {
+        let mut path = self.clone();
+        path.push(step);
+        path
+    }
+
+    /// The path that goes on with the steps of another.
     #[must_use]
-    pub fn step(&self, step: Step) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(step);
-        Self(steps)
+    pub fn join(&self, other: &Self) -> Self {
+        Self(self.0.iter().chain(&other.0).cloned().collect())
+    }
+
+    /// Goes one step further, in place.
+    pub fn push(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    /// Goes one step back, in place; the root stays the root.
+    pub fn pop(&mut self) -> Option<Step> {
+        self.0.pop()
     }
 
     /// The steps from the root.

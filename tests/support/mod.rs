@@ -3,4 +3,5 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod corpus;
+pub mod random;
 pub mod reference;

@@ -8,7 +8,7 @@ use crate::value::{Integer, Map, Value};
 
 /// How deep lists and objects may nest. Python stops near 990 by default; this limit keeps every later walk over the
 /// value (comparing, cloning, dropping) within the smallest common thread stack.
-pub const MAX_DEPTH: usize = 512;
+pub const MAX_DEPTH: usize = 256;
 
 /// Why a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,6 +137,40 @@ pub fn parse_with_places(text: &str) -> Result<(Value, Places), JsonError> {
 enum Extent {
     Whole,
     Prefix,
+}
+
+/// Where in a JSON string literal, quotes included, the byte `offset` of the string that it spells is written: the way
+/// from a place in a string's value to a place in the file.
+///
+/// ```
+/// use obverse::value::json;
+/// let literal = r#""a\n\u00e9(""#;
+/// assert_eq!(json::parse(literal).unwrap().as_str().unwrap().find('('), Some(4));
+/// assert_eq!(json::offset_in_literal(literal, 4), 10);
+/// ```
+pub fn offset_in_literal(literal: &str, offset: usize) -> usize {
+    let mut reader = Reader {
+        text: literal,
+        at: 1,
+    };
+    let mut decoded = 0;
+    while decoded < offset {
+        let rest = literal.get(reader.at..).unwrap_or_default();
+        if rest.starts_with("\\u") {
+            let Ok(c) = reader.unicode_escape() else {
+                break;
+            };
+            decoded += c.len_utf8();
+        } else if rest.starts_with('\\') {
+            reader.at += 2;
+            decoded += 1;
+        } else {
+            let Some(c) = rest.chars().next() else { break };
+            reader.at += c.len_utf8();
+            decoded += c.len_utf8();
+        }
+    }
+    reader.at.min(literal.len())
 }
 
 struct Reader<'a> {
