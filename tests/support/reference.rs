@@ -36,16 +36,26 @@ pub fn python() -> Option<PathBuf> {
 pub fn ask(script: &str, lines: &[String]) -> Option<Vec<String>> {
     let python = python()?;
     let mut child = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference").join(script))
+        .arg(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/reference")
+                .join(script),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("the reference starts");
     let mut input = child.stdin.take().expect("a pipe");
-    let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = lines
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
     let output = child.wait_with_output().expect("the reference ends");
-    writer.join().expect("the writer ends").expect("the reference reads");
+    writer
+        .join()
+        .expect("the writer ends")
+        .expect("the reference reads");
     assert!(output.status.success(), "{script} failed");
     let answers: Vec<String> = String::from_utf8(output.stdout)
         .expect("the reference writes UTF-8")
