@@ -1,1 +1,149 @@
-//! To come.
+//! Chat templates: loading them, rendering them as transformers renders them, and seeing what they read.
+
+mod clock;
+mod engine;
+mod error;
+mod generation;
+mod reads;
+mod source;
+mod survey;
+
+use std::sync::Arc;
+
+use minijinja::Environment;
+use minijinja::machinery;
+
+use crate::diagnostic::Diagnostic;
+use crate::value::{Map, Value};
+
+pub use clock::Clock;
+pub use error::{Limit, RenderError, TemplateError};
+pub use reads::{Read, Reads};
+pub use source::{ChatTemplateSource, LoadError, from_text, load};
+
+/// One chat template, compiled. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct ChatTemplate {
+    inner: Arc<Compiled>,
+    tokens: Arc<Map>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    source: String,
+    env: Environment<'static>,
+    constants: Vec<String>,
+    variables: Vec<String>,
+    candidates: Vec<(String, Vec<Value>)>,
+}
+
+/// What a chat template is rendered with.
+#[derive(Debug, Clone, Default)]
+pub struct RenderInput {
+    /// The conversation.
+    pub messages: Vec<Value>,
+    /// The tools' JSON schemas; the template sees `none` where there are none.
+    pub tools: Option<Vec<Value>>,
+    /// Documents for retrieval; the template sees `none` where there are none.
+    pub documents: Option<Vec<Value>>,
+    /// Whether the prompt ends where the model's turn begins.
+    pub add_generation_prompt: bool,
+    /// Further variables, such as `enable_thinking`. They win over the special tokens.
+    pub kwargs: Map,
+    /// The time that `strftime_now` prints; the system's when there is none.
+    pub clock: Option<Clock>,
+}
+
+impl ChatTemplate {
+    /// Compiles a template's source.
+    ///
+    /// # Errors
+    ///
+    /// When the source is not a template; the diagnostic has the place in bytes.
+    pub fn new(source: &str) -> Result<Self, TemplateError> {
+        let failed = |error: &minijinja::Error| {
+            let mut diagnostic = Diagnostic::error(
+                "chat-template-syntax",
+                error
+                    .detail()
+                    .map_or_else(|| error.to_string(), str::to_owned),
+            );
+            if let Some(span) = error.range() {
+                diagnostic = diagnostic.with_span(span);
+            }
+            TemplateError::new(diagnostic)
+        };
+        let text = generation::neutralize(source);
+        let syntax = engine::syntax().map_err(|error| failed(&error))?;
+        let tree = machinery::parse(&text, "chat", syntax).map_err(|error| failed(&error))?;
+        let survey = survey::Survey::of(&tree);
+        let env = engine::environment(&text).map_err(|error| failed(&error))?;
+        Ok(Self {
+            inner: Arc::new(Compiled {
+                source: source.to_owned(),
+                env,
+                constants: survey.constants,
+                variables: survey.variables,
+                candidates: survey.candidates,
+            }),
+            tokens: Arc::default(),
+        })
+    }
+
+    /// The same template with special tokens, which it sees as variables: `bos_token`, `eos_token`, ...
+    #[must_use]
+    pub fn with_special_tokens(self, tokens: Map) -> Self {
+        Self {
+            tokens: Arc::new(tokens),
+            ..self
+        }
+    }
+
+    /// The special tokens.
+    pub fn special_tokens(&self) -> &Map {
+        &self.tokens
+    }
+
+    /// The source as it was given.
+    pub fn source(&self) -> &str {
+        &self.inner.source
+    }
+
+    /// Every string constant of the syntax tree, raw text between tags included, in source order without repetitions.
+    pub fn constants(&self) -> &[String] {
+        &self.inner.constants
+    }
+
+    /// The top-level variables that the template reads without having set them, in source order.
+    pub fn variables(&self) -> &[String] {
+        &self.inner.variables
+    }
+
+    /// For a top-level variable, the values that the template compares it with or tests it for, in source order:
+    /// values worth trying. Empty for one that it only prints.
+    pub fn candidates(&self, variable: &str) -> &[Value] {
+        self.inner
+            .candidates
+            .iter()
+            .find(|(name, _)| name == variable)
+            .map_or(&[], |(_, values)| values.as_slice())
+    }
+
+    /// Renders a conversation, as `apply_chat_template(tokenize=False)` does.
+    ///
+    /// # Errors
+    ///
+    /// When the template refuses the input, does something that Python does not allow, or runs into a limit.
+    pub fn render(&self, input: &RenderInput) -> Result<String, RenderError> {
+        engine::render(&self.inner.env, &self.tokens, input, false).map(|(text, _)| text)
+    }
+
+    /// The same, and what the template asked of its input on the way.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    pub fn render_observed(&self, input: &RenderInput) -> Result<(String, Reads), RenderError> {
+        engine::render(&self.inner.env, &self.tokens, input, true)
+    }
+}

@@ -1,0 +1,38 @@
+//! What a render read of its inputs.
+
+use std::collections::BTreeSet;
+
+/// One place in the inputs that a template asked for, whether or not something was there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Read {
+    /// The place from the top-level variable down, list indices folded: `messages[].tool_calls[].function.name`.
+    pub path: String,
+    /// The role of the message that the place belongs to, when it belongs to one that has a string for a role.
+    pub role: Option<String>,
+    /// Whether the input had something there.
+    pub found: bool,
+}
+
+/// Everything that one render asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The places in the inputs.
+    pub places: BTreeSet<Read>,
+    /// The top-level variables that were looked up and that nothing defined, such as an `enable_thinking` that the
+    /// input did not give.
+    pub undefined: BTreeSet<String>,
+}
+
+impl Reads {
+    /// Whether `path` was asked for, on a message of any role.
+    pub fn has(&self, path: &str) -> bool {
+        self.places.iter().any(|read| read.path == path)
+    }
+
+    /// Whether `path` was asked for on a message of this role.
+    pub fn has_for(&self, role: &str, path: &str) -> bool {
+        self.places
+            .iter()
+            .any(|read| read.path == path && read.role.as_deref() == Some(role))
+    }
+}
