@@ -1,5 +1,7 @@
 //! What `tests/cases/parser` expects is what the reference gives.
 
+#![allow(clippy::print_stdout, reason = "a test says how much it has seen")]
+
 mod support;
 
 use std::path::Path;
