@@ -74,7 +74,33 @@ impl Bench<'_> {
             (prefix.to_owned(), response.to_owned())
         });
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
-        self.compare(&splits, message, &rendered.written)
+        match self.compare(&splits, message, &rendered.written) {
+            Outcome::Passed => self.render_again(context, message, rendered),
+            other => other,
+        }
+    }
+
+    /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
+    fn render_again(&self, context: &Context, message: &Assistant, rendered: Rendered) -> Outcome {
+        let parsed = Value::Object(self.expected(message));
+        let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
+        let error = match again {
+            Ok(full) if full == rendered.turn.full => return Outcome::Passed,
+            Ok(full) => format!(
+                "appended to the conversation, the parsed message renders differently: {full}"
+            ),
+            Err(error) => {
+                format!("appended to the conversation, the parsed message does not render: {error}")
+            }
+        };
+        Outcome::Failed(Box::new(Counterexample {
+            message: rendered.written,
+            prefix: rendered.turn.prompt,
+            response: rendered.turn.full,
+            expected: parsed.clone(),
+            parsed,
+            error: Some(error),
+        }))
     }
 
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
@@ -179,8 +205,7 @@ impl Bench<'_> {
 
     /// The message that a response must parse to.
     fn expected(&self, message: &Assistant) -> Map {
-        let mut expected = Map::new();
-        expected.insert("role".to_owned(), Value::from("assistant"));
+        let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
                 emit::reasoning_field(self.analysis).to_owned(),
