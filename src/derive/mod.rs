@@ -40,7 +40,7 @@ pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
 };
 pub use supports::Supports;
-pub use verify::Rounds;
+pub use verify::{Case, Rounds};
 
 /// How to derive.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,6 +56,8 @@ pub struct Derivation {
     pub document: Document,
     /// What was found and proved.
     pub report: Report,
+    /// The responses by which it was proved.
+    pub cases: Vec<Case>,
 }
 
 /// Why no response template could be derived.
@@ -118,5 +120,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         findings,
         evidence: analysis.evidence,
     };
-    Ok(Derivation { document, report })
+    Ok(Derivation {
+        document,
+        report,
+        cases: verification.cases,
+    })
 }

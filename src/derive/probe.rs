@@ -9,7 +9,7 @@ pub(super) const USER_AGAIN: &str = "Lattice fern";
 pub(super) const CONTENT: &str = "Zephyr wold";
 pub(super) const OTHER_CONTENT: &str = "Jumble kite";
 pub(super) const REASONING: &str = "Brindle oxbow";
-pub(super) const SYSTEM: &str = "Umber granite";
+pub(super) const SYSTEM: &str = "Umber marble";
 pub(super) const TOOL_RESULT: &str = "Pewter sloop";
 
 /// One tool call of a message that is to be rendered.

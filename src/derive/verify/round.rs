@@ -8,6 +8,7 @@ use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::Assistant;
 use super::super::tool_calls::{Members, Shape};
+use super::Case;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -15,7 +16,8 @@ use crate::value::{Map, Value};
 /// What one round shows.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    Passed,
+    /// The message came back from each of these.
+    Passed(Vec<Case>),
     /// The chat template does not render the message, or not all of it.
     Skipped(Reason),
     Failed(Box<Counterexample>),
@@ -75,17 +77,23 @@ impl Bench<'_> {
         });
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
         match self.compare(&splits, message, &rendered.written) {
-            Outcome::Passed => self.render_again(context, message, rendered),
+            Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
             other => other,
         }
     }
 
     /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
-    fn render_again(&self, context: &Context, message: &Assistant, rendered: Rendered) -> Outcome {
+    fn render_again(
+        &self,
+        context: &Context,
+        message: &Assistant,
+        rendered: Rendered,
+        cases: Vec<Case>,
+    ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
-            Ok(full) if full == rendered.turn.full => return Outcome::Passed,
+            Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
             Ok(full) => format!(
                 "appended to the conversation, the parsed message renders differently: {full}"
             ),
@@ -200,7 +208,12 @@ impl Bench<'_> {
                 }));
             }
         }
-        Outcome::Passed
+        let cases = splits.iter().map(|(prefix, response)| Case {
+            prefix: prefix.clone(),
+            response: response.clone(),
+            message: expected.clone(),
+        });
+        Outcome::Passed(cases.collect())
     }
 
     /// The message that a response must parse to.
