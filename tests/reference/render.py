@@ -10,7 +10,7 @@ import sys
 
 from transformers.utils import chat_template_utils
 
-CLOCK = datetime.datetime(2025, 1, 5, 14, 3, 9, 42)
+CLOCK = datetime.datetime(2025, 1, 5, 14, 3, 9)
 
 
 class StoppedClock(datetime.datetime):

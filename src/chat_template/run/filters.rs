@@ -378,7 +378,12 @@ impl Render<'_> {
     }
 
     fn map_filter(&mut self, subject: &Py, mut args: Arguments) -> Result<Py, Fault> {
-        let items = self.iterate(subject)?;
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
         self.room_for(items.len())?;
         let mut out = Vec::with_capacity(items.len());
         if args.positional.is_empty() {
@@ -411,7 +416,12 @@ impl Render<'_> {
         subject: &Py,
         mut args: Arguments,
     ) -> Result<Py, Fault> {
-        let items = self.iterate(subject)?;
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
         self.room_for(items.len())?;
         let mut positional = args.positional.into_iter();
         let attribute =
@@ -552,7 +562,14 @@ impl Render<'_> {
                         Py::Float(format!("{number:.places$}").parse().unwrap_or(number))
                     }
                     Some("common") if precision >= 0 => subject.clone(),
-                    Some("common") => Py::Float((number * scale).round_ties_even() / scale),
+                    Some("common") => {
+                        let rounded = (number * scale).round_ties_even() / scale;
+                        if matches!(subject, Py::Float(_)) {
+                            Py::Float(rounded)
+                        } else {
+                            Py::int(rounded as i128)
+                        }
+                    }
                     Some("ceil") => Py::Float((number * scale).ceil() / scale),
                     Some("floor") => Py::Float((number * scale).floor() / scale),
                     _ => return Err(Fault::error("`round` rounds `common`, `ceil` or `floor`")),

@@ -177,7 +177,7 @@ pub(super) fn braces(
     args: &Arguments,
 ) -> Result<String, Fault> {
     let mut automatic = 0;
-    format_fields(render, text, args, &mut automatic, 2)
+    format_fields(render, text, args, &mut automatic, 3)
 }
 
 fn format_fields(
@@ -324,10 +324,6 @@ fn format_value(value: &Py, spec: &str) -> Result<String, Fault> {
             }
             layout.zero = false;
             lay_out(&shown, "", &layout, '<')
-        }
-        Py::Bool(_) if layout.kind.is_none() => {
-            let shown = text::str_of(value)?;
-            lay_out(&shown, "", &layout, '>')
         }
         Py::Int(_) | Py::Big(_) | Py::Float(_) | Py::Bool(_) => number_of(value, &layout),
         other => Err(bad(format!("a `{}` takes no format", other.type_name()))),

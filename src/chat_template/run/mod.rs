@@ -444,6 +444,7 @@ impl<'t> Render<'t> {
             changed: None.into(),
             recursive,
         });
+        let mut completed = false;
         for index in 0..count {
             *state.index.borrow_mut() = index;
             let inner = Scope::inside(scope);
@@ -451,9 +452,15 @@ impl<'t> Render<'t> {
                 inner.set(name, Py::Loop(state.clone()));
             }
             self.assign(&stmt.target, state.items[index].clone(), &inner)?;
-            if self.block(&stmt.body, &inner)? == Flow::Break {
-                break;
+            match self.block(&stmt.body, &inner)? {
+                Flow::On => completed = true,
+                Flow::Continue => {}
+                Flow::Break => break,
             }
+        }
+        // Jinja's `else` asks whether the body was ever run to its end.
+        if !completed {
+            self.block(&stmt.otherwise, &Scope::inside(scope))?;
         }
         self.depth -= 1;
         Ok(())
