@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod comparison;
 pub mod corpus;
 pub mod random;
 pub mod reference;
+pub mod values;
