@@ -1,19 +1,15 @@
 //! Chat templates: loading them, rendering them as transformers renders them, and seeing what they read.
 
 mod clock;
-mod engine;
 mod error;
-mod generation;
 mod reads;
+mod run;
 mod source;
 mod survey;
+mod syntax;
 
 use std::sync::Arc;
 
-use minijinja::Environment;
-use minijinja::machinery;
-
-use crate::diagnostic::Diagnostic;
 use crate::value::{Map, Value};
 
 pub use clock::Clock;
@@ -31,7 +27,7 @@ pub struct ChatTemplate {
 #[derive(Debug)]
 struct Compiled {
     source: String,
-    env: Environment<'static>,
+    tree: syntax::tree::Tree,
     constants: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
@@ -61,27 +57,12 @@ impl ChatTemplate {
     ///
     /// When the source is not a template; the diagnostic has the place in bytes.
     pub fn new(source: &str) -> Result<Self, TemplateError> {
-        let failed = |error: &minijinja::Error| {
-            let mut diagnostic = Diagnostic::error(
-                "chat-template-syntax",
-                error
-                    .detail()
-                    .map_or_else(|| error.to_string(), str::to_owned),
-            );
-            if let Some(span) = error.range() {
-                diagnostic = diagnostic.with_span(span);
-            }
-            TemplateError::new(diagnostic)
-        };
-        let text = generation::neutralize(source);
-        let syntax = engine::syntax().map_err(|error| failed(&error))?;
-        let tree = machinery::parse(&text, "chat", syntax).map_err(|error| failed(&error))?;
+        let tree = syntax::parse(source)?;
         let survey = survey::Survey::of(&tree);
-        let env = engine::environment(&text).map_err(|error| failed(&error))?;
         Ok(Self {
             inner: Arc::new(Compiled {
                 source: source.to_owned(),
-                env,
+                tree,
                 constants: survey.constants,
                 variables: survey.variables,
                 candidates: survey.candidates,
@@ -135,7 +116,7 @@ impl ChatTemplate {
     ///
     /// When the template refuses the input, does something that Python does not allow, or runs into a limit.
     pub fn render(&self, input: &RenderInput) -> Result<String, RenderError> {
-        engine::render(&self.inner.env, &self.tokens, input, false).map(|(text, _)| text)
+        run::render(&self.inner.tree, &self.tokens, input, false).map(|(text, _)| text)
     }
 
     /// The same, and what the template asked of its input on the way.
@@ -144,6 +125,6 @@ impl ChatTemplate {
     ///
     /// As [`render`](Self::render).
     pub fn render_observed(&self, input: &RenderInput) -> Result<(String, Reads), RenderError> {
-        engine::render(&self.inner.env, &self.tokens, input, true)
+        run::render(&self.inner.tree, &self.tokens, input, true)
     }
 }

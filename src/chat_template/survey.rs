@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
-
+use super::syntax::tree::{
+    Arg, BinaryOp, CompareOp, Expr, ExprKind, Literal, Macro, Name, Stmt, Target, Tree,
+};
 use crate::value::{Integer, Value};
 
 /// What was found, each list in source order without repetitions.
@@ -12,11 +13,10 @@ pub(super) struct Survey {
     pub(super) constants: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
-    seen: HashSet<String>,
-    bound: HashSet<String>,
 }
 
-const GLOBALS: [&str; 12] = [
+/// Names that stand for something in every template.
+const GLOBALS: [&str; 13] = [
     "range",
     "dict",
     "namespace",
@@ -29,264 +29,316 @@ const GLOBALS: [&str; 12] = [
     "self",
     "caller",
     "varargs",
+    "kwargs",
 ];
 
+struct Walk<'t> {
+    tree: &'t Tree,
+    found: Survey,
+    seen: HashSet<&'t str>,
+    /// The names set so far, by scope.
+    bound: Vec<HashSet<Name>>,
+}
+
 impl Survey {
-    pub(super) fn of(tree: &Stmt<'_>) -> Self {
-        let mut survey = Self::default();
-        survey.stmt(tree);
-        let bound = std::mem::take(&mut survey.bound);
-        survey
-            .variables
-            .retain(|name| !bound.contains(name) && !GLOBALS.contains(&name.as_str()));
-        let variables: HashSet<&String> = survey.variables.iter().collect();
-        survey
-            .candidates
-            .retain(|(name, _)| variables.contains(name));
-        survey
+    pub(super) fn of(tree: &Tree) -> Self {
+        let mut walk = Walk {
+            tree,
+            found: Self::default(),
+            seen: HashSet::new(),
+            bound: vec![HashSet::new()],
+        };
+        walk.body(&tree.body);
+        walk.found
     }
+}
 
-    fn constant(&mut self, text: &str) {
-        if !text.is_empty() && self.seen.insert(text.to_owned()) {
-            self.constants.push(text.to_owned());
+impl<'t> Walk<'t> {
+    fn constant(&mut self, text: &'t str) {
+        if !text.is_empty() && self.seen.insert(text) {
+            self.found.constants.push(text.to_owned());
         }
     }
 
-    fn body(&mut self, body: &[Stmt<'_>]) {
-        for stmt in body {
-            self.stmt(stmt);
+    fn body(&mut self, body: &'t [Stmt]) {
+        body.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn scoped(&mut self, inner: impl FnOnce(&mut Self)) {
+        self.bound.push(HashSet::new());
+        inner(self);
+        self.bound.pop();
+    }
+
+    fn bind(&mut self, name: Name) {
+        if let Some(scope) = self.bound.last_mut() {
+            scope.insert(name);
         }
     }
 
-    fn bind(&mut self, target: &Expr<'_>) {
+    fn target(&mut self, target: &'t Target) {
         match target {
-            Expr::Var(var) => {
-                self.bound.insert(var.id.to_owned());
-            }
-            Expr::List(list) => list.items.iter().for_each(|item| self.bind(item)),
-            Expr::Tuple(list) => list.items.iter().for_each(|item| self.bind(item)),
-            other => self.expr(other),
+            Target::Name(name) => self.bind(*name),
+            Target::Attr(name, ..) => self.variable(*name),
+            Target::Many(targets, _) => targets.iter().for_each(|target| self.target(target)),
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt<'_>) {
+    fn free(&self, name: Name) -> Option<&'t str> {
+        let text: &'t str = self.tree.name(name);
+        let set = self.bound.iter().any(|scope| scope.contains(&name));
+        (!set && !GLOBALS.contains(&text)).then_some(text)
+    }
+
+    fn variable(&mut self, name: Name) {
+        if let Some(text) = self.free(name)
+            && !self.found.variables.iter().any(|known| known == text)
+        {
+            self.found.variables.push(text.to_owned());
+        }
+    }
+
+    fn function(&mut self, function: &'t Macro) {
+        function
+            .defaults
+            .iter()
+            .for_each(|default| self.expr(default));
+        self.scoped(|this| {
+            function.params.iter().for_each(|param| this.bind(*param));
+            this.body(&function.body);
+        });
+    }
+
+    fn stmt(&mut self, stmt: &'t Stmt) {
         match stmt {
-            Stmt::Template(stmt) => self.body(&stmt.children),
-            Stmt::EmitExpr(stmt) => self.expr(&stmt.expr),
-            Stmt::EmitRaw(stmt) => self.constant(stmt.raw),
-            Stmt::ForLoop(stmt) => {
+            Stmt::Raw(text) => self.constant(text),
+            Stmt::Emit(expr) => self.expr(expr),
+            Stmt::For(stmt) => {
                 self.expr(&stmt.iter);
-                self.bind(&stmt.target);
-                stmt.filter_expr.iter().for_each(|expr| self.expr(expr));
-                self.body(&stmt.body);
-                self.body(&stmt.else_body);
+                self.scoped(|this| {
+                    this.target(&stmt.target);
+                    stmt.filter.iter().for_each(|filter| this.expr(filter));
+                    this.body(&stmt.body);
+                });
+                self.scoped(|this| this.body(&stmt.otherwise));
             }
-            Stmt::IfCond(stmt) => {
-                self.expr(&stmt.expr);
-                self.truth(&stmt.expr);
-                self.body(&stmt.true_body);
-                self.body(&stmt.false_body);
-            }
-            Stmt::WithBlock(stmt) => {
-                for (target, expr) in &stmt.assignments {
-                    self.expr(expr);
-                    self.bind(target);
-                }
-                self.body(&stmt.body);
-            }
-            Stmt::Set(stmt) => {
-                self.expr(&stmt.expr);
-                // `set x = x or ...` still takes x from outside.
-                let reads_itself = matches!(&stmt.target, Expr::Var(var) if self.variables.iter().any(|name| name == var.id));
-                if !reads_itself {
-                    self.bind(&stmt.target);
+            Stmt::If {
+                test,
+                then,
+                otherwise,
+            } => {
+                self.expr(test);
+                self.truth(test);
+                // What only one branch sets may still come from outside after it.
+                let before = self.bound.last().cloned().unwrap_or_default();
+                self.body(then);
+                let after_then =
+                    std::mem::replace(self.bound.last_mut().unwrap_or(&mut HashSet::new()), before);
+                self.body(otherwise);
+                if let Some(scope) = self.bound.last_mut() {
+                    scope.retain(|name| after_then.contains(name));
                 }
             }
-            Stmt::SetBlock(stmt) => {
-                stmt.filter.iter().for_each(|expr| self.expr(expr));
-                self.bind(&stmt.target);
-                self.body(&stmt.body);
+            Stmt::Set { target, value } => {
+                self.expr(value);
+                self.target(target);
             }
-            Stmt::AutoEscape(stmt) => self.body(&stmt.body),
-            Stmt::FilterBlock(stmt) => {
-                self.expr(&stmt.filter);
-                self.body(&stmt.body);
+            Stmt::SetBlock {
+                target,
+                filter,
+                body,
+            } => {
+                filter.iter().for_each(|filter| self.expr(filter));
+                self.scoped(|this| this.body(body));
+                self.target(target);
             }
-            Stmt::Block(stmt) => self.body(&stmt.body),
-            Stmt::Macro(stmt) => {
-                self.bound.insert(stmt.name.to_owned());
-                stmt.args.iter().for_each(|arg| self.bind(arg));
-                stmt.defaults.iter().for_each(|expr| self.expr(expr));
-                self.body(&stmt.body);
+            Stmt::With { assignments, body } => self.scoped(|this| {
+                for (target, value) in assignments {
+                    this.expr(value);
+                    this.target(target);
+                }
+                this.body(body);
+            }),
+            Stmt::Filter { filter, body } => {
+                self.expr(filter);
+                self.scoped(|this| this.body(body));
             }
-            Stmt::CallBlock(stmt) => {
-                self.expr(&stmt.call.expr);
-                self.args(&stmt.call.args);
-                stmt.macro_decl.args.iter().for_each(|arg| self.bind(arg));
-                stmt.macro_decl
-                    .defaults
-                    .iter()
-                    .for_each(|expr| self.expr(expr));
-                self.body(&stmt.macro_decl.body);
+            Stmt::Macro(index) => {
+                let function = &self.tree.macros[*index];
+                self.bind(function.name);
+                self.function(function);
             }
-            Stmt::Do(stmt) => {
-                self.expr(&stmt.call.expr);
-                self.args(&stmt.call.args);
+            Stmt::Call {
+                callee, args, body, ..
+            } => {
+                self.expr(callee);
+                self.args(args);
+                self.function(&self.tree.macros[*body]);
             }
-            _ => {}
+            Stmt::Break | Stmt::Continue | Stmt::Fail { .. } => {}
         }
     }
 
-    fn args(&mut self, args: &[CallArg<'_>]) {
-        for arg in args {
-            match arg {
-                CallArg::Pos(expr)
-                | CallArg::Kwarg(_, expr)
-                | CallArg::PosSplat(expr)
-                | CallArg::KwargSplat(expr) => {
-                    self.expr(expr);
-                }
-            }
-        }
+    fn args(&mut self, args: &'t [Arg]) {
+        args.iter().for_each(|arg| self.expr(arg.expr()));
     }
 
-    fn expr(&mut self, expr: &Expr<'_>) {
-        match expr {
-            Expr::Var(var) => {
-                if !self.variables.iter().any(|name| name == var.id) && !self.bound.contains(var.id)
-                {
-                    self.variables.push(var.id.to_owned());
-                }
-            }
-            Expr::Const(constant) => {
-                if let Some(text) = constant.value.as_str() {
+    fn expr(&mut self, expr: &'t Expr) {
+        match &expr.kind {
+            ExprKind::Var(name) => self.variable(*name),
+            ExprKind::Literal(index) => {
+                if let Literal::Str(text) = &self.tree.literals[*index] {
                     self.constant(text);
                 }
             }
-            Expr::Slice(slice) => {
-                self.expr(&slice.expr);
-                [&slice.start, &slice.stop, &slice.step]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|expr| self.expr(expr));
+            ExprKind::List(items) | ExprKind::Tuple(items) => {
+                items.iter().for_each(|item| self.expr(item))
             }
-            Expr::UnaryOp(op) => {
-                self.expr(&op.expr);
-                self.truth(&op.expr);
-            }
-            Expr::BinOp(op) => {
-                self.expr(&op.left);
-                self.expr(&op.right);
-                match op.op {
-                    BinOpKind::ScAnd | BinOpKind::ScOr => {
-                        self.truth(&op.left);
-                        self.truth(&op.right);
-                    }
-                    BinOpKind::Eq | BinOpKind::Ne | BinOpKind::In => {
-                        self.compared(&op.left, &op.right);
-                        self.compared(&op.right, &op.left);
-                    }
-                    _ => {}
-                }
-            }
-            Expr::Compare(compare) => {
-                self.expr(&compare.expr);
-                compare.ops.iter().for_each(|op| self.expr(&op.expr));
-            }
-            Expr::IfExpr(expr) => {
-                self.expr(&expr.true_expr);
-                self.expr(&expr.test_expr);
-                self.truth(&expr.test_expr);
-                expr.false_expr.iter().for_each(|expr| self.expr(expr));
-            }
-            Expr::Filter(filter) => {
-                filter.expr.iter().for_each(|expr| self.expr(expr));
-                self.args(&filter.args);
-            }
-            Expr::Test(test) => {
-                self.expr(&test.expr);
-                self.args(&test.args);
-                match test.name {
-                    "true" | "false" | "boolean" => self.truth(&test.expr),
-                    _ => {}
-                }
-            }
-            Expr::GetAttr(attr) => self.expr(&attr.expr),
-            Expr::GetItem(item) => {
-                self.expr(&item.expr);
-                self.expr(&item.subscript_expr);
-            }
-            Expr::Call(call) => {
-                self.expr(&call.expr);
-                self.args(&call.args);
-            }
-            Expr::List(list) => list.items.iter().for_each(|item| self.expr(item)),
-            Expr::Tuple(list) => list.items.iter().for_each(|item| self.expr(item)),
-            Expr::Map(map) => {
-                for (key, value) in map.keys.iter().zip(&map.values) {
+            ExprKind::Dict(items) => {
+                for (key, value) in items {
                     self.expr(key);
                     self.expr(value);
                 }
+            }
+            ExprKind::Attr(subject, _) | ExprKind::Neg(subject) => self.expr(subject),
+            ExprKind::Not(subject) => {
+                self.expr(subject);
+                self.truth(subject);
+            }
+            ExprKind::Item(subject, key) => {
+                self.expr(subject);
+                self.expr(key);
+            }
+            ExprKind::Slice {
+                subject,
+                start,
+                stop,
+                step,
+            } => {
+                self.expr(subject);
+                [start, stop, step]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|bound| self.expr(bound));
+            }
+            ExprKind::Chain(first, rest) => {
+                self.expr(first);
+                for (op, right) in rest {
+                    self.expr(right);
+                    if matches!(op, BinaryOp::And | BinaryOp::Or) {
+                        self.truth(first);
+                        self.truth(right);
+                    }
+                }
+            }
+            ExprKind::Compare(first, rest) => {
+                self.expr(first);
+                let mut left: &Expr = first;
+                for (op, right) in rest {
+                    self.expr(right);
+                    if matches!(
+                        op,
+                        CompareOp::Eq | CompareOp::Ne | CompareOp::In | CompareOp::NotIn
+                    ) {
+                        self.compared(left, right);
+                        self.compared(right, left);
+                    }
+                    left = right;
+                }
+            }
+            ExprKind::If {
+                test,
+                then,
+                otherwise,
+            } => {
+                self.expr(then);
+                self.expr(test);
+                self.truth(test);
+                otherwise.iter().for_each(|otherwise| self.expr(otherwise));
+            }
+            ExprKind::Filter { subject, args, .. } => {
+                subject.iter().for_each(|subject| self.expr(subject));
+                self.args(args);
+            }
+            ExprKind::Test {
+                name,
+                subject,
+                args,
+            } => {
+                self.expr(subject);
+                self.args(args);
+                match &**self.tree.name(*name) {
+                    "true" | "false" | "boolean" => self.truth(subject),
+                    "none" => self.candidate(subject, Value::Null),
+                    "eq" | "equalto" | "==" | "ne" | "in" => {
+                        if let Some(arg) = args.first() {
+                            self.compared(subject, arg.expr());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            ExprKind::Call { callee, args } => {
+                self.expr(callee);
+                self.args(args);
             }
         }
     }
 
     /// A variable whose truth decides something is worth trying both ways.
-    fn truth(&mut self, expr: &Expr<'_>) {
-        if let Expr::Var(var) = expr {
-            self.candidate(var.id, Value::Bool(true));
-            self.candidate(var.id, Value::Bool(false));
+    fn truth(&mut self, expr: &'t Expr) {
+        if matches!(expr.kind, ExprKind::Var(_)) {
+            self.candidate(expr, Value::Bool(true));
+            self.candidate(expr, Value::Bool(false));
         }
     }
 
-    fn compared(&mut self, subject: &Expr<'_>, other: &Expr<'_>) {
-        let Expr::Var(var) = subject else { return };
-        match other {
-            Expr::Const(constant) => {
-                if let Some(value) = plain(&constant.value) {
-                    self.candidate(var.id, value);
-                }
+    fn compared(&mut self, subject: &'t Expr, other: &'t Expr) {
+        match &other.kind {
+            ExprKind::Literal(index) => {
+                let value = match &self.tree.literals[*index] {
+                    Literal::None => Value::Null,
+                    Literal::Bool(value) => Value::Bool(*value),
+                    Literal::Int(value) => match Integer::from_digits(&value.to_string()) {
+                        Some(value) => Value::Int(value),
+                        None => return,
+                    },
+                    Literal::Float(value) => Value::Float(*value),
+                    Literal::Str(text) => Value::from(text.as_str()),
+                };
+                self.candidate(subject, value);
             }
-            Expr::List(list) => list
-                .items
-                .iter()
-                .for_each(|item| self.compared(subject, item)),
-            Expr::Tuple(list) => list
-                .items
-                .iter()
-                .for_each(|item| self.compared(subject, item)),
+            ExprKind::List(items) | ExprKind::Tuple(items) => {
+                items.iter().for_each(|item| self.compared(subject, item));
+            }
             _ => {}
         }
     }
 
-    fn candidate(&mut self, name: &str, value: Value) {
-        let at = self
-            .candidates
+    fn candidate(&mut self, subject: &'t Expr, value: Value) {
+        let subject = match &subject.kind {
+            // `enable_thinking | default(true)` is still about `enable_thinking`.
+            ExprKind::Filter {
+                subject: Some(subject),
+                ..
+            } => subject,
+            _ => subject,
+        };
+        let ExprKind::Var(name) = &subject.kind else {
+            return;
+        };
+        let Some(text) = self.free(*name) else { return };
+        let candidates = &mut self.found.candidates;
+        let at = candidates
             .iter()
-            .position(|(key, _)| key == name)
+            .position(|(known, _)| known == text)
             .unwrap_or_else(|| {
-                self.candidates.push((name.to_owned(), Vec::new()));
-                self.candidates.len() - 1
+                candidates.push((text.to_owned(), Vec::new()));
+                candidates.len() - 1
             });
-        let values = &mut self.candidates[at].1;
+        let values = &mut candidates[at].1;
         if !values.contains(&value) {
             values.push(value);
         }
     }
-}
-
-fn plain(value: &minijinja::Value) -> Option<Value> {
-    if let Some(text) = value.as_str() {
-        return Some(Value::from(text));
-    }
-    if value.is_none() {
-        return Some(Value::Null);
-    }
-    if let Ok(value) = bool::try_from(value.clone())
-        && value.to_string() == minijinja::Value::from(value).to_string()
-        && matches!(minijinja::value::ValueKind::Bool, kind if kind == minijinja::Value::from(value).kind())
-    {
-        return Some(Value::Bool(value));
-    }
-    Integer::from_digits(&value.to_string()).map(Value::Int)
 }

@@ -27,6 +27,24 @@ pub enum ContentErrorKind {
     Limit,
 }
 
+impl ContentErrorKind {
+    /// The step's stable name: `int`, `float`, `json`, `xml-inline`, `kv-lines`, `content-args`, `transform`,
+    /// `transform-each`, `limit`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Json => "json",
+            Self::XmlInline => "xml-inline",
+            Self::KvLines => "kv-lines",
+            Self::Arguments => "content-args",
+            Self::Transform => "transform",
+            Self::TransformEach => "transform-each",
+            Self::Limit => "limit",
+        }
+    }
+}
+
 /// Why a region's text has no value: what is wrong, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentError {
@@ -71,20 +89,9 @@ impl ContentError {
         self
     }
 
-    /// The step that failed, by its stable name: `int`, `float`, `json`, `xml-inline`, `kv-lines`, `content-args`,
-    /// `transform`, `transform-each`, `limit`.
+    /// The step that failed, by its stable name; see [`ContentErrorKind::name`].
     pub fn kind(&self) -> &'static str {
-        match self.kind {
-            ContentErrorKind::Int => "int",
-            ContentErrorKind::Float => "float",
-            ContentErrorKind::Json => "json",
-            ContentErrorKind::XmlInline => "xml-inline",
-            ContentErrorKind::KvLines => "kv-lines",
-            ContentErrorKind::Arguments => "content-args",
-            ContentErrorKind::Transform => "transform",
-            ContentErrorKind::TransformEach => "transform-each",
-            ContentErrorKind::Limit => "limit",
-        }
+        self.kind.name()
     }
 
     /// The step that failed, for matching on.

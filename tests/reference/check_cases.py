@@ -1,11 +1,11 @@
 """Checks what `tests/cases/parser` expects against transformers.
 
-    .venv/bin/python tests/reference/check_cases.py [FILE...]
+    .venv/bin/python tests/reference/check_cases.py tests/cases/parser/*.json
 
 Each case is parsed with the response whole, and once more a character at a time, which must give the same unless the case
 says that it differs. Prints what is wrong and ends with 1, or prints the number of cases.
 
-`check_cases.py --jsonl` reads one FILE a line and answers each with `{"cases": COUNT, "wrong": [TEXT, ...]}`.
+Without files it reads one JSON line with the path of a file, and answers `{"cases": COUNT, "wrong": [TEXT, ...]}`.
 """
 
 import json
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import parse
 
-CASES = Path(__file__).resolve().parent.parent / "cases" / "parser"
 KEYS = {
     "name", "template", "response", "prefix", "tools", "message", "initial_events", "events", "error", "chunked",
 }  # fmt: skip
@@ -109,21 +108,20 @@ def check(path):
 
 def main():
     signal.signal(signal.SIGALRM, parse.give_up)
-    if sys.argv[1:] == ["--jsonl"]:
+    if not sys.argv[1:]:
         for line in sys.stdin:
             count, wrong = check(json.loads(line))
             print(json.dumps({"cases": count, "wrong": wrong}), flush=True)
         return
     total = failures = 0
-    for path in sys.argv[1:] or sorted(CASES.glob("*.json")):
+    for path in sys.argv[1:]:
         count, wrong = check(path)
         for line in wrong:
             print(f"{Path(path).name}: {line}")
         total += count
         failures += len(wrong)
-    if failures:
-        sys.exit(1)
-    print(f"{total} cases")
+    print(f"{total} cases, {failures} findings")
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

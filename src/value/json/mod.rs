@@ -10,6 +10,8 @@ mod read;
 mod write;
 
 pub use places::{Places, Spans};
-pub use read::{JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_with_places};
+pub use read::{
+    JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_prefix, parse_with_places,
+};
 pub use write::{Format, quote, to_string};
 pub(super) use write::{Style, write_value};

@@ -101,7 +101,24 @@ impl std::error::Error for JsonError {}
 /// assert_eq!(json::parse("[1, ]").unwrap_err().offset(), 4);
 /// ```
 pub fn parse(text: &str) -> Result<Value, JsonError> {
-    Reader { text, at: 0 }.document(None)
+    Reader { text, at: 0 }
+        .read(None, Extent::Whole)
+        .map(|(value, _)| value)
+}
+
+/// Reads the JSON value that `text` begins with, and says how many bytes it takes, as Python's `raw_decode` does.
+///
+/// # Errors
+///
+/// As [`parse`], but whatever follows the value is left alone.
+///
+/// ```
+/// use obverse::value::json;
+/// let (_, len) = json::parse_prefix("{\"a\": [1]} and more").unwrap();
+/// assert_eq!(len, 10);
+/// ```
+pub fn parse_prefix(text: &str) -> Result<(Value, usize), JsonError> {
+    Reader { text, at: 0 }.read(None, Extent::Prefix)
 }
 
 /// The same, and where each value stands in the text.
@@ -111,8 +128,15 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 /// As [`parse`].
 pub fn parse_with_places(text: &str) -> Result<(Value, Places), JsonError> {
     let mut places = Places::default();
-    let value = Reader { text, at: 0 }.document(Some(&mut places))?;
+    let (value, _) = Reader { text, at: 0 }.read(Some(&mut places), Extent::Whole)?;
     Ok((value, places))
+}
+
+/// Whether a value must be all there is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Prefix,
 }
 
 /// Where in a JSON string literal, quotes included, the byte `offset` of the string that it spells is written: the way
@@ -167,7 +191,12 @@ enum FrameKind {
 }
 
 impl Reader<'_> {
-    fn document(mut self, mut places: Option<&mut Places>) -> Result<Value, JsonError> {
+    /// The first value and where it ends.
+    fn read(
+        mut self,
+        mut places: Option<&mut Places>,
+        extent: Extent,
+    ) -> Result<(Value, usize), JsonError> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.error(JsonErrorKind::ByteOrderMark, 0));
         }
@@ -221,10 +250,11 @@ impl Reader<'_> {
                 if let Some(places) = places.as_deref_mut() {
                     places.end(node, self.at);
                 }
+                let end = self.at;
                 self.skip_space();
                 let Some(frame) = stack.last_mut() else {
-                    return if self.at == self.text.len() {
-                        Ok(value)
+                    return if extent == Extent::Prefix || self.at == self.text.len() {
+                        Ok((value, end))
                     } else {
                         Err(self.error(JsonErrorKind::ExtraData, self.at))
                     };

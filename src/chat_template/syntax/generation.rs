@@ -1,4 +1,4 @@
-//! `{% generation %}`: a tag of transformers that prints its body. Here it becomes `{% if true %}`, padded so that
+//! `{% generation %}`: a tag of transformers that prints its body. Here it becomes a `{% with %}` that sets nothing, padded so that
 //! every byte after it keeps its place.
 
 /// The source with each `generation` tag replaced by one of the same length that only prints its body.
@@ -20,12 +20,12 @@ pub(super) fn neutralize(source: &str) -> String {
             Some(b'%') => match tag_name(tag) {
                 Some((at, "generation")) => {
                     out.push_str(&tag[..at]);
-                    out.push_str("if true   ");
+                    out.push_str("with      ");
                     out.push_str(&tag[at + "generation".len()..]);
                 }
                 Some((at, "endgeneration")) => {
                     out.push_str(&tag[..at]);
-                    out.push_str("endif        ");
+                    out.push_str("endwith      ");
                     out.push_str(&tag[at + "endgeneration".len()..]);
                 }
                 Some((_, "raw")) => {

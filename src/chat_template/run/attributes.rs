@@ -1,0 +1,120 @@
+//! Attributes: what the sandbox lets a template see of each type.
+
+use std::rc::Rc;
+
+use super::Render;
+use super::fault::Fault;
+use super::object::{Global, LoopState, Missing, Py};
+use super::strings;
+
+/// The methods of `dict` that change nothing, and those that would.
+const DICT: [&str; 6] = ["get", "items", "keys", "values", "copy", "fromkeys"];
+const DICT_MUTATORS: [&str; 5] = ["clear", "pop", "popitem", "setdefault", "update"];
+const LIST: [&str; 3] = ["index", "count", "copy"];
+const LIST_MUTATORS: [&str; 8] = [
+    "append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove",
+];
+
+impl Render<'_> {
+    /// `value.name`: an attribute, or what `value["name"]` gives.
+    pub(super) fn attribute(&mut self, value: &Py, name: &str) -> Result<Py, Fault> {
+        if let Py::Undefined(missing) = value {
+            return Err(Fault::error(missing.message()));
+        }
+        if let Some(attribute) = self.own_attribute(value, name) {
+            return Ok(attribute);
+        }
+        if let Py::Dict(_) = value
+            && let Some(item) = self.own_item(value, &Py::str(name))
+        {
+            return Ok(item);
+        }
+        Ok(Py::missing(Missing::Attr(
+            value.type_name().to_owned(),
+            format!("`{name}`"),
+        )))
+    }
+
+    /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
+    pub(super) fn own_attribute(&mut self, value: &Py, name: &str) -> Option<Py> {
+        let method = || Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
+        let out_of_bounds = || {
+            Some(Py::missing(Missing::Unsafe(
+                value.type_name().to_owned(),
+                name.to_owned(),
+            )))
+        };
+        match value {
+            Py::Str(_) if strings::METHODS.contains(&name) => method(),
+            Py::Dict(_) if DICT.contains(&name) => method(),
+            Py::Dict(_) if DICT_MUTATORS.contains(&name) => out_of_bounds(),
+            Py::List(_) if LIST.contains(&name) => method(),
+            Py::List(_) if LIST_MUTATORS.contains(&name) => out_of_bounds(),
+            Py::Tuple(_) if matches!(name, "index" | "count") => method(),
+            Py::Float(_) if name == "is_integer" => method(),
+            Py::Int(_) | Py::Bool(_) if name == "bit_length" => method(),
+            Py::Range(start, stop, step) => match name {
+                "start" => Some(Py::Int(*start)),
+                "stop" => Some(Py::Int(*stop)),
+                "step" => Some(Py::Int(*step)),
+                _ => None,
+            },
+            Py::Namespace(attributes) => attributes.borrow().get(name).cloned(),
+            Py::Loop(state) => loop_attribute(state, name)
+                .or_else(|| matches!(name, "cycle" | "changed").then(method).flatten()),
+            Py::Macro(index, _) => {
+                let tree = self.tree;
+                let definition = &tree.macros[*index];
+                match name {
+                    "name" => Some(Py::str(tree.name(definition.name))),
+                    "arguments" => Some(Py::Tuple(
+                        definition
+                            .params
+                            .iter()
+                            .map(|param| Py::str(tree.name(*param)))
+                            .collect(),
+                    )),
+                    "catch_varargs" => Some(Py::Bool(definition.uses_varargs)),
+                    "catch_kwargs" => Some(Py::Bool(definition.uses_kwargs)),
+                    "caller" => Some(Py::Bool(definition.uses_caller)),
+                    _ => None,
+                }
+            }
+            Py::Cycler(state) => match name {
+                "next" | "reset" => method(),
+                "current" => state.0.get(*state.1.borrow()).cloned(),
+                _ => None,
+            },
+            Py::Global(Global::Dict) if name == "fromkeys" => {
+                Some(Py::Global(Global::DictFromKeys))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
+    let index = *state.index.borrow();
+    let count = state.items.len();
+    let int = |value: usize| Some(Py::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    match name {
+        "index" => int(index + 1),
+        "index0" => int(index),
+        "revindex" => int(count - index),
+        "revindex0" => int(count - index - 1),
+        "first" => Some(Py::Bool(index == 0)),
+        "last" => Some(Py::Bool(index + 1 == count)),
+        "length" => int(count),
+        "depth" => int(state.depth),
+        "depth0" => int(state.depth - 1),
+        "previtem" => Some(match index.checked_sub(1) {
+            Some(before) => state.items[before].clone(),
+            None => Py::missing(Missing::Nothing("there is no previous item")),
+        }),
+        "nextitem" => Some(match state.items.get(index + 1) {
+            Some(next) => next.clone(),
+            None => Py::missing(Missing::Nothing("there is no next item")),
+        }),
+        _ => None,
+    }
+}

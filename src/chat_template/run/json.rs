@@ -1,0 +1,208 @@
+//! The `tojson` filter: `json.dumps`, as transformers lets templates call it.
+
+use std::fmt::Write as _;
+
+use super::MAX_VALUE;
+use super::fault::Fault;
+use super::object::{Dict, Py};
+use super::text;
+use crate::chat_template::error::Limit;
+
+/// How deep a value may nest; Python stops at about a thousand.
+const DEPTH: usize = 500;
+
+/// How `json.dumps` is told to write.
+#[derive(Debug, Clone)]
+pub(super) struct Style {
+    pub(super) ensure_ascii: bool,
+    pub(super) indent: Option<String>,
+    pub(super) item_separator: String,
+    pub(super) key_separator: String,
+    pub(super) sort_keys: bool,
+}
+
+impl Style {
+    pub(super) fn new(
+        ensure_ascii: Option<Py>,
+        indent: Option<Py>,
+        separators: Option<Py>,
+        sort_keys: Option<Py>,
+    ) -> Result<Self, Fault> {
+        let indent = match indent {
+            None | Some(Py::None) => None,
+            Some(Py::Str(text)) => Some(text.to_string()),
+            Some(other) => {
+                let width = super::arguments::int_or(Some(&other), 0)?.clamp(0, 1000);
+                Some(" ".repeat(usize::try_from(width).unwrap_or(0)))
+            }
+        };
+        let mut style = Self {
+            ensure_ascii: ensure_ascii.is_some_and(|value| value.is_true()),
+            item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
+            key_separator: ": ".to_owned(),
+            indent,
+            sort_keys: sort_keys.is_some_and(|value| value.is_true()),
+        };
+        let pair = match &separators {
+            None | Some(Py::None) => return Ok(style),
+            Some(Py::Tuple(items)) => &items[..],
+            Some(Py::List(list)) => &list.items,
+            Some(_) => &[],
+        };
+        let [Py::Str(item), Py::Str(key)] = pair else {
+            return Err(Fault::error("`separators` of `tojson` takes two strings"));
+        };
+        style.item_separator = item.to_string();
+        style.key_separator = key.to_string();
+        Ok(style)
+    }
+}
+
+pub(super) fn dumps(value: &Py, style: &Style) -> Result<String, Fault> {
+    let mut out = String::new();
+    write(value, style, 0, &mut out)?;
+    Ok(out)
+}
+
+fn newline(style: &Style, depth: usize, out: &mut String) {
+    if let Some(indent) = &style.indent {
+        out.push('\n');
+        (0..depth).for_each(|_| out.push_str(indent));
+    }
+}
+
+fn write(value: &Py, style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
+    if depth > DEPTH {
+        return Err(Fault::Limit(Limit::Recursion, DEPTH as u64));
+    }
+    if out.len() > MAX_VALUE {
+        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+    }
+    match value {
+        Py::None => out.push_str("null"),
+        Py::Bool(true) => out.push_str("true"),
+        Py::Bool(false) => out.push_str("false"),
+        Py::Int(_) | Py::Big(_) => text::write_str(value, out)?,
+        Py::Float(number) => out.push_str(&number_text(*number)),
+        Py::Str(text) => quote(text, style.ensure_ascii, out),
+        Py::List(list) => list_items(&list.items, style, depth, out)?,
+        Py::Tuple(items) => list_items(items, style, depth, out)?,
+        Py::Dict(dict) => members(dict, style, depth, out)?,
+        Py::Undefined(missing) => {
+            return Err(Fault::error(format!(
+                "`tojson` of a value that is not there: {}",
+                missing.message()
+            )));
+        }
+        other => {
+            return Err(Fault::error(format!(
+                "`tojson` cannot write a `{}`",
+                other.type_name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn number_text(number: f64) -> String {
+    if number.is_nan() {
+        "NaN".to_owned()
+    } else if number.is_infinite() {
+        if number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_owned()
+    } else {
+        text::float(number)
+    }
+}
+
+fn list_items(items: &[Py], style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
+    out.push('[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(&style.item_separator);
+        }
+        newline(style, depth + 1, out);
+        write(item, style, depth + 1, out)?;
+    }
+    if !items.is_empty() {
+        newline(style, depth, out);
+    }
+    out.push(']');
+    Ok(())
+}
+
+fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
+    let mut items: Vec<(&Py, &Py)> = dict
+        .items
+        .iter()
+        .map(|(key, item)| (&key.0, item))
+        .collect();
+    if style.sort_keys {
+        let mut failed = None;
+        items.sort_by(|a, b| match super::operators::order("<", a.0, b.0) {
+            Ok(order) => order.unwrap_or(std::cmp::Ordering::Equal),
+            Err(fault) => {
+                failed.get_or_insert(fault);
+                std::cmp::Ordering::Equal
+            }
+        });
+        if let Some(fault) = failed {
+            return Err(fault);
+        }
+    }
+    out.push('{');
+    for (index, (key, item)) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(&style.item_separator);
+        }
+        newline(style, depth + 1, out);
+        let key = match key {
+            Py::Str(text) => text.to_string(),
+            Py::None => "null".to_owned(),
+            Py::Bool(value) => value.to_string(),
+            Py::Int(_) | Py::Big(_) => text::str_of(key)?,
+            Py::Float(number) => number_text(*number),
+            other => {
+                return Err(Fault::error(format!(
+                    "`tojson` cannot write a key that is a `{}`",
+                    other.type_name()
+                )));
+            }
+        };
+        quote(&key, style.ensure_ascii, out);
+        out.push_str(&style.key_separator);
+        write(item, style, depth + 1, out)?;
+    }
+    if !items.is_empty() {
+        newline(style, depth, out);
+    }
+    out.push('}');
+    Ok(())
+}
+
+fn quote(text: &str, ensure_ascii: bool, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if u32::from(c) < 0x20 || (ensure_ascii && (u32::from(c) > 0x7e)) => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}

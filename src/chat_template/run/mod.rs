@@ -1,0 +1,668 @@
+//! Rendering: a walk over the syntax tree with Python's values and Jinja's rules.
+
+mod arguments;
+mod attributes;
+mod calls;
+mod fault;
+mod filters;
+mod format;
+mod items;
+mod json;
+mod object;
+mod operators;
+mod scope;
+mod strings;
+mod tests;
+mod text;
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use self::fault::Fault;
+use self::object::{Global, Key, LoopState, Missing, Origin, Py};
+use self::scope::Scope;
+use super::error::{Limit, RenderError};
+use super::reads::{Read, Reads};
+use super::syntax::tree::{Expr, ExprKind, For, Literal, Name, Stmt, Target, Tree};
+use super::{Clock, RenderInput};
+use crate::value::{Map, Value};
+
+/// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
+pub(super) const MAX_FUEL: u64 = 50_000_000;
+
+/// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
+pub(super) const MAX_VALUE: usize = 64 << 20;
+
+/// The bytes that one render may print.
+pub(super) const MAX_OUTPUT: usize = 64 << 20;
+
+/// How deep blocks, expressions and calls may nest while rendering.
+pub(super) const MAX_DEPTH: usize = 600;
+
+/// The sandbox's own limit on `range`.
+pub(super) const MAX_RANGE: usize = 100_000;
+
+/// One render.
+#[derive(Debug)]
+pub(super) struct Render<'t> {
+    tree: &'t Tree,
+    literals: Vec<Py>,
+    inputs: IndexMap<Rc<str>, Py>,
+    clock: Option<Clock>,
+    fuel: u64,
+    depth: usize,
+    /// What is being printed, and what the blocks around capture.
+    out: String,
+    /// The loops that can call themselves, with the scope around each.
+    recursive: Vec<(&'t For, Rc<Scope>)>,
+    scopes: Vec<Rc<Scope>>,
+    reads: Option<Reads>,
+}
+
+/// What happens after a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    Break,
+    Continue,
+}
+
+/// Renders, and with `observe` tells what was read.
+pub(super) fn render(
+    tree: &Tree,
+    tokens: &Map,
+    input: &RenderInput,
+    observe: bool,
+) -> Result<(String, Reads), RenderError> {
+    let mut render = Render {
+        tree,
+        literals: tree.literals.iter().map(literal).collect(),
+        inputs: inputs(tokens, input, observe),
+        clock: input.clock,
+        fuel: MAX_FUEL,
+        depth: 0,
+        out: String::new(),
+        recursive: Vec::new(),
+        scopes: Vec::new(),
+        reads: observe.then(Reads::default),
+    };
+    let root = Scope::root();
+    let result = render.block(&tree.body, &root);
+    for scope in &render.scopes {
+        scope.clear();
+    }
+    result?;
+    Ok((render.out, render.reads.unwrap_or_default()))
+}
+
+fn literal(literal: &Literal) -> Py {
+    match literal {
+        Literal::None => Py::None,
+        Literal::Bool(value) => Py::Bool(*value),
+        Literal::Int(value) => Py::int(*value),
+        Literal::Float(value) => Py::Float(*value),
+        Literal::Str(text) => Py::str(text),
+    }
+}
+
+/// The variables that `render_jinja_template` passes. What it passes by name cannot be a kwarg as well.
+fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>, Py> {
+    let origin = |name: &str| observe.then(|| Origin::top(name));
+    let mut out = IndexMap::new();
+    for (name, value) in tokens.iter().chain(&input.kwargs) {
+        out.insert(
+            Rc::from(name.as_str()),
+            Py::from_input(value, origin(name).as_ref()),
+        );
+    }
+    let messages = Value::Array(input.messages.iter().map(alias_reasoning).collect());
+    out.insert(
+        Rc::from("messages"),
+        Py::from_input(&messages, origin("messages").as_ref()),
+    );
+    for (name, items) in [("tools", &input.tools), ("documents", &input.documents)] {
+        let value = match items {
+            Some(items) => Py::from_input(&Value::Array(items.clone()), origin(name).as_ref()),
+            None => Py::None,
+        };
+        out.insert(Rc::from(name), value);
+    }
+    out.insert(
+        Rc::from("add_generation_prompt"),
+        Py::Bool(input.add_generation_prompt),
+    );
+    out
+}
+
+/// transformers' `_alias_reasoning_fields`: reasoning under any of three names is given under two.
+fn alias_reasoning(message: &Value) -> Value {
+    let Value::Object(map) = message else {
+        return message.clone();
+    };
+    let Some(reasoning) = ["reasoning_content", "thinking", "reasoning"]
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .find(|value| !matches!(value, Value::Null))
+    else {
+        return message.clone();
+    };
+    let mut out = Map::new();
+    out.insert("thinking".to_owned(), reasoning.clone());
+    out.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
+    out.insert("reasoning_content".to_owned(), reasoning.clone());
+    Value::Object(out)
+}
+
+impl<'t> Render<'t> {
+    /// Takes steps; the render ends when there are none left.
+    fn spend(&mut self, steps: u64) -> Result<(), Fault> {
+        match self.fuel.checked_sub(steps) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(Fault::Limit(Limit::Fuel, MAX_FUEL)),
+        }
+    }
+
+    /// A new string, paid for.
+    fn string(&mut self, text: String) -> Result<Py, Fault> {
+        if text.len() > MAX_VALUE {
+            return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+        }
+        self.spend(text.len() as u64 / 16)?;
+        Ok(Py::Str(Rc::from(text)))
+    }
+
+    /// Pays for a list of so many items before it is made.
+    fn room_for(&mut self, items: usize) -> Result<(), Fault> {
+        if items > MAX_VALUE / 16 {
+            return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+        }
+        self.spend(items as u64)
+    }
+
+    fn list(&mut self, items: Vec<Py>) -> Result<Py, Fault> {
+        self.room_for(items.len())?;
+        Ok(Py::list(items))
+    }
+
+    /// A macro that keeps its scope. The scope may keep the macro, so that it has to be emptied at the end.
+    fn closure(&mut self, index: usize, scope: &Rc<Scope>) -> Py {
+        self.scopes.push(scope.clone());
+        Py::Macro(index, scope.clone())
+    }
+
+    fn name(&self, name: Name) -> &'t str {
+        self.tree.name(name)
+    }
+
+    fn note(&mut self, origin: &Origin, step: &str, found: bool) {
+        if let Some(reads) = &mut self.reads {
+            reads.places.insert(Read {
+                path: format!("{}{step}", origin.path),
+                role: origin.role.clone(),
+                found,
+            });
+        }
+    }
+
+    /// A container of the inputs is used as a whole.
+    fn note_whole(&mut self, value: &Py) {
+        if self.reads.is_none() {
+            return;
+        }
+        match value {
+            Py::Dict(dict) => {
+                if let Some(origin) = dict.origin.clone() {
+                    self.note(&origin, ".*", true);
+                }
+            }
+            Py::List(list) => match list.origin.clone() {
+                Some(origin) => self.note(&origin, "[]", true),
+                None => list.items.iter().for_each(|item| self.note_whole(item)),
+            },
+            _ => {}
+        }
+    }
+
+    fn variable(&mut self, name: Name, scope: &Scope) -> Py {
+        if let Some(value) = scope.get(name) {
+            return value;
+        }
+        let text = self.name(name);
+        if let Some(value) = self.inputs.get(text) {
+            let value = value.clone();
+            if self.reads.is_some() {
+                self.note(
+                    &Origin {
+                        path: text.to_owned(),
+                        role: None,
+                    },
+                    "",
+                    true,
+                );
+            }
+            return value;
+        }
+        let global = match text {
+            "range" => Global::Range,
+            "dict" => Global::Dict,
+            "namespace" => Global::Namespace,
+            "raise_exception" => Global::RaiseException,
+            "strftime_now" => Global::StrftimeNow,
+            "lipsum" => Global::Lipsum,
+            "cycler" => Global::Cycler,
+            "joiner" => Global::Joiner,
+            _ => {
+                if let Some(reads) = &mut self.reads {
+                    reads.undefined.insert(text.to_owned());
+                }
+                return Py::missing(Missing::Name(Rc::from(text)));
+            }
+        };
+        Py::Global(global)
+    }
+
+    fn block(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<Flow, Fault> {
+        for stmt in body {
+            let flow = self.stmt(stmt, scope)?;
+            if flow != Flow::On {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn deeper(&mut self) -> Result<(), Fault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Fault::Limit(Limit::Recursion, MAX_DEPTH as u64));
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, value: &Py) -> Result<(), Fault> {
+        self.note_whole(value);
+        let before = self.out.len();
+        text::write_str(value, &mut self.out)?;
+        self.printed(before)
+    }
+
+    fn printed(&mut self, before: usize) -> Result<(), Fault> {
+        if self.out.len() > MAX_OUTPUT {
+            return Err(Fault::Limit(Limit::Output, MAX_OUTPUT as u64));
+        }
+        self.spend((self.out.len() - before) as u64 / 16)
+    }
+
+    /// Runs a block and returns what it prints instead of printing it.
+    fn capture(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<String, Fault> {
+        let outer = std::mem::take(&mut self.out);
+        let result = self.block(body, scope);
+        let inner = std::mem::replace(&mut self.out, outer);
+        result?;
+        Ok(inner)
+    }
+
+    fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
+        self.spend(1)?;
+        match stmt {
+            Stmt::Raw(text) => {
+                let before = self.out.len();
+                self.out.push_str(text);
+                self.printed(before)?;
+            }
+            Stmt::Emit(expr) => {
+                let value = self.expr(expr, scope)?;
+                self.print(&value).map_err(|fault| fault.at(expr.span))?;
+            }
+            Stmt::If {
+                test,
+                then,
+                otherwise,
+            } => {
+                let chosen = if self.expr(test, scope)?.is_true() {
+                    then
+                } else {
+                    otherwise
+                };
+                self.deeper()?;
+                let flow = self.block(chosen, scope)?;
+                self.depth -= 1;
+                return Ok(flow);
+            }
+            Stmt::For(stmt) => self.for_loop(stmt, scope)?,
+            Stmt::Set { target, value } => {
+                let value = self.expr(value, scope)?;
+                self.assign(target, value, scope)?;
+            }
+            Stmt::SetBlock {
+                target,
+                filter,
+                body,
+            } => {
+                let inner = Scope::inside(scope);
+                self.deeper()?;
+                let text = self.capture(body, &inner)?;
+                self.depth -= 1;
+                let mut value = self.string(text)?;
+                if let Some(filter) = filter {
+                    value = self.filter_chain(filter, value, scope)?;
+                }
+                self.assign(target, value, scope)?;
+            }
+            Stmt::With { assignments, body } => {
+                let inner = Scope::inside(scope);
+                for (target, value) in assignments {
+                    let value = self.expr(value, scope)?;
+                    self.assign(target, value, &inner)?;
+                }
+                self.deeper()?;
+                let flow = self.block(body, &inner)?;
+                self.depth -= 1;
+                return Ok(flow);
+            }
+            Stmt::Filter { filter, body } => {
+                let inner = Scope::inside(scope);
+                self.deeper()?;
+                let text = self.capture(body, &inner)?;
+                self.depth -= 1;
+                let text = self.string(text)?;
+                let value = self.filter_chain(filter, text, scope)?;
+                self.print(&value)?;
+            }
+            Stmt::Macro(index) => {
+                let value = self.closure(*index, scope);
+                scope.set(self.tree.macros[*index].name, value);
+            }
+            Stmt::Call {
+                callee,
+                args,
+                body,
+                span,
+            } => {
+                let callee = self.expr(callee, scope)?;
+                let mut args = self.arguments(args, scope)?;
+                let caller = self.closure(*body, scope);
+                args.named.push((Rc::from("caller"), caller));
+                let value = self.call(&callee, args).map_err(|fault| fault.at(*span))?;
+                self.print(&value)?;
+            }
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Fail { message, span } => return Err(Fault::error(message.clone()).at(*span)),
+        }
+        Ok(Flow::On)
+    }
+
+    fn for_loop(&mut self, stmt: &'t For, scope: &Rc<Scope>) -> Result<(), Fault> {
+        let value = self.expr(&stmt.iter, scope)?;
+        self.run_loop(stmt, &value, scope, 1)
+    }
+
+    /// Runs a loop over a value; `depth` counts how often a recursive one has called itself.
+    fn run_loop(
+        &mut self,
+        stmt: &'t For,
+        value: &Py,
+        scope: &Rc<Scope>,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let mut items = self
+            .iterate(value)
+            .map_err(|fault| fault.at(stmt.iter.span))?;
+        self.room_for(items.len())?;
+        if let Some(filter) = &stmt.filter {
+            let mut kept = Vec::new();
+            for item in items {
+                let inner = Scope::inside(scope);
+                self.assign(&stmt.target, item.clone(), &inner)?;
+                if self.expr(filter, &inner)?.is_true() {
+                    kept.push(item);
+                }
+            }
+            items = kept;
+        }
+        self.deeper()?;
+        if items.is_empty() {
+            let inner = Scope::inside(scope);
+            self.block(&stmt.otherwise, &inner)?;
+            self.depth -= 1;
+            return Ok(());
+        }
+        let recursive = stmt.recursive.then(|| {
+            self.recursive.push((stmt, scope.clone()));
+            self.recursive.len() - 1
+        });
+        let count = items.len();
+        let state = Rc::new(LoopState {
+            items,
+            index: 0.into(),
+            depth,
+            changed: None.into(),
+            recursive,
+        });
+        for index in 0..count {
+            *state.index.borrow_mut() = index;
+            let inner = Scope::inside(scope);
+            if let Some(name) = self.tree.loop_name {
+                inner.set(name, Py::Loop(state.clone()));
+            }
+            self.assign(&stmt.target, state.items[index].clone(), &inner)?;
+            if self.block(&stmt.body, &inner)? == Flow::Break {
+                break;
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn assign(&mut self, target: &Target, value: Py, scope: &Rc<Scope>) -> Result<(), Fault> {
+        match target {
+            Target::Name(name) => scope.set(*name, value),
+            Target::Attr(name, attribute, span) => {
+                let attribute = self.name(*attribute);
+                match self.variable(*name, scope) {
+                    Py::Namespace(_) if attribute.starts_with('_') => {
+                        return Err(Fault::error(
+                            "a namespace takes no attribute that begins with `_`",
+                        )
+                        .at(*span));
+                    }
+                    Py::Namespace(attributes) => {
+                        attributes.borrow_mut().insert(Rc::from(attribute), value);
+                    }
+                    Py::Undefined(missing) => return Err(Fault::error(missing.message()).at(*span)),
+                    other => {
+                        let message = format!(
+                            "only a namespace takes attributes, `{}` is a `{}`",
+                            self.name(*name),
+                            other.type_name()
+                        );
+                        return Err(Fault::error(message).at(*span));
+                    }
+                }
+            }
+            Target::Many(targets, span) => {
+                let items = self.iterate(&value).map_err(|fault| fault.at(*span))?;
+                if items.len() != targets.len() {
+                    let message = format!("{} values for {} names", items.len(), targets.len());
+                    return Err(Fault::error(message).at(*span));
+                }
+                for (target, item) in targets.iter().zip(items) {
+                    self.assign(target, item, scope)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates an expression.
+    fn expr(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
+        match &expr.kind {
+            ExprKind::Literal(index) => return Ok(self.literals[*index].clone()),
+            ExprKind::Var(name) => return Ok(self.variable(*name, scope)),
+            _ => {}
+        }
+        self.spend(1)?;
+        self.deeper()?;
+        let value = self
+            .compound(expr, scope)
+            .map_err(|fault| fault.at(expr.span))?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn compound(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
+        match &expr.kind {
+            ExprKind::Literal(index) => Ok(self.literals[*index].clone()),
+            ExprKind::Var(name) => Ok(self.variable(*name, scope)),
+            ExprKind::List(items) => {
+                let items = self.exprs(items, scope)?;
+                self.list(items)
+            }
+            ExprKind::Tuple(items) => Ok(Py::Tuple(self.exprs(items, scope)?.into())),
+            ExprKind::Dict(items) => {
+                let mut dict = IndexMap::with_capacity(items.len());
+                for (key, value) in items {
+                    let key = self.expr(key, scope)?;
+                    let value = self.expr(value, scope)?;
+                    dict.insert(hashable(&key)?, value);
+                }
+                Ok(Py::dict(dict))
+            }
+            ExprKind::Attr(subject, name) => {
+                let subject = self.expr(subject, scope)?;
+                self.attribute(&subject, self.name(*name))
+            }
+            ExprKind::Item(subject, key) => {
+                let subject = self.expr(subject, scope)?;
+                let key = self.expr(key, scope)?;
+                self.item(&subject, &key)
+            }
+            ExprKind::Slice {
+                subject,
+                start,
+                stop,
+                step,
+            } => {
+                let subject = self.expr(subject, scope)?;
+                let mut bounds = [Py::None, Py::None, Py::None];
+                for (slot, bound) in bounds.iter_mut().zip([start, stop, step]) {
+                    if let Some(bound) = bound {
+                        *slot = self.expr(bound, scope)?;
+                    }
+                }
+                self.slice(&subject, &bounds)
+            }
+            ExprKind::Not(inner) => Ok(Py::Bool(!self.expr(inner, scope)?.is_true())),
+            ExprKind::Neg(inner) => operators::negate(&self.expr(inner, scope)?),
+            ExprKind::Chain(first, rest) => self.chain(first, rest, scope),
+            ExprKind::Compare(first, rest) => {
+                let mut left = self.expr(first, scope)?;
+                for (op, right) in rest {
+                    let right = self.expr(right, scope)?;
+                    if !self.compare(*op, &left, &right)? {
+                        return Ok(Py::Bool(false));
+                    }
+                    left = right;
+                }
+                Ok(Py::Bool(true))
+            }
+            ExprKind::If {
+                test,
+                then,
+                otherwise,
+            } => {
+                if self.expr(test, scope)?.is_true() {
+                    return self.expr(then, scope);
+                }
+                match otherwise {
+                    Some(otherwise) => self.expr(otherwise, scope),
+                    None => Ok(Py::missing(Missing::Nothing(
+                        "an inline `if` without `else` was false",
+                    ))),
+                }
+            }
+            ExprKind::Filter {
+                name,
+                subject,
+                args,
+            } => {
+                let subject = match subject {
+                    Some(subject) => self.expr(subject, scope)?,
+                    None => Py::missing(Missing::Nothing("a filter without a value")),
+                };
+                let args = self.arguments(args, scope)?;
+                self.filter(self.name(*name), subject, args)
+            }
+            ExprKind::Test {
+                name,
+                subject,
+                args,
+            } => {
+                let subject = self.expr(subject, scope)?;
+                let args = self.arguments(args, scope)?;
+                self.test(self.name(*name), &subject, args).map(Py::Bool)
+            }
+            ExprKind::Call { callee, args } => {
+                let callee = self.expr(callee, scope)?;
+                let args = self.arguments(args, scope)?;
+                self.call(&callee, args)
+            }
+        }
+    }
+
+    fn exprs(&mut self, exprs: &'t [Expr], scope: &Rc<Scope>) -> Result<Vec<Py>, Fault> {
+        exprs.iter().map(|expr| self.expr(expr, scope)).collect()
+    }
+
+    fn chain(
+        &mut self,
+        first: &'t Expr,
+        rest: &'t [(super::syntax::tree::BinaryOp, Expr)],
+        scope: &Rc<Scope>,
+    ) -> Result<Py, Fault> {
+        use super::syntax::tree::BinaryOp;
+        let mut left = self.expr(first, scope)?;
+        for (op, right) in rest {
+            let decided = match op {
+                BinaryOp::And => !left.is_true(),
+                BinaryOp::Or => left.is_true(),
+                _ => false,
+            };
+            if !decided {
+                let right = self.expr(right, scope)?;
+                left = self.binary(*op, &left, &right)?;
+            }
+        }
+        Ok(left)
+    }
+
+    /// The filters of a `filter` or `set` block, innermost first, on the block's text.
+    fn filter_chain(&mut self, filter: &'t Expr, text: Py, scope: &Rc<Scope>) -> Result<Py, Fault> {
+        let ExprKind::Filter {
+            name,
+            subject,
+            args,
+        } = &filter.kind
+        else {
+            return self.expr(filter, scope);
+        };
+        let subject = match subject {
+            Some(subject) => self.filter_chain(subject, text, scope)?,
+            None => text,
+        };
+        let args = self.arguments(args, scope)?;
+        self.filter(self.name(*name), subject, args)
+            .map_err(|fault| fault.at(filter.span))
+    }
+}
+
+/// The value as a dictionary's key.
+fn hashable(value: &Py) -> Result<Key, Fault> {
+    Key::new(value)
+        .ok_or_else(|| Fault::error(format!("a `{}` cannot be a key", value.type_name())))
+}

@@ -1,0 +1,455 @@
+//! The values of a render: Python's, as far as templates can make or meet them.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use indexmap::{Equivalent, IndexMap};
+
+use super::scope::Scope;
+use crate::value::{Integer, Map, Value};
+
+/// A Python value.
+#[derive(Debug, Clone)]
+pub(super) enum Py {
+    Undefined(Rc<Missing>),
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer outside `i64`.
+    Big(Rc<Integer>),
+    Float(f64),
+    Str(Rc<str>),
+    List(Rc<List>),
+    Tuple(Rc<[Py]>),
+    Dict(Rc<Dict>),
+    Range(i64, i64, i64),
+    /// `dict.keys()`, `.values()` and `.items()`.
+    View(View, Rc<Dict>),
+    /// What filters such as `map` make: it can be walked once.
+    Generator(Rc<RefCell<VecDeque<Py>>>),
+    Namespace(Rc<RefCell<IndexMap<Rc<str>, Py>>>),
+    Loop(Rc<LoopState>),
+    /// The macro of that index, with the scope it was defined in.
+    Macro(usize, Rc<Scope>),
+    Method(Rc<(Py, Rc<str>)>),
+    Global(Global),
+    Cycler(Rc<(Vec<Py>, RefCell<usize>)>),
+    Joiner(Rc<(Rc<str>, RefCell<bool>)>),
+}
+
+/// Why something is undefined.
+#[derive(Debug)]
+pub(super) enum Missing {
+    Name(Rc<str>),
+    Attr(String, String),
+    Unsafe(String, String),
+    Nothing(&'static str),
+}
+
+impl Missing {
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::Name(name) => format!("`{name}` is undefined"),
+            Self::Attr(of, name) => format!("a `{of}` has no attribute or item {name}"),
+            Self::Unsafe(of, name) => {
+                format!("the attribute `{name}` of a `{of}` is out of bounds for chat templates")
+            }
+            Self::Nothing(why) => (*why).to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    Keys,
+    Values,
+    Items,
+}
+
+/// Functions that every template can call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Global {
+    Range,
+    Dict,
+    DictFromKeys,
+    Namespace,
+    RaiseException,
+    StrftimeNow,
+    Lipsum,
+    Cycler,
+    Joiner,
+}
+
+/// Where in the inputs a container comes from.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) path: String,
+    pub(super) role: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct List {
+    pub(super) items: Vec<Py>,
+    pub(super) origin: Option<Rc<Origin>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Dict {
+    pub(super) items: IndexMap<Key, Py>,
+    pub(super) origin: Option<Rc<Origin>>,
+}
+
+impl Dict {
+    pub(super) fn get_str(&self, key: &str) -> Option<&Py> {
+        self.items.get(&StrKey(key))
+    }
+}
+
+/// A loop as its body sees it.
+#[derive(Debug)]
+pub(super) struct LoopState {
+    pub(super) items: Vec<Py>,
+    pub(super) index: RefCell<usize>,
+    pub(super) depth: usize,
+    pub(super) changed: RefCell<Option<Vec<Py>>>,
+    /// What calling the loop runs again, for a recursive one: the address of its statement.
+    pub(super) recursive: Option<usize>,
+}
+
+/// A dictionary's key: anything that Python can hash.
+#[derive(Debug, Clone)]
+pub(super) struct Key(pub(super) Py);
+
+/// A string that finds the key equal to it.
+pub(super) struct StrKey<'a>(pub(super) &'a str);
+
+impl Hash for StrKey<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        0u8.hash(state);
+        self.0.hash(state);
+    }
+}
+
+impl Equivalent<Key> for StrKey<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        matches!(&key.0, Py::Str(text) if **text == *self.0)
+    }
+}
+
+impl Key {
+    /// The value as a key; `None` when Python cannot hash it.
+    pub(super) fn new(value: &Py) -> Option<Self> {
+        match value {
+            Py::List(_) | Py::Dict(_) => None,
+            Py::Tuple(items) => items
+                .iter()
+                .all(|item| Self::new(item).is_some())
+                .then(|| Self(value.clone())),
+            _ => Some(Self(value.clone())),
+        }
+    }
+
+    pub(super) fn str(text: &str) -> Self {
+        Self(Py::str(text))
+    }
+}
+
+fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
+    match value {
+        Py::Str(text) => {
+            0u8.hash(state);
+            text.hash(state);
+        }
+        // Numbers that are equal are the same key.
+        Py::Bool(value) => (1u8, i64::from(*value)).hash(state),
+        Py::Int(value) => (1u8, *value).hash(state),
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "only whole floats get here"
+        )]
+        Py::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
+            (1u8, *value as i64).hash(state)
+        }
+        Py::Float(value) => (2u8, value.to_bits()).hash(state),
+        Py::Big(value) => {
+            3u8.hash(state);
+            value.hash(state);
+        }
+        Py::Tuple(items) => {
+            4u8.hash(state);
+            items.iter().for_each(|item| hash_key(item, state));
+        }
+        Py::None => 5u8.hash(state),
+        _ => 6u8.hash(state),
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_key(&self.0, state);
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(&other.0)
+    }
+}
+
+impl Eq for Key {}
+
+impl Py {
+    pub(super) fn str(text: &str) -> Self {
+        Self::Str(Rc::from(text))
+    }
+
+    pub(super) fn list(items: Vec<Self>) -> Self {
+        Self::List(Rc::new(List {
+            items,
+            origin: None,
+        }))
+    }
+
+    pub(super) fn dict(items: IndexMap<Key, Self>) -> Self {
+        Self::Dict(Rc::new(Dict {
+            items,
+            origin: None,
+        }))
+    }
+
+    pub(super) fn generator(items: Vec<Self>) -> Self {
+        Self::Generator(Rc::new(RefCell::new(items.into())))
+    }
+
+    pub(super) fn missing(why: Missing) -> Self {
+        Self::Undefined(Rc::new(why))
+    }
+
+    /// An integer; `None` beyond what can be calculated with.
+    pub(super) fn int(value: i128) -> Self {
+        match i64::try_from(value) {
+            Ok(value) => Self::Int(value),
+            Err(_) => Integer::from_digits(&value.to_string())
+                .map_or(Self::None, |big| Self::Big(Rc::new(big))),
+        }
+    }
+
+    pub(super) fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of an `int` or `bool`.
+    pub(super) fn as_int(&self) -> Option<i128> {
+        match self {
+            Self::Bool(value) => Some(i128::from(*value)),
+            Self::Int(value) => Some(i128::from(*value)),
+            Self::Big(value) => value.to_string().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The value of a number as a double.
+    pub(super) fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float(value) => Some(*value),
+            Self::Big(value) => value.to_string().parse().ok(),
+            #[allow(clippy::cast_precision_loss, reason = "as Python rounds")]
+            other => other.as_int().map(|value| value as f64),
+        }
+    }
+
+    pub(super) fn is_undefined(&self) -> bool {
+        matches!(self, Self::Undefined(_))
+    }
+
+    /// The name of the type as Python spells it.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Undefined(_) => "Undefined",
+            Self::None => "NoneType",
+            Self::Bool(_) => "bool",
+            Self::Int(_) | Self::Big(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "str",
+            Self::List(_) => "list",
+            Self::Tuple(_) => "tuple",
+            Self::Dict(_) => "dict",
+            Self::Range(..) => "range",
+            Self::View(View::Keys, _) => "dict_keys",
+            Self::View(View::Values, _) => "dict_values",
+            Self::View(View::Items, _) => "dict_items",
+            Self::Generator(_) => "generator",
+            Self::Namespace(_) => "TemplateNamespace",
+            Self::Loop(_) => "LoopContext",
+            Self::Macro(..) => "Macro",
+            Self::Method(_) | Self::Global(_) => "method",
+            Self::Cycler(_) => "Cycler",
+            Self::Joiner(_) => "Joiner",
+        }
+    }
+
+    /// What `if` makes of it.
+    pub(super) fn is_true(&self) -> bool {
+        match self {
+            Self::Undefined(_) | Self::None => false,
+            Self::Bool(value) => *value,
+            Self::Int(value) => *value != 0,
+            Self::Float(value) => *value != 0.0,
+            Self::Str(text) => !text.is_empty(),
+            Self::List(list) => !list.items.is_empty(),
+            Self::Tuple(items) => !items.is_empty(),
+            Self::Dict(dict) | Self::View(_, dict) => !dict.items.is_empty(),
+            Self::Range(..) => self.len().is_some_and(|len| len > 0),
+            _ => true,
+        }
+    }
+
+    /// What `len()` says; `None` for what has no length.
+    pub(super) fn len(&self) -> Option<usize> {
+        Some(match self {
+            Self::Undefined(_) => 0,
+            Self::Str(text) => text.chars().count(),
+            Self::List(list) => list.items.len(),
+            Self::Tuple(items) => items.len(),
+            Self::Dict(dict) | Self::View(_, dict) => dict.items.len(),
+            Self::Range(start, stop, step) => {
+                let (start, stop, step) =
+                    (i128::from(*start), i128::from(*stop), i128::from(*step));
+                let count = if step > 0 {
+                    (stop - start + step - 1) / step
+                } else {
+                    (start - stop - step - 1) / -step
+                };
+                usize::try_from(count.max(0)).unwrap_or(usize::MAX)
+            }
+            Self::Loop(state) => state.items.len(),
+            _ => return None,
+        })
+    }
+
+    /// Python's `==`.
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undefined(_), Self::Undefined(_)) | (Self::None, Self::None) => true,
+            (Self::Str(a), Self::Str(b)) => a == b,
+            (Self::Big(a), Self::Big(b)) => a == b,
+            (Self::List(a), Self::List(b)) => {
+                a.items.len() == b.items.len()
+                    && a.items.iter().zip(&b.items).all(|(a, b)| a.equals(b))
+            }
+            (Self::Tuple(a), Self::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.equals(b))
+            }
+            (Self::Dict(a), Self::Dict(b)) => {
+                a.items.len() == b.items.len()
+                    && a.items.iter().all(|(key, value)| {
+                        b.items.get(key).is_some_and(|other| value.equals(other))
+                    })
+            }
+            (Self::Range(..), Self::Range(..)) => {
+                let ([Self::Range(a, b, c), Self::Range(x, y, z)], len) =
+                    ([self, other], self.len())
+                else {
+                    return false;
+                };
+                len == other.len()
+                    && (len == Some(0) || (a == x && (len == Some(1) || (b, c) == (y, z))))
+            }
+            (Self::Namespace(a), Self::Namespace(b)) => Rc::ptr_eq(a, b),
+            (Self::Generator(a), Self::Generator(b)) => Rc::ptr_eq(a, b),
+            (Self::Macro(a, x), Self::Macro(b, y)) => a == b && Rc::ptr_eq(x, y),
+            (Self::Global(a), Self::Global(b)) => a == b,
+            (Self::View(a, x), Self::View(b, y)) if a == b && *a != View::Values => {
+                Self::Dict(x.clone()).equals(&Self::Dict(y.clone()))
+            }
+            _ => match (self.as_int(), other.as_int()) {
+                (Some(a), Some(b)) => a == b,
+                _ => match (self, other) {
+                    (Self::Float(a), other) => other.as_float().is_some_and(|b| *a == b),
+                    (other, Self::Float(b)) => other.as_float().is_some_and(|a| a == *b),
+                    _ => false,
+                },
+            },
+        }
+    }
+
+    /// An input as the template sees it. With `origin`, what is read of it can be told.
+    pub(super) fn from_input(value: &Value, origin: Option<&Rc<Origin>>) -> Self {
+        match value {
+            Value::Null => Self::None,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(value) => value
+                .as_i64()
+                .map_or_else(|| Self::Big(Rc::new(value.clone())), Self::Int),
+            Value::Float(value) => Self::Float(*value),
+            Value::String(text) => Self::str(text),
+            Value::Array(items) => {
+                let items = items
+                    .iter()
+                    .map(|item| {
+                        let origin = container(item)
+                            .then(|| origin.map(|origin| origin.item(item)))
+                            .flatten();
+                        Self::from_input(item, origin.as_ref())
+                    })
+                    .collect();
+                Self::List(Rc::new(List {
+                    items,
+                    origin: origin.cloned(),
+                }))
+            }
+            Value::Object(map) => Self::Dict(Rc::new(Dict {
+                items: Self::members(map, origin),
+                origin: origin.cloned(),
+            })),
+        }
+    }
+
+    fn members(map: &Map, origin: Option<&Rc<Origin>>) -> IndexMap<Key, Self> {
+        map.iter()
+            .map(|(key, value)| {
+                let origin = container(value)
+                    .then(|| origin.map(|origin| origin.member(key)))
+                    .flatten();
+                (Key::str(key), Self::from_input(value, origin.as_ref()))
+            })
+            .collect()
+    }
+}
+
+fn container(value: &Value) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+impl Origin {
+    pub(super) fn top(name: &str) -> Rc<Self> {
+        Rc::new(Self {
+            path: name.to_owned(),
+            role: None,
+        })
+    }
+
+    fn item(self: &Rc<Self>, item: &Value) -> Rc<Self> {
+        let role = if self.path == "messages" {
+            item.get("role").and_then(Value::as_str).map(str::to_owned)
+        } else {
+            self.role.clone()
+        };
+        Rc::new(Self {
+            path: format!("{}[]", self.path),
+            role,
+        })
+    }
+
+    fn member(self: &Rc<Self>, key: &str) -> Rc<Self> {
+        Rc::new(Self {
+            path: format!("{}.{key}", self.path),
+            role: self.role.clone(),
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Python's operators on the values of a render.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::fault::Fault;
+use super::format;
+use super::object::{Key, List, Py, View};
+use super::text;
+use super::{MAX_VALUE, Render};
+use crate::chat_template::error::Limit;
+use crate::chat_template::syntax::tree::{BinaryOp, CompareOp};
+
+fn unsupported(symbol: &str, left: &Py, right: &Py) -> Fault {
+    for side in [left, right] {
+        if let Py::Undefined(missing) = side {
+            return Fault::error(missing.message());
+        }
+    }
+    Fault::error(format!(
+        "`{symbol}` does not work between `{}` and `{}`",
+        left.type_name(),
+        right.type_name()
+    ))
+}
+
+fn beyond() -> Fault {
+    Fault::error("an integer outgrows the 128 bits that chat templates can calculate with")
+}
+
+impl Render<'_> {
+    pub(super) fn binary(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+        match op {
+            BinaryOp::Add => self.add(left, right),
+            BinaryOp::Concat => {
+                let mut out = text::str_of(left)?;
+                text::write_str(right, &mut out)?;
+                self.string(out)
+            }
+            BinaryOp::Mul => self.multiply(left, right),
+            BinaryOp::Rem if matches!(left, Py::Str(_)) && !right.is_undefined() => {
+                let out = format::percent(left.as_str().unwrap_or_default(), right)?;
+                self.string(out)
+            }
+            BinaryOp::And | BinaryOp::Or => Ok(if left.is_true() == (op == BinaryOp::And) {
+                right
+            } else {
+                left
+            }
+            .clone()),
+            _ => arithmetic(op, left, right),
+        }
+    }
+
+    fn add(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
+        match (left, right) {
+            (Py::Str(a), Py::Str(b)) => {
+                let mut out = String::with_capacity(a.len() + b.len());
+                out.push_str(a);
+                out.push_str(b);
+                self.string(out)
+            }
+            (Py::List(a), Py::List(b)) => {
+                self.room_for(a.items.len() + b.items.len())?;
+                let items = a.items.iter().chain(&b.items).cloned().collect();
+                // What comes from the inputs still does when something is appended.
+                let origin = a.origin.clone().or_else(|| b.origin.clone());
+                Ok(Py::List(Rc::new(List { items, origin })))
+            }
+            (Py::Tuple(a), Py::Tuple(b)) => {
+                self.room_for(a.len() + b.len())?;
+                Ok(Py::Tuple(a.iter().chain(b.iter()).cloned().collect()))
+            }
+            _ => arithmetic(BinaryOp::Add, left, right),
+        }
+    }
+
+    fn multiply(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
+        let (repeated, times) = match (left, right) {
+            (Py::Str(_) | Py::List(_) | Py::Tuple(_), times) => (left, times.as_int()),
+            (times, Py::Str(_) | Py::List(_) | Py::Tuple(_)) => (right, times.as_int()),
+            _ => return arithmetic(BinaryOp::Mul, left, right),
+        };
+        let times = times.ok_or_else(|| unsupported("*", left, right))?.max(0);
+        let times = usize::try_from(times).unwrap_or(usize::MAX);
+        match repeated {
+            Py::Str(text) => {
+                if text.len().saturating_mul(times) > MAX_VALUE {
+                    return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+                }
+                self.string(text.repeat(times))
+            }
+            Py::List(list) => {
+                self.room_for(list.items.len().saturating_mul(times))?;
+                Ok(Py::list(
+                    list.items
+                        .iter()
+                        .cloned()
+                        .cycle()
+                        .take(list.items.len() * times)
+                        .collect(),
+                ))
+            }
+            Py::Tuple(items) => {
+                self.room_for(items.len().saturating_mul(times))?;
+                Ok(Py::Tuple(
+                    items
+                        .iter()
+                        .cloned()
+                        .cycle()
+                        .take(items.len() * times)
+                        .collect(),
+                ))
+            }
+            _ => arithmetic(BinaryOp::Mul, left, right),
+        }
+    }
+
+    pub(super) fn compare(&mut self, op: CompareOp, left: &Py, right: &Py) -> Result<bool, Fault> {
+        Ok(match op {
+            CompareOp::Eq => left.equals(right),
+            CompareOp::Ne => !left.equals(right),
+            CompareOp::Lt => order("<", left, right)? == Some(Ordering::Less),
+            CompareOp::Le => matches!(
+                order("<=", left, right)?,
+                Some(Ordering::Less | Ordering::Equal)
+            ),
+            CompareOp::Gt => order(">", left, right)? == Some(Ordering::Greater),
+            CompareOp::Ge => matches!(
+                order(">=", left, right)?,
+                Some(Ordering::Greater | Ordering::Equal)
+            ),
+            CompareOp::In => self.contains(right, left)?,
+            CompareOp::NotIn => !self.contains(right, left)?,
+        })
+    }
+
+    /// Python's `in`.
+    pub(super) fn contains(&mut self, container: &Py, item: &Py) -> Result<bool, Fault> {
+        Ok(match container {
+            Py::Str(text) => match item {
+                Py::Str(part) => text.contains(&**part),
+                other => {
+                    return Err(Fault::error(format!(
+                        "`in` a string needs a string, not `{}`",
+                        other.type_name()
+                    )));
+                }
+            },
+            Py::Dict(dict) | Py::View(View::Keys, dict) => {
+                if let (Some(key), Some(origin)) = (item.as_str(), &dict.origin) {
+                    let found = dict.get_str(key).is_some();
+                    self.note(&origin.clone(), &format!(".{key}"), found);
+                }
+                let key = Key::new(item).ok_or_else(|| {
+                    Fault::error(format!("a `{}` cannot be a key", item.type_name()))
+                })?;
+                dict.items.contains_key(&key)
+            }
+            other => {
+                let items = self.iterate(other)?;
+                self.spend(items.len() as u64)?;
+                items.iter().any(|other| other.equals(item))
+            }
+        })
+    }
+}
+
+/// How two values are ordered; `Ok(None)` for `NaN`.
+pub(super) fn order(symbol: &str, left: &Py, right: &Py) -> Result<Option<Ordering>, Fault> {
+    fn lists(symbol: &str, a: &[Py], b: &[Py]) -> Result<Option<Ordering>, Fault> {
+        for (a, b) in a.iter().zip(b) {
+            if !a.equals(b) {
+                return order(symbol, a, b);
+            }
+        }
+        Ok(Some(a.len().cmp(&b.len())))
+    }
+    match (left, right) {
+        (Py::Str(a), Py::Str(b)) => Ok(Some(a.cmp(b))),
+        (Py::List(a), Py::List(b)) => lists(symbol, &a.items, &b.items),
+        (Py::Tuple(a), Py::Tuple(b)) => lists(symbol, a, b),
+        _ => match (left.as_int(), right.as_int()) {
+            (Some(a), Some(b)) => Ok(Some(a.cmp(&b))),
+            _ => match (left.as_float(), right.as_float()) {
+                (Some(a), Some(b)) => Ok(a.partial_cmp(&b)),
+                _ => Err(unsupported(symbol, left, right)),
+            },
+        },
+    }
+}
+
+fn symbol(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::FloorDiv => "//",
+        BinaryOp::Rem => "%",
+        BinaryOp::Pow => "**",
+        BinaryOp::Concat => "~",
+        BinaryOp::And => "and",
+        BinaryOp::Or => "or",
+    }
+}
+
+fn arithmetic(op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+    let zero = || Fault::error("division by zero");
+    if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+        let exact = match op {
+            BinaryOp::Add => a.checked_add(b),
+            BinaryOp::Sub => a.checked_sub(b),
+            BinaryOp::Mul => a.checked_mul(b),
+            BinaryOp::FloorDiv if b == 0 => return Err(zero()),
+            BinaryOp::FloorDiv => a.checked_div_euclid(b).map(|q| {
+                // Python rounds down, not toward zero nor by the divisor's sign.
+                let q = if b < 0 && a.rem_euclid(b) != 0 {
+                    q - 1
+                } else {
+                    q
+                };
+                q
+            }),
+            BinaryOp::Rem if b == 0 => return Err(zero()),
+            BinaryOp::Rem => a.checked_rem(b).map(|r| {
+                if r != 0 && (r < 0) != (b < 0) {
+                    r + b
+                } else {
+                    r
+                }
+            }),
+            BinaryOp::Pow if b >= 0 => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+            BinaryOp::Pow if a == 0 => return Err(zero()),
+            BinaryOp::Pow | BinaryOp::Div => None,
+            _ => return Err(unsupported(symbol(op), left, right)),
+        };
+        match (op, exact) {
+            (_, Some(value)) => return Ok(Py::int(value)),
+            (BinaryOp::Div, None) => {}
+            (BinaryOp::Pow, None) if b < 0 => {}
+            _ => return Err(beyond()),
+        }
+    }
+    let (Some(a), Some(b)) = (left.as_float(), right.as_float()) else {
+        return Err(unsupported(symbol(op), left, right));
+    };
+    Ok(Py::Float(match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem if b == 0.0 => return Err(zero()),
+        BinaryOp::Div => a / b,
+        BinaryOp::FloorDiv => (a / b).floor(),
+        BinaryOp::Rem => {
+            let r = a % b;
+            if r != 0.0 && (r < 0.0) != (b < 0.0) {
+                r + b
+            } else {
+                r
+            }
+        }
+        BinaryOp::Pow => a.powf(b),
+        _ => return Err(unsupported(symbol(op), left, right)),
+    }))
+}
+
+/// Python's unary minus.
+pub(super) fn negate(value: &Py) -> Result<Py, Fault> {
+    match (value, value.as_int()) {
+        (Py::Float(value), _) => Ok(Py::Float(-value)),
+        (_, Some(value)) => value.checked_neg().map(Py::int).ok_or_else(beyond),
+        (Py::Undefined(missing), _) => Err(Fault::error(missing.message())),
+        (other, _) => Err(Fault::error(format!(
+            "`-` does not work on a `{}`",
+            other.type_name()
+        ))),
+    }
+}

@@ -1,0 +1,85 @@
+//! From a chat template's source to its syntax tree. Lexer and parser are minijinja's; what they do differently from
+//! Jinja is put right on the way: line ends, string escapes, the `generation` tag, and how deep a source may nest.
+
+mod bounds;
+mod generation;
+mod literal;
+mod lower;
+mod newlines;
+pub(super) mod tree;
+
+use minijinja::machinery;
+use minijinja::syntax::SyntaxConfig;
+
+use self::newlines::Newlines;
+use super::error::TemplateError;
+use crate::diagnostic::Diagnostic;
+
+/// Parses a template as transformers does: blocks trimmed, one line end at the very end dropped.
+pub(super) fn parse(source: &str) -> Result<tree::Tree, TemplateError> {
+    if source.len() > bounds::SOURCE {
+        return Err(too_big(format!(
+            "the chat template is larger than the limit of {} bytes",
+            bounds::SOURCE
+        )));
+    }
+    let mut lines = Newlines::normalize(source);
+    lines.text = generation::neutralize(&lines.text);
+    let located = |error: &minijinja::Error| {
+        let message = error
+            .detail()
+            .map_or_else(|| error.to_string(), str::to_owned);
+        let mut diagnostic = Diagnostic::error("chat-template-syntax", message.clone());
+        if let Some(range) = error.range() {
+            let [start, end] = [range.start, range.end]
+                .map(|at| lines.original(u32::try_from(at).unwrap_or(u32::MAX)) as usize)
+                .map(|at| at.min(source.len()));
+            diagnostic = diagnostic.with_span(start..end);
+        }
+        if let Some(hint) = hint(&message) {
+            diagnostic = diagnostic.with_hint(hint);
+        }
+        TemplateError::new(diagnostic)
+    };
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()
+        .map_err(|error| located(&error))?;
+    let mut bounds = bounds::Bounds::default();
+    for token in machinery::tokenize(&lines.text, false, syntax.clone()) {
+        let (token, span) = token.map_err(|error| located(&error))?;
+        if !bounds.allow(&token) {
+            let at = lines.original(span.start_offset) as usize;
+            let mut error = too_big(format!(
+                "one tag of the chat template exceeds the limit of {} operators or {} levels of nesting",
+                bounds::OPERATORS,
+                bounds::DEPTH
+            ));
+            error.diagnostic.place.span = Some(at..at);
+            return Err(error);
+        }
+    }
+    let tree =
+        machinery::parse(&lines.text, "chat template", syntax).map_err(|error| located(&error))?;
+    lower::lower(&tree, &lines)
+}
+
+fn too_big(message: String) -> TemplateError {
+    TemplateError::new(Diagnostic::error("chat-template-limit", message))
+}
+
+/// Advice for the errors that people run into most.
+fn hint(message: &str) -> Option<&'static str> {
+    if message.contains("end of input") {
+        Some(
+            "a block is not closed: every `if`, `for`, `set` block and `macro` needs its `end...` tag",
+        )
+    } else if message.contains("unknown statement") {
+        Some("the tags of chat templates are those of Jinja, `break`, `continue` and `generation`")
+    } else if message.contains("unexpected end of") {
+        Some("a string, comment or raw block is opened here and never closed")
+    } else {
+        None
+    }
+}
