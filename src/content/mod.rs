@@ -1,1 +1,388 @@
-//! To come.
+//! From the text of a region to its value: content parsers, transforms, tool arguments.
+//!
+//! The rules are those of `transformers.utils.chat_parsing` 5.23, the reference. A document's `content_args` may hold
+//! anything: what is wrong with them shows when a region is parsed, as there.
+
+mod coerce;
+mod error;
+mod json;
+mod kv_lines;
+mod scalar;
+mod transform;
+mod xml_inline;
+
+pub use coerce::ToolSchemas;
+pub use error::{ContentError, ContentErrorKind};
+pub use transform::{MixedPlaceholder, Transform};
+
+use crate::value::{Map, Value};
+
+use error::ContentErrorKind as Kind;
+
+/// The names of the content parsers, as a document's `content` spells them.
+pub const PARSERS: [&str; 7] = [
+    "text",
+    "int",
+    "float",
+    "bool",
+    "json",
+    "xml-inline",
+    "kv-lines",
+];
+
+/// A content parser with its arguments, ready to run.
+///
+/// ```
+/// use obverse::content::Content;
+/// use obverse::value::{Map, Value, json};
+/// let content = Content::compile("kv-lines", &Value::Object(Map::new())).unwrap();
+/// let value = content.parse("city: Paris\nunit: C").unwrap();
+/// assert_eq!(json::to_string(&value), r#"{"city": "Paris", "unit": "C"}"#);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Content {
+    parser: Parser,
+    /// What is wrong with the arguments, and thus with every parse.
+    broken: Option<ContentError>,
+}
+
+#[derive(Debug, Clone)]
+enum Parser {
+    Text(scalar::Strip),
+    Int(scalar::Strip),
+    Float(scalar::Strip),
+    Bool(scalar::Strip),
+    Json(Box<json::Json>),
+    XmlInline(Box<xml_inline::XmlInline>),
+    KvLines(Box<kv_lines::KvLines>),
+}
+
+impl Content {
+    /// The content parser `name` with the document's `content_args`; `None` when there is no parser of that name.
+    ///
+    /// Arguments that the parser cannot use are no error here: they are the error of every parse that needs them.
+    pub fn compile(name: &str, args: &Value) -> Option<Self> {
+        if !PARSERS.contains(&name) {
+            return None;
+        }
+        let (members, mut broken) = match args {
+            Value::Object(members) => (members, None),
+            other => {
+                let message = format!("content_args must be an object, not {}", other.type_name());
+                (
+                    &Map::new(),
+                    Some(ContentError::new(Kind::Arguments, message)),
+                )
+            }
+        };
+        let strip = scalar::Strip::from_args(members);
+        let mut note = |error: ContentError| broken = broken.take().or(Some(error));
+        let parser = match name {
+            "text" => Parser::Text(strip),
+            "int" => Parser::Int(strip),
+            "float" => Parser::Float(strip),
+            "bool" => Parser::Bool(strip),
+            "json" => Parser::Json(Box::new(json::Json::compile(members, &mut note))),
+            "xml-inline" => {
+                Parser::XmlInline(Box::new(xml_inline::XmlInline::compile(members, &mut note)))
+            }
+            _ => Parser::KvLines(Box::new(kv_lines::KvLines::compile(members, &mut note))),
+        };
+        Some(Self { parser, broken })
+    }
+
+    /// The value of a region's text.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not what the parser reads, or the arguments are unusable.
+    pub fn parse(&self, text: &str) -> Result<Value, ContentError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        match &self.parser {
+            Parser::Text(strip) => Ok(Value::from(strip.apply(text))),
+            Parser::Int(strip) => scalar::int(strip.apply(text)),
+            Parser::Float(strip) => scalar::float(strip.apply(text)),
+            Parser::Bool(strip) => Ok(scalar::bool(strip.apply(text))),
+            Parser::Json(json) => json.parse(text),
+            Parser::XmlInline(xml) => xml.parse(text),
+            Parser::KvLines(lines) => lines.parse(text),
+        }
+    }
+
+    /// Whether each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
+    /// The pieces of other regions are raw material; the reference marks them `dirty`.
+    pub fn is_streamable(&self) -> bool {
+        matches!(
+            self.parser,
+            Parser::Text(_) | Parser::Int(_) | Parser::Float(_) | Parser::Bool(_)
+        )
+    }
+
+    /// The parser's name.
+    pub fn name(&self) -> &'static str {
+        match self.parser {
+            Parser::Text(_) => "text",
+            Parser::Int(_) => "int",
+            Parser::Float(_) => "float",
+            Parser::Bool(_) => "bool",
+            Parser::Json(_) => "json",
+            Parser::XmlInline(_) => "xml-inline",
+            Parser::KvLines(_) => "kv-lines",
+        }
+    }
+}
+
+/// The `value_parser` of `xml-inline` and `kv-lines`: what makes a value of each piece of text.
+#[derive(Debug, Clone)]
+enum ValueParser {
+    /// There is none: the text itself.
+    Raw,
+    Content(Content),
+    /// It cannot be used, which is the error of each value but not of a region without one.
+    Broken(ContentError),
+}
+
+impl ValueParser {
+    fn compile(args: &Map) -> Self {
+        let members = match args.get("value_parser") {
+            None | Some(Value::Null) => return Self::Raw,
+            Some(Value::Object(members)) => members,
+            Some(other) => {
+                let message = format!("value_parser must be an object, not {}", other.type_name());
+                return Self::Broken(ContentError::new(Kind::Arguments, message));
+            }
+        };
+        let name = members
+            .get("name")
+            .cloned()
+            .unwrap_or_else(|| Value::from("text"));
+        let empty = Value::Object(Map::new());
+        let content = name
+            .as_str()
+            .and_then(|name| Content::compile(name, members.get("args").unwrap_or(&empty)));
+        content.map_or_else(
+            || {
+                let name = crate::value::json::to_string(&name);
+                let message = format!("value_parser names no content parser: {name}");
+                let hint = format!("the content parsers are {}", PARSERS.join(", "));
+                Self::Broken(ContentError::new(Kind::Arguments, message).with_hint(hint))
+            },
+            Self::Content,
+        )
+    }
+
+    fn parse(&self, text: &str) -> Result<Value, ContentError> {
+        match self {
+            Self::Raw => Ok(Value::from(text)),
+            Self::Content(content) => content.parse(text),
+            Self::Broken(error) => Err(error.clone()),
+        }
+    }
+
+    /// The value where the text itself is missing: a group that took no part in a match.
+    fn parse_missing(&self) -> Result<Value, ContentError> {
+        match self {
+            Self::Raw => Ok(Value::Null),
+            Self::Content(Content {
+                parser: Parser::Text(strip),
+                broken: None,
+            }) if !strip.is_on() => Ok(Value::Null),
+            Self::Content(content) => Err(content.broken.clone().unwrap_or_else(|| {
+                let message = format!(
+                    "there is no text for the value parser `{}` to read",
+                    content.name()
+                );
+                ContentError::new(Kind::XmlInline, message)
+            })),
+            Self::Broken(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// The value of a region: its text through the content parser, then through the transform.
+///
+/// `captures` are the named groups of the opening delimiter that took part in its match. With `each` the parsed text
+/// must be a list of objects; the transform is applied to every one, with its members, and not `content`, in scope
+/// beside the captures.
+///
+/// # Errors
+///
+/// Those of [`Content::parse`] and [`Transform::apply`], and with `each` when the value is not a list of objects.
+pub fn process(
+    body: &str,
+    content: &Content,
+    transform: Option<&Transform>,
+    each: bool,
+    captures: &Map,
+) -> Result<Value, ContentError> {
+    let value = content.parse(body)?;
+    let Some(transform) = transform else {
+        return Ok(value);
+    };
+    let captured: usize = captures
+        .values()
+        .filter_map(Value::as_str)
+        .map(str::len)
+        .sum();
+    let mut budget = transform::Budget::for_input(body.len() + captured);
+    let mut apply = |inner: &Map| {
+        transform.apply_in(
+            &transform::Scope {
+                outer: captures,
+                inner,
+            },
+            &mut budget,
+        )
+    };
+    if !each {
+        return apply(&Map::from_iter([("content".to_owned(), value)]));
+    }
+    let Value::Array(items) = value else {
+        let message = format!(
+            "transform_each needs a list, but the content is {}",
+            value.type_name()
+        );
+        let hint = "leave transform_each out to transform the content as a whole";
+        return Err(ContentError::new(Kind::TransformEach, message).with_hint(hint));
+    };
+    let transformed = items.iter().enumerate().map(|(index, item)| {
+        let Value::Object(members) = item else {
+            let message = format!(
+                "transform_each needs a list of objects, but item {index} is {}",
+                item.type_name()
+            );
+            return Err(ContentError::new(Kind::TransformEach, message));
+        };
+        apply(members).map_err(|error| error.inside(&format!("item {index}"), None))
+    });
+    transformed.collect::<Result<_, _>>().map(Value::Array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    fn error(name: &str, args: &str, text: &str) -> (&'static str, Option<usize>, String) {
+        let content =
+            Content::compile(name, &json::parse(args).expect("JSON")).expect("a content parser");
+        let error = content.parse(text).expect_err("no value");
+        (error.kind(), error.offset(), error.to_string())
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let cases = [
+            ("int", "{}", "4x", "int", None, r#""4x" is not an integer"#),
+            ("float", "{}", "", "float", None, r#""" is not a number"#),
+            ("json", "{}", "{\"a\": }", "json", Some(6), "allow_non_json"),
+            (
+                "json",
+                r#"{"unquoted_keys": true}"#,
+                "{a: }",
+                "json",
+                None,
+                r#"before "}""#,
+            ),
+            (
+                "json",
+                r#"{"string_delims": [["'", "'"]]}"#,
+                "['a\u{1}']",
+                "json",
+                Some(3),
+                "reserves",
+            ),
+            (
+                "json",
+                "{\"string_delims\": [1]}",
+                "[]",
+                "content-args",
+                None,
+                "string_delims",
+            ),
+            (
+                "json",
+                "[]",
+                "[]",
+                "content-args",
+                None,
+                "must be an object",
+            ),
+            ("xml-inline", "{}", "", "content-args", None, "tag_pattern"),
+            (
+                "xml-inline",
+                r#"{"tag_pattern": "("}"#,
+                "",
+                "content-args",
+                None,
+                "does not compile",
+            ),
+            (
+                "xml-inline",
+                r#"{"tag_pattern": "<x>"}"#,
+                "a<x>",
+                "xml-inline",
+                Some(1),
+                "group `key`",
+            ),
+            (
+                "kv-lines",
+                r#"{"value_parser": {"name": "int"}}"#,
+                "a: 1\nb: x",
+                "int",
+                Some(8),
+                "value of \"b\"",
+            ),
+            (
+                "kv-lines",
+                r#"{"value_parser": {"name": "json"}}"#,
+                "a: [1 2]",
+                "json",
+                Some(6),
+                "value of \"a\"",
+            ),
+            (
+                "kv-lines",
+                r#"{"kv_sep": ""}"#,
+                "a",
+                "content-args",
+                None,
+                "kv_sep",
+            ),
+        ];
+        for (name, args, text, kind, offset, words) in cases {
+            let (found, at, message) = error(name, args, text);
+            assert_eq!((found, at), (kind, offset), "{message}");
+            assert!(message.contains(words), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_long_region_is_not_quoted_whole() {
+        let (.., message) = error("int", "{}", &"9x".repeat(100_000));
+        assert!(message.len() < 200, "{message}");
+    }
+
+    #[test]
+    fn what_grows_out_of_proportion_meets_a_limit() {
+        let delimiters = vec![r#"["", ""]"#; 30].join(", ");
+        let (kind, _, message) = error(
+            "json",
+            &format!(r#"{{"string_delims": [{delimiters}]}}"#),
+            "[1]",
+        );
+        assert_eq!(kind, "limit", "{message}");
+
+        let template = Value::Array(vec![Value::from("{content}"); 10_000]);
+        let transform = Transform::compile(&template).expect("a transform");
+        let text = Content::compile("text", &Value::Object(Map::new())).expect("a content parser");
+        let apply = |body: &str| process(body, &text, Some(&transform), false, &Map::new());
+        assert_eq!(
+            apply(&"x".repeat(1_000_000)).expect_err("too much").kind(),
+            "limit"
+        );
+        assert!(apply(&"x".repeat(100)).is_ok());
+    }
+}

@@ -1,1 +1,122 @@
-//! To come.
+//! Deriving a response template from a chat template, on the differential method.
+//!
+//! A chat template is a function from messages to text. It is called with variants of one conversation (with and
+//! without reasoning, tools, one call and two, other settings of its kwargs), and what the renders have in common and
+//! where they differ tells how the model's turn is written. In the order in which it happens:
+//!
+//! - `probe` and `lab` make and render the variants, `text` and `json_shape` compare them;
+//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`;
+//! - `analysis` asks them, `emit` writes the response template;
+//! - `verify` proves it by inversion, `supports` and `report` say what was found.
+//!
+//! Nothing here knows a model or a marker.
+
+mod analysis;
+mod anchor;
+mod content;
+mod emit;
+mod evidence;
+mod finding;
+mod json_shape;
+mod lab;
+mod probe;
+mod reasoning;
+mod report;
+mod supports;
+mod text;
+mod tool_calls;
+mod turn_end;
+mod verify;
+
+use std::sync::Arc;
+
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::response_template::{Document, Invalid, ResponseTemplate};
+
+pub use analysis::Unreadable;
+pub use evidence::{Evidence, Piece, Sample, Side};
+pub use finding::{Counterexample, Finding};
+pub use report::{
+    ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
+};
+pub use supports::Supports;
+pub use verify::Rounds;
+
+/// How to derive.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// The time that the chat template is told; the system's when there is none.
+    pub clock: Option<Clock>,
+}
+
+/// A response template and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Derivation {
+    /// The response template. When the report says that it is not verified, it is the closest draft.
+    pub document: Document,
+    /// What was found and proved.
+    pub report: Report,
+}
+
+/// Why no response template could be derived.
+#[derive(Debug, thiserror::Error)]
+pub enum DeriveError {
+    /// The chat template renders not even a single user message.
+    #[error("the chat template does not render a single user message: {0}")]
+    Render(#[from] RenderError),
+    /// The render does not show what a response template needs.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// What was derived is not a valid response template.
+    #[error("the derived response template is not valid: {0}")]
+    Invalid(#[from] Invalid),
+}
+
+/// Derives a response template from a chat template and verifies it by inversion.
+///
+/// # Errors
+///
+/// When the chat template renders no conversation from which a turn of the model could be read. A response template
+/// that does not verify is no error: the report says so.
+///
+/// ```
+/// use obverse::{chat_template, derive};
+///
+/// let source = chat_template::from_text(
+///     "example",
+///     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}\
+///      {% if add_generation_prompt %}<assistant>{% endif %}",
+/// )?;
+/// let derivation = derive::derive(&source, &derive::Options::default())?;
+/// assert!(derivation.report.verified);
+/// assert_eq!(derivation.report.start_anchor, ["<assistant>"]);
+/// assert_eq!(derivation.report.content.close, "</assistant>");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
+    let lab = lab::Lab::new(source, options.clock)?;
+    let analysis = analysis::analyse(&lab)?;
+    let document = emit::emit(&analysis);
+    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+    let verification = verify::verify(&lab, &analysis, &template);
+    let verified = verification.holds()
+        && !analysis
+            .findings
+            .iter()
+            .any(|finding| finding.severity == crate::diagnostic::Severity::Error);
+    let mut findings = analysis.findings.clone();
+    findings.extend(verification.findings);
+    let report = Report {
+        source: source.path.display().to_string(),
+        verified,
+        rounds: verification.rounds,
+        start_anchor: analysis.anchor.literals.clone(),
+        reasoning: ReasoningReport::of(&analysis),
+        content: ContentReport::of(&analysis),
+        tools: ToolsReport::of(&analysis),
+        supports: supports::read(&lab, &analysis),
+        findings,
+        evidence: analysis.evidence,
+    };
+    Ok(Derivation { document, report })
+}

@@ -1,1 +1,169 @@
-//! To come.
+//! Parsing a response with a response template: all at once, or as it arrives.
+//!
+//! [`ResponseParser`] mirrors transformers' class of that name: `initial_events`, `feed`, `finalize`. What it does is
+//! what the reference does with the whole response at once, however the response is cut into chunks.
+
+mod bytes;
+mod error;
+mod event;
+mod machine;
+mod watch;
+
+pub use bytes::{Utf8Decoder, Utf8Error};
+pub use error::{ErrorKind, ParseError};
+pub use event::{Event, join_chunks};
+
+use std::sync::Arc;
+
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+use machine::Machine;
+
+/// Parses a complete response.
+///
+/// `prefix` is the prompt that the model was given, or `""` when the response holds the whole message; `tools` types
+/// the arguments of tool calls by their JSON schemas.
+///
+/// # Errors
+///
+/// The first region that does not parse, or a required field that is missing. The rest of the message can still be had
+/// from a [`ResponseParser`].
+///
+/// ```
+/// use obverse::{parser::parse_response, response_template::ResponseTemplate, value::Value};
+///
+/// let template = ResponseTemplate::from_json(
+///     r#"{
+///         "defaults": {"role": "assistant"},
+///         "start_anchor": "<assistant>",
+///         "fields": {
+///             "thinking": {"open": "<think>", "close": "</think>"},
+///             "content": {}
+///         }
+///     }"#,
+/// )?;
+/// let message = parse_response("<think>A greeting.</think>Hello!", template, "", &[])?;
+/// assert_eq!(message["thinking"], Value::from("A greeting."));
+/// assert_eq!(message["content"], Value::from("Hello!"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn parse_response(
+    response: &str,
+    template: impl Into<Arc<ResponseTemplate>>,
+    prefix: &str,
+    tools: &[Value],
+) -> Result<Map, ParseError> {
+    let mut parser = ResponseParser::new(template, prefix, tools)?;
+    parser.feed_with(response, &mut |_| ())?;
+    parser.finalize_with(&mut |_| ())
+}
+
+/// Parses a response as it arrives.
+///
+/// # Errors
+///
+/// When a region does not parse, `feed` and `finalize` return its [`ParseError`]. The region is left out of the message,
+/// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it.
+#[derive(Debug)]
+pub struct ResponseParser {
+    machine: Machine,
+    initial_events: Vec<Event<'static>>,
+    /// Events that came before an error in the same call; the next call begins with them.
+    undelivered: Vec<Event<'static>>,
+}
+
+impl ResponseParser {
+    /// A parser that has read `prefix`, of which it takes what follows the last match of the template's anchor.
+    ///
+    /// # Errors
+    ///
+    /// When the prefix itself completes a region that does not parse, or the anchor's pattern reaches a limit.
+    pub fn new(
+        template: impl Into<Arc<ResponseTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+    ) -> Result<Self, ParseError> {
+        let mut initial_events = Vec::new();
+        let mut machine = Machine::new(template.into(), tools);
+        machine.read_prefix(prefix, &mut |event| initial_events.push(event.into_owned()))?;
+        Ok(Self {
+            machine,
+            initial_events,
+            undelivered: Vec::new(),
+        })
+    }
+
+    /// What the prefix had already written into the message.
+    pub fn initial_events(&self) -> &[Event<'static>] {
+        &self.initial_events
+    }
+
+    /// Reads more of the response and returns what happened.
+    ///
+    /// # Errors
+    ///
+    /// See the type. Events that came before the error are returned by the next call.
+    pub fn feed(&mut self, text: &str) -> Result<Vec<Event<'static>>, ParseError> {
+        let mut events = std::mem::take(&mut self.undelivered);
+        let result = self
+            .machine
+            .feed(text, &mut |event| events.push(event.into_owned()));
+        self.deliver(events, result).map(|(events, ())| events)
+    }
+
+    /// Reads more of the response and hands each event to `sink` without copying its text.
+    ///
+    /// # Errors
+    ///
+    /// See the type.
+    pub fn feed_with(
+        &mut self,
+        text: &str,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), ParseError> {
+        self.machine.feed(text, sink)
+    }
+
+    /// Ends the response: closes what is open and returns the message and the last events.
+    ///
+    /// # Errors
+    ///
+    /// See the type; also when a required field is missing, and when the parser is already finalized.
+    pub fn finalize(&mut self) -> Result<(Map, Vec<Event<'static>>), ParseError> {
+        let mut events = std::mem::take(&mut self.undelivered);
+        let result = self
+            .machine
+            .finalize(&mut |event| events.push(event.into_owned()));
+        self.deliver(events, result)
+            .map(|(events, message)| (message, events))
+    }
+
+    /// The same, handing each event to `sink`.
+    ///
+    /// # Errors
+    ///
+    /// As [`finalize`](Self::finalize).
+    pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<Map, ParseError> {
+        self.machine.finalize(sink)
+    }
+
+    /// The message parsed so far: defaults and closed regions.
+    pub fn message(&self) -> &Map {
+        self.machine.message()
+    }
+
+    fn deliver<T>(
+        &mut self,
+        events: Vec<Event<'static>>,
+        result: Result<T, ParseError>,
+    ) -> Result<(Vec<Event<'static>>, T), ParseError> {
+        match result {
+            Ok(value) => Ok((events, value)),
+            Err(error) => {
+                self.undelivered = events;
+                Err(error)
+            }
+        }
+    }
+}

@@ -1,1 +1,253 @@
-//! To come.
+//! Patterns: the syntax of Python's `regex` module, searched by Rust engines, over texts that arrive in chunks.
+//!
+//! A [`Pattern`] is read from a source as Python's `regex.compile(source, regex.DOTALL)` reads it, or made of literals.
+//! It is searched over a complete text ([`Pattern::search`], [`Pattern::find_iter`]) or, with [`Search`], over one that
+//! grows: the answer is then the one that the complete text gives, however the text was cut.
+//!
+//! | engine | for | work |
+//! |---|---|---|
+//! | literal | literals, and patterns that are one | linear |
+//! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
+//! | backtracking | look-around, back-references, atomic groups, conditionals | bounded by a limit on its steps |
+
+mod automaton;
+mod backtrack;
+mod error;
+mod limits;
+mod literal;
+mod search;
+mod syntax;
+mod text;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use error::{MatchError, PatternError};
+pub use search::{Captures, Progress, Search};
+pub use text::Window;
+
+use automaton::{Automaton, BuildError};
+use backtrack::Program;
+use literal::Literals;
+use syntax::ast::Node;
+
+/// A compiled pattern. Cloning it is cheap.
+#[derive(Debug, Clone)]
+pub struct Pattern(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    source: String,
+    literals: Option<Vec<String>>,
+    /// Names and numbers of the named groups.
+    groups: Vec<(String, usize)>,
+    names: Vec<String>,
+    strategy: Strategy,
+}
+
+/// The engine with what it was compiled to.
+#[derive(Debug)]
+pub(crate) enum Strategy {
+    Literal(Literals),
+    Automaton(Automaton),
+    Backtracking(Program),
+}
+
+/// How a pattern is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// An Aho-Corasick automaton for fixed strings.
+    Literal,
+    /// A simulated finite automaton.
+    Automaton,
+    /// Backtracking, with a limit on its steps.
+    Backtracking,
+}
+
+impl Pattern {
+    /// Compiles a source in the syntax of Python's `regex`, version 0 behaviour, with the flag `DOTALL`.
+    ///
+    /// # Errors
+    ///
+    /// Where `regex` refuses the source, where it uses what no engine here can do (fuzzy matching, recursion, named lists,
+    /// `\G`, `\K`, `\X`, `\N{...}`, the flags `V1 f L p r w`), and where it exceeds a limit on length, nesting or size.
+    pub fn regex(source: &str) -> Result<Self, PatternError> {
+        let parsed = syntax::parse(source)?;
+        let too_large = || {
+            let message = "the pattern is too large when its repetitions are written out";
+            PatternError::new(message, 0..source.len())
+                .with_hint("lower the counts of its repetitions")
+        };
+        let strategy = match fixed(&parsed.node) {
+            Some(text) if !text.is_empty() => Strategy::Literal(Literals::new(&[text])),
+            _ => match Automaton::new(&parsed) {
+                Ok(automaton) => Strategy::Automaton(automaton),
+                Err(BuildError::TooLarge) => return Err(too_large()),
+                Err(BuildError::Unsuitable) => {
+                    Strategy::Backtracking(Program::new(&parsed).ok_or_else(too_large)?)
+                }
+            },
+        };
+        let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
+        Ok(Self(Arc::new(Inner {
+            source: source.to_owned(),
+            literals: None,
+            groups: parsed.names,
+            names,
+            strategy,
+        })))
+    }
+
+    /// Compiles a list of fixed strings: any of them matches, and where several begin at one place, the longest.
+    ///
+    /// # Errors
+    ///
+    /// When the list or a string in it is empty, and when they are too long together.
+    pub fn literals(literals: &[String]) -> Result<Self, PatternError> {
+        if literals.is_empty() || literals.iter().any(String::is_empty) {
+            return Err(PatternError::new("a literal cannot be empty", 0..0));
+        }
+        let length: usize = literals.iter().map(String::len).sum();
+        if length > limits::PATTERN_BYTES {
+            return Err(PatternError::new(
+                format!(
+                    "the literals are longer than {} bytes together",
+                    limits::PATTERN_BYTES
+                ),
+                0..0,
+            ));
+        }
+        let mut ordered: Vec<&String> = literals.iter().collect();
+        ordered.sort_by_key(|literal| std::cmp::Reverse(literal.chars().count()));
+        let source = ordered
+            .iter()
+            .map(|literal| escape(literal))
+            .collect::<Vec<_>>()
+            .join("|");
+        Ok(Self(Arc::new(Inner {
+            source,
+            literals: Some(literals.to_vec()),
+            groups: Vec::new(),
+            names: Vec::new(),
+            strategy: Strategy::Literal(Literals::new(literals)),
+        })))
+    }
+
+    /// The list that [`Pattern::literals`] was given; `None` for a pattern that was compiled from a source.
+    pub fn as_literals(&self) -> Option<&[String]> {
+        self.0.literals.as_deref()
+    }
+
+    /// The source; for literals, a source that matches the same.
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// The names of the named groups, in the order in which they first appear.
+    pub fn group_names(&self) -> &[String] {
+        &self.0.names
+    }
+
+    /// How the pattern is searched.
+    pub fn engine(&self) -> Engine {
+        match self.0.strategy {
+            Strategy::Literal(_) => Engine::Literal,
+            Strategy::Automaton(_) => Engine::Automaton,
+            Strategy::Backtracking(_) => Engine::Backtracking,
+        }
+    }
+
+    /// How many bytes before the place where a match may begin a search can read; `usize::MAX` where there is no bound.
+    pub fn lookbehind(&self) -> usize {
+        match &self.0.strategy {
+            Strategy::Literal(_) => 0,
+            Strategy::Automaton(automaton) => automaton.lookbehind(),
+            Strategy::Backtracking(program) => program.lookbehind(),
+        }
+    }
+
+    /// The first match in a complete text at or after the byte offset `from`, which lies between two characters: what
+    /// Python's `pattern.search(text, from)` gives. `^` matches at 0 only, and look-behind sees what stands before `from`.
+    ///
+    /// # Errors
+    ///
+    /// When the pattern backtracks too much.
+    pub fn search(&self, text: &str, from: usize) -> Result<Option<Captures>, MatchError> {
+        self.search_past(text, from, false)
+    }
+
+    fn search_past(
+        &self,
+        text: &str,
+        from: usize,
+        advance: bool,
+    ) -> Result<Option<Captures>, MatchError> {
+        let window = Window {
+            text,
+            start: 0,
+            complete: true,
+        };
+        Ok(
+            match Search::new_past(self, from, advance).advance(&window)? {
+                Progress::Found(captures) => Some(captures),
+                Progress::Pending { .. } => None,
+            },
+        )
+    }
+
+    /// All matches in a complete text that do not overlap, as Python's `finditer` gives them. An empty match may directly
+    /// follow another; after one, the next match does not end at the same place. An error ends the iteration.
+    pub fn find_iter<'t>(
+        &'t self,
+        text: &'t str,
+    ) -> impl Iterator<Item = Result<Captures, MatchError>> + 't {
+        let mut from = Some((0, false));
+        std::iter::from_fn(move || {
+            let (start, advance) = from?;
+            let found = self.search_past(text, start, advance).transpose();
+            from = match &found {
+                Some(Ok(captures)) => Some((captures.span.end, captures.span.is_empty())),
+                _ => None,
+            };
+            found
+        })
+    }
+
+    pub(crate) fn strategy(&self) -> &Strategy {
+        &self.0.strategy
+    }
+
+    /// The named groups with what `group` says of their numbers.
+    fn named(
+        &self,
+        group: impl Fn(usize) -> Option<Range<usize>>,
+    ) -> Vec<(String, Option<Range<usize>>)> {
+        self.0
+            .groups
+            .iter()
+            .map(|(name, number)| (name.clone(), group(*number)))
+            .collect()
+    }
+}
+
+/// The one string that the node matches, if it is so.
+fn fixed(node: &Node) -> Option<String> {
+    match node {
+        Node::Empty => Some(String::new()),
+        Node::Char(value) => Some(value.to_string()),
+        Node::Concat(nodes) => nodes.iter().map(fixed).collect(),
+        _ => None,
+    }
+}
+
+/// A source that matches the literal.
+fn escape(literal: &str) -> String {
+    let mut source = String::new();
+    for c in literal.chars() {
+        if c.is_ascii_punctuation() && c != '_' {
+            source.push('\\');
+        }
+        source.push(c);
+    }
+    source
+}

@@ -43,6 +43,21 @@ impl Integer {
         })
     }
 
+    /// The integer that a double without a fraction stands for, exactly; `None` for a fraction, `NaN` and the infinities.
+    ///
+    /// ```
+    /// use obverse::value::Integer;
+    /// assert_eq!(Integer::from_float(1e23).unwrap().to_string(), "99999999999999991611392");
+    /// assert_eq!(Integer::from_float(-0.0), Some(Integer::from(0)));
+    /// assert_eq!(Integer::from_float(0.5), None);
+    /// ```
+    pub fn from_float(float: f64) -> Option<Self> {
+        if !float.is_finite() || float.fract() != 0.0 {
+            return None;
+        }
+        Self::from_digits(&format!("{float:.0}"))
+    }
+
     /// The value as `i64`, if it fits.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {
@@ -55,6 +70,21 @@ impl Integer {
 impl From<i64> for Integer {
     fn from(value: i64) -> Self {
         Self(Repr::Small(value))
+    }
+}
+
+impl From<i32> for Integer {
+    fn from(value: i32) -> Self {
+        Self(Repr::Small(value.into()))
+    }
+}
+
+impl From<u64> for Integer {
+    fn from(value: u64) -> Self {
+        match i64::try_from(value) {
+            Ok(small) => Self(Repr::Small(small)),
+            Err(_) => Self(Repr::Big(value.to_string().into())),
+        }
     }
 }
 

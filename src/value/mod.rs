@@ -2,11 +2,21 @@
 //! module reads and writes.
 //!
 //! `serde_json::Value` is not enough here: the reference keeps integers of any size exactly and reads and writes
-//! `NaN` and `Infinity`, and both must come through unchanged.
+//! `NaN` and `Infinity`, and both must come through unchanged. [`json`] reads and writes them as Python's `json` module
+//! does; [`python`] holds what else of Python's spelling shows in results.
+//!
+//! A value that was read nests at most [`json::MAX_DEPTH`] deep, so walking it may recurse. Whoever builds values by hand
+//! keeps to the same depth.
 
+mod convert;
 mod integer;
+pub mod json;
+mod path;
+pub mod python;
 
+pub use convert::ConversionError;
 pub use integer::Integer;
+pub use path::{Path, Step};
 
 use indexmap::IndexMap;
 

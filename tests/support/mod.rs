@@ -1,5 +1,15 @@
 //! What the integration tests share.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::print_stderr,
+    reason = "each test binary is a crate of its own, uses its own part, and says what it skips"
+)]
 
+pub mod comparison;
+pub mod corpus;
+pub mod random;
 pub mod reference;
+pub mod rust_source;
+pub mod values;

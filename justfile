@@ -1,0 +1,38 @@
+# What one types daily; `just` lists it.
+
+default:
+    @just --list --unsorted
+
+# the tests, or those whose names contain WORDS
+test *WORDS:
+    cargo test {{ WORDS }}
+
+# format and lint
+fix:
+    cargo fmt
+    cargo clippy --all-targets --all-features --fix --allow-dirty --allow-staged
+
+# everything that must hold before a change is taken
+ci:
+    .ci/run
+
+# the reference and the corpus, without which tests are skipped
+setup:
+    tests/reference/install
+    .venv/bin/python tests/corpus/fetch.py
+
+# check the parser's cases against the reference
+cases *FILES="tests/cases/parser/*.json":
+    .venv/bin/python tests/reference/check_cases.py {{ FILES }}
+
+# the crate's documentation, in the browser
+doc:
+    cargo doc --no-deps --all-features --open
+
+# the binary: `just run derive chat_templates/qwen3.jinja`
+run *ARGUMENTS:
+    cargo run --release -- {{ ARGUMENTS }}
+
+# licences, advisories and bans; needs cargo-deny
+deny:
+    cargo deny check

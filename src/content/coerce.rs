@@ -1,0 +1,199 @@
+//! Tool arguments in the types that the tools' JSON schemas declare: formats that write every argument as text lose
+//! them.
+
+use std::collections::HashMap;
+
+use crate::value::{Integer, Map, Value, json, python};
+
+/// What the tools of a conversation say about the types of their arguments.
+#[derive(Debug, Clone, Default)]
+pub struct ToolSchemas {
+    /// For each tool its parameters, for each parameter its types in the order in which they are tried.
+    tools: HashMap<String, HashMap<String, Vec<Type>>>,
+}
+
+/// A type of JSON Schema that text can be coerced to. `string` is none: text is one already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Integer,
+    Number,
+    Boolean,
+    Null,
+    Object,
+    Array,
+}
+
+impl ToolSchemas {
+    /// Reads the schemas from tools as a chat template takes them: objects with a `function`, or the function itself.
+    /// What is neither, or has no name, declares nothing; of two tools of one name the later counts.
+    pub fn from_tools(tools: &[Value]) -> Self {
+        let mut schemas = HashMap::new();
+        for tool in tools.iter().filter_map(Value::as_object) {
+            let function = match tool.get("function") {
+                Some(function) => function.as_object(),
+                None => Some(tool),
+            };
+            let Some(function) = function else { continue };
+            let Some(name) = function.get("name").and_then(Value::as_str) else {
+                continue;
+            };
+            let properties = function
+                .get("parameters")
+                .and_then(|parameters| parameters.get("properties"));
+            let types = properties.and_then(Value::as_object).map(|properties| {
+                let types = |schema| {
+                    let mut types = Vec::new();
+                    declared_types(schema, &mut types);
+                    types
+                };
+                properties
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), types(schema)))
+                    .collect()
+            });
+            schemas.insert(name.to_owned(), types.unwrap_or_default());
+        }
+        Self { tools: schemas }
+    }
+
+    /// Whether no tool was named.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The value of a region with the arguments of its tool calls in their declared types. A tool call is an object
+    /// with a `function` that has a `name` and an object of `arguments`, alone or in lists; anything else stays as it is,
+    /// and so does an argument whose text is of none of its types.
+    ///
+    /// ```
+    /// use obverse::content::ToolSchemas;
+    /// use obverse::value::json;
+    /// let tools = json::parse(
+    ///     r#"[{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]"#,
+    /// ).unwrap();
+    /// let call = json::parse(r#"{"function": {"name": "f", "arguments": {"n": "3"}}}"#).unwrap();
+    /// let coerced = ToolSchemas::from_tools(tools.as_array().unwrap()).coerce(call);
+    /// assert_eq!(json::to_string(&coerced), r#"{"function": {"name": "f", "arguments": {"n": 3}}}"#);
+    /// ```
+    #[must_use]
+    pub fn coerce(&self, mut value: Value) -> Value {
+        self.coerce_in_place(&mut value);
+        value
+    }
+
+    fn coerce_in_place(&self, value: &mut Value) {
+        let members = match value {
+            Value::Array(items) => {
+                return items.iter_mut().for_each(|item| self.coerce_in_place(item));
+            }
+            Value::Object(members) => members,
+            _ => return,
+        };
+        let Some(Value::Object(function)) = members.get_mut("function") else {
+            return;
+        };
+        let Some(parameters) = function
+            .get("name")
+            .and_then(Value::as_str)
+            .and_then(|name| self.tools.get(name))
+        else {
+            return;
+        };
+        let Some(Value::Object(arguments)) = function.get_mut("arguments") else {
+            return;
+        };
+        coerce_arguments(arguments, parameters);
+    }
+}
+
+fn coerce_arguments(arguments: &mut Map, parameters: &HashMap<String, Vec<Type>>) {
+    for (name, argument) in arguments {
+        let Some(types) = parameters.get(name) else {
+            continue;
+        };
+        let coerce = |value: &mut Value| {
+            if let Some(coerced) = value.as_str().and_then(|raw| coerce_text(raw, types)) {
+                *value = coerced;
+            }
+        };
+        match argument {
+            Value::String(_) => coerce(argument),
+            // Values that `merge_duplicates` gathered: each is one value of the declared type.
+            Value::Array(items) if !types.contains(&Type::Array) => {
+                items.iter_mut().for_each(coerce)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Adds the types that a JSON schema declares, each once, in the order in which the reference tries them: `type`, those
+/// of `anyOf` and `oneOf`, and `null` for `nullable`.
+fn declared_types(schema: &Value, types: &mut Vec<Type>) {
+    let Value::Object(schema) = schema else {
+        return;
+    };
+    let mut add = |name: &str| {
+        let declared = match name {
+            "integer" => Type::Integer,
+            "number" => Type::Number,
+            "boolean" => Type::Boolean,
+            "null" => Type::Null,
+            "object" => Type::Object,
+            "array" => Type::Array,
+            _ => return,
+        };
+        if !types.contains(&declared) {
+            types.push(declared);
+        }
+    };
+    match schema.get("type") {
+        Some(Value::String(name)) => add(name),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).for_each(&mut add),
+        _ => {}
+    }
+    for union in ["anyOf", "oneOf"] {
+        for choice in schema
+            .get(union)
+            .and_then(Value::as_array)
+            .unwrap_or_default()
+        {
+            declared_types(choice, types);
+        }
+    }
+    if schema.get("nullable").is_some_and(Value::is_truthy) && !types.contains(&Type::Null) {
+        types.push(Type::Null);
+    }
+}
+
+/// The text as the first of the types that it can be; `None` when it stays text.
+fn coerce_text(raw: &str, types: &[Type]) -> Option<Value> {
+    types.iter().find_map(|declared| match declared {
+        // JSON Schema's integers include whole numbers written with a fraction or an exponent.
+        Type::Integer => python::int(raw)
+            .or_else(|| python::float(raw).and_then(Integer::from_float))
+            .map(Value::Int),
+        Type::Number => {
+            let number = python::float(raw).filter(|number| number.is_finite())?;
+            // Through the double, as there: digits beyond its precision are lost even for whole numbers.
+            let whole = if raw.contains('.') {
+                None
+            } else {
+                Integer::from_float(number)
+            };
+            Some(whole.map_or(Value::Float(number), Value::Int))
+        }
+        Type::Boolean => match python::strip(raw).to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(Value::Bool(true)),
+            "false" | "0" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        Type::Null => matches!(python::strip(raw), "null" | "None").then_some(Value::Null),
+        Type::Object => json::parse(raw)
+            .ok()
+            .filter(|value| value.as_object().is_some()),
+        Type::Array => json::parse(raw)
+            .ok()
+            .filter(|value| value.as_array().is_some()),
+    })
+}

@@ -1,0 +1,281 @@
+//! Transforms: a template of the value, with placeholders for what was parsed.
+
+use std::collections::BTreeSet;
+
+use super::error::{ContentError, ContentErrorKind as Kind};
+use crate::value::{Map, Path, Step, Value, json, python};
+
+/// A transform, ready to apply. A string that is a placeholder as a whole, such as `"{name}"` or `"{content.args}"`,
+/// stands for a value in scope or for a member of it; everything else stands for itself.
+///
+/// ```
+/// use obverse::content::Transform;
+/// use obverse::value::json;
+/// let template = json::parse(r#"{"type": "function", "function": "{content.call}"}"#).unwrap();
+/// let scope = json::parse(r#"{"content": {"call": {"name": "f"}}}"#).unwrap();
+/// let value = Transform::compile(&template).unwrap().apply(scope.as_object().unwrap()).unwrap();
+/// assert_eq!(json::to_string(&value), r#"{"type": "function", "function": {"name": "f"}}"#);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Transform(Node);
+
+#[derive(Debug, Clone)]
+enum Node {
+    Literal(Value),
+    /// The dotted path, its first part being the name in scope.
+    Placeholder(Vec<String>),
+    Array(Vec<Node>),
+    Object(Vec<(String, Node)>),
+}
+
+/// A string of a transform that holds a placeholder beside other text, which is not supported: nothing is interpolated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MixedPlaceholder {
+    /// Where the string stands in the transform.
+    pub path: Path,
+    /// The string.
+    pub text: String,
+}
+
+impl Transform {
+    /// Makes a transform of a document's `transform`.
+    ///
+    /// # Errors
+    ///
+    /// All strings that mix a placeholder with other text.
+    pub fn compile(template: &Value) -> Result<Self, Vec<MixedPlaceholder>> {
+        let mut mixed = Vec::new();
+        let node = Node::compile(template, &mut Path::default(), &mut mixed);
+        if mixed.is_empty() {
+            Ok(Self(node))
+        } else {
+            Err(mixed)
+        }
+    }
+
+    /// The value that the template describes, with `scope` for the placeholders.
+    ///
+    /// # Errors
+    ///
+    /// When a placeholder names nothing in scope, a missing key, or a key of something that is not an object; and when
+    /// the value would be out of all proportion to what is in scope.
+    pub fn apply(&self, scope: &Map) -> Result<Value, ContentError> {
+        let mut budget = Budget::for_input(scope.values().map(weight).sum());
+        self.apply_in(
+            &Scope {
+                outer: &Map::new(),
+                inner: scope,
+            },
+            &mut budget,
+        )
+    }
+
+    pub(super) fn apply_in(
+        &self,
+        scope: &Scope<'_>,
+        budget: &mut Budget,
+    ) -> Result<Value, ContentError> {
+        self.0.apply(scope, budget)
+    }
+
+    /// The placeholders in the order in which they stand, each as its dotted path split at the dots.
+    pub fn placeholders(&self) -> Vec<&[String]> {
+        let mut found = Vec::new();
+        self.0.collect(&mut found);
+        found
+    }
+}
+
+/// What placeholders can name.
+pub(super) struct Scope<'a> {
+    pub(super) outer: &'a Map,
+    /// Hides what has the same name outside.
+    pub(super) inner: &'a Map,
+}
+
+impl Scope<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.inner.get(name).or_else(|| self.outer.get(name))
+    }
+}
+
+/// How much a transform may still write, in [`weight`]: a few placeholders for a large value, many times over, would
+/// fill any memory.
+pub(super) struct Budget(usize);
+
+impl Budget {
+    /// What any transform may write, however small its input.
+    const FREE: usize = 16 << 20;
+    /// How many times its input a transform may write beyond that.
+    const FACTOR: usize = 64;
+
+    pub(super) fn for_input(size: usize) -> Self {
+        Self(size.saturating_mul(Self::FACTOR).saturating_add(Self::FREE))
+    }
+
+    fn spend(&mut self, value: &Value) -> Result<(), ContentError> {
+        self.0 = self.0.checked_sub(weight(value)).ok_or_else(|| {
+            let (factor, free) = (Self::FACTOR, Self::FREE >> 20);
+            let message = format!("the transform writes more than the limit of {factor} times its input and {free} MiB");
+            ContentError::new(Kind::Limit, message)
+        })?;
+        Ok(())
+    }
+}
+
+/// How much memory a value takes, roughly: its values and the bytes of its text.
+fn weight(value: &Value) -> usize {
+    1 + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| key.len() + weight(value))
+            .sum(),
+        _ => 0,
+    }
+}
+
+impl Node {
+    fn compile(template: &Value, path: &mut Path, mixed: &mut Vec<MixedPlaceholder>) -> Self {
+        match template {
+            Value::Array(items) => {
+                let compile = |(index, item)| {
+                    path.push(Step::Index(index));
+                    let node = Self::compile(item, path, mixed);
+                    path.pop();
+                    node
+                };
+                Self::Array(items.iter().enumerate().map(compile).collect())
+            }
+            Value::Object(members) => {
+                let compile = |(key, value): (&String, _)| {
+                    path.push(Step::Key(key.clone()));
+                    let node = Self::compile(value, path, mixed);
+                    path.pop();
+                    (key.clone(), node)
+                };
+                Self::Object(members.iter().map(compile).collect())
+            }
+            Value::String(text) => match placeholder(text) {
+                Found::Whole(names) => Self::Placeholder(names),
+                Found::Inside => {
+                    mixed.push(MixedPlaceholder {
+                        path: path.clone(),
+                        text: text.clone(),
+                    });
+                    Self::Literal(template.clone())
+                }
+                Found::None => Self::Literal(template.clone()),
+            },
+            other => Self::Literal(other.clone()),
+        }
+    }
+
+    fn apply(&self, scope: &Scope<'_>, budget: &mut Budget) -> Result<Value, ContentError> {
+        let value = match self {
+            Self::Literal(value) => value,
+            Self::Placeholder(names) => look_up(names, scope)?,
+            Self::Array(items) => {
+                return items
+                    .iter()
+                    .map(|item| item.apply(scope, budget))
+                    .collect::<Result<_, _>>()
+                    .map(Value::Array);
+            }
+            Self::Object(members) => {
+                let apply =
+                    |(key, node): &(String, Self)| Ok((key.clone(), node.apply(scope, budget)?));
+                return members
+                    .iter()
+                    .map(apply)
+                    .collect::<Result<_, _>>()
+                    .map(Value::Object);
+            }
+        };
+        budget.spend(value)?;
+        Ok(value.clone())
+    }
+
+    fn collect<'a>(&'a self, found: &mut Vec<&'a [String]>) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Placeholder(names) => found.push(names),
+            Self::Array(items) => items.iter().for_each(|item| item.collect(found)),
+            Self::Object(members) => members.iter().for_each(|(_, node)| node.collect(found)),
+        }
+    }
+}
+
+fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, ContentError> {
+    let error = |message: String| {
+        ContentError::new(
+            Kind::Transform,
+            format!("{{{}}} {message}", names.join(".")),
+        )
+    };
+    let (root, keys) = names
+        .split_first()
+        .map_or(("", names), |(root, keys)| (root.as_str(), keys));
+    let mut value = scope.get(root).ok_or_else(|| {
+        let error = error(format!(
+            "of the transform names nothing: there is no `{root}`"
+        ));
+        error.with_hint(there_are(scope.outer.keys().chain(scope.inner.keys())))
+    })?;
+    for key in keys {
+        let Value::Object(members) = value else {
+            let message = format!(
+                "of the transform looks for `{key}` in what is {}, not dict",
+                value.type_name()
+            );
+            return Err(error(message));
+        };
+        value = members.get(key).ok_or_else(|| {
+            let error = error(format!(
+                "of the transform looks for the key `{key}`, which is missing"
+            ));
+            error.with_hint(there_are(members.keys()))
+        })?;
+    }
+    Ok(value)
+}
+
+/// What a placeholder could have named, for advice.
+fn there_are<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    const MOST: usize = 20;
+    let names: BTreeSet<String> = names.take(MOST).map(|name| json::quote(name)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    if names.is_empty() {
+        "there is nothing to name".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
+    }
+}
+
+enum Found {
+    Whole(Vec<String>),
+    Inside,
+    None,
+}
+
+/// Looks for `{name}` or `{name.key.key}`, each part one word or more characters long.
+fn placeholder(text: &str) -> Found {
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let after = &rest[open + 1..];
+        let inner = after
+            .find(|c| !(python::is_word(c) || c == '.'))
+            .unwrap_or(after.len());
+        let names = &after[..inner];
+        if after[inner..].starts_with('}') && names.split('.').all(|name| !name.is_empty()) {
+            return if names.len() + 2 == text.len() {
+                Found::Whole(names.split('.').map(str::to_owned).collect())
+            } else {
+                Found::Inside
+            };
+        }
+        rest = &after[inner..];
+    }
+    Found::None
+}

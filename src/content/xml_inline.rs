@@ -1,0 +1,92 @@
+//! The content parser `xml-inline`: an object from the matches of a pattern with the groups `key` and `value`.
+
+use super::ValueParser;
+use super::error::{ContentError, ContentErrorKind as Kind};
+use crate::pattern::Pattern;
+use crate::value::{Map, Value, json};
+
+#[derive(Debug, Clone)]
+pub(super) struct XmlInline {
+    /// `None` only when it is unusable, which `note` was told.
+    tag: Option<Pattern>,
+    value_parser: ValueParser,
+    /// Make a list of the values of a key that comes again.
+    merge_duplicates: bool,
+}
+
+impl XmlInline {
+    pub(super) fn compile(args: &Map, note: &mut dyn FnMut(ContentError)) -> Self {
+        let tag = match args.get("tag_pattern") {
+            None | Some(Value::Null) => Err("xml-inline needs the argument tag_pattern".to_owned()),
+            Some(Value::String(source)) => Pattern::regex(source)
+                .map_err(|error| format!("tag_pattern does not compile: {error}")),
+            Some(other) => Err(format!(
+                "tag_pattern must be a string, not {}",
+                other.type_name()
+            )),
+        };
+        let tag = tag.map_err(|message| {
+            let hint =
+                r"give it as a pattern with two groups, such as <(?P<key>\w+)>(?P<value>.*?)</\w+>";
+            note(ContentError::new(Kind::Arguments, message).with_hint(hint));
+        });
+        Self {
+            tag: tag.ok(),
+            value_parser: ValueParser::compile(args),
+            merge_duplicates: args.get("merge_duplicates").is_some_and(Value::is_truthy),
+        }
+    }
+
+    pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
+        let mut out = Map::new();
+        let Some(tag) = &self.tag else {
+            return Ok(Value::Object(out));
+        };
+        for found in tag.find_iter(text) {
+            let found = found
+                .map_err(|error| ContentError::new(Kind::Limit, format!("tag_pattern: {error}")))?;
+            let group = |name: &str| {
+                found
+                    .groups
+                    .iter()
+                    .find(|(group, _)| group == name)
+                    .map(|(_, span)| span.clone())
+            };
+            let Some(key) = group("key").flatten() else {
+                let message = "tag_pattern matched without its group `key`";
+                let hint = "the pattern needs a group (?P<key>...) that takes part in every match";
+                return Err(ContentError::new(Kind::XmlInline, message)
+                    .at(found.span.start)
+                    .with_hint(hint));
+            };
+            let key = &text[key];
+            let place = |error: ContentError, start| {
+                error.inside(&format!("value of {}", json::quote(key)), start)
+            };
+            let value = match group("value") {
+                None => self
+                    .value_parser
+                    .parse("")
+                    .map_err(|error| place(error, Some(found.span.start)))?,
+                Some(None) => self
+                    .value_parser
+                    .parse_missing()
+                    .map_err(|error| place(error, Some(found.span.start)))?,
+                Some(Some(span)) => self
+                    .value_parser
+                    .parse(&text[span.clone()])
+                    .map_err(|error| place(error, Some(span.start)))?,
+            };
+            match out.get_mut(key) {
+                Some(Value::Array(values)) if self.merge_duplicates => values.push(value),
+                Some(first) if self.merge_duplicates => {
+                    *first = Value::Array(vec![std::mem::take(first), value])
+                }
+                _ => {
+                    out.insert(key.to_owned(), value);
+                }
+            }
+        }
+        Ok(Value::Object(out))
+    }
+}

@@ -1,0 +1,139 @@
+//! The questions in their order, and all of their answers together.
+
+use super::anchor::{self, Anchor};
+use super::content::{self, Content};
+use super::evidence::Evidence;
+use super::finding::Finding;
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::reasoning::{self, Reasoning};
+use super::tool_calls::{self, ToolCalls};
+use super::turn_end::{self, TurnEnd};
+use crate::value::{Map, Value};
+
+/// What is known of a chat template's wire format.
+#[derive(Debug, Clone)]
+pub(super) struct Analysis {
+    pub(super) anchor: Anchor,
+    pub(super) reasoning: Option<Reasoning>,
+    pub(super) content: Content,
+    pub(super) calls: Option<ToolCalls>,
+    pub(super) turn_end: TurnEnd,
+    pub(super) dialect: Dialect,
+    /// The settings of kwargs that make a difference to the model's turn.
+    pub(super) settings: Vec<Map>,
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Why there is nothing to derive.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Unreadable {
+    /// The template renders no assistant's message in any conversation that was tried.
+    #[error(
+        "the chat template renders no assistant message in any conversation that was tried; {reason}"
+    )]
+    NoTurn {
+        /// What the template said of the plainest one.
+        reason: String,
+    },
+    /// Nothing marks the beginning of the model's turn.
+    #[error("nothing in the rendered conversation marks where the model's turn begins")]
+    NoAnchor,
+}
+
+pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
+    let plain = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let user = lab.user(false);
+    let turn = lab
+        .turn(&user, &plain)
+        .map_err(|error| Unreadable::NoTurn {
+            reason: error.to_string(),
+        })?;
+    if !turn.full.contains(probe::CONTENT) {
+        return Err(Unreadable::NoTurn {
+            reason: "the answer is not in the render".to_owned(),
+        });
+    }
+    let reasoned = probe::object([
+        ("role", Value::from("assistant")),
+        ("content", Value::from(probe::CONTENT)),
+        ("reasoning", Value::from(probe::REASONING)),
+    ]);
+    let settings = lab.settings(&user, &[plain.clone(), reasoned]);
+    let mut evidence = Vec::new();
+    let mut findings = Vec::new();
+
+    let (literal, found) = anchor::read(lab, &user, &settings, "after a user's message")
+        .ok_or(Unreadable::NoAnchor)?;
+    let mut anchor = Anchor {
+        literals: vec![literal],
+    };
+    evidence.push(found);
+
+    let (turn_end, found) = turn_end::read(
+        lab,
+        &user,
+        &anchor,
+        &plain,
+        (probe::CONTENT, probe::CONTENT),
+    )
+    .map_or_else(Default::default, |(end, found)| (end, Some(found)));
+    evidence.extend(found);
+
+    let reasoning = reasoning::read(lab, &user, &anchor, &settings);
+    evidence.extend(reasoning.evidence);
+    let mut dialect = Dialect {
+        reasoning_key: reasoning.key,
+        ..Dialect::standard()
+    };
+    let reasoning = reasoning.reasoning;
+
+    let (content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
+    evidence.extend(found);
+
+    let tooled = lab.user(true);
+    let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
+    let calls = tool_calls::read(lab, &tooled, &anchor, known, &turn_end.marker);
+    evidence.extend(calls.evidence);
+    findings.extend(
+        calls
+            .obstacle
+            .map(|text| Finding::error("calls-not-understood", text)),
+    );
+    if calls.calls.is_some() {
+        dialect = calls.dialect;
+        let after_tool = after_tool(&tooled, &dialect);
+        // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
+        let known = lab
+            .prompt(&after_tool)
+            .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known
+            && let Some((literal, found)) =
+                anchor::read(lab, &after_tool, &settings, "after a tool's result")
+        {
+            anchor.literals.push(literal);
+            evidence.push(found);
+        }
+    }
+    Ok(Analysis {
+        anchor,
+        reasoning,
+        content,
+        calls: calls.calls,
+        turn_end,
+        dialect,
+        settings,
+        evidence,
+        findings,
+    })
+}
+
+/// The context in which the model reads a tool's result.
+pub(super) fn after_tool(context: &Context, dialect: &Dialect) -> Context {
+    let call = probe::call(2);
+    let calling = Assistant::calling([call.clone()]);
+    context
+        .and(dialect.write(&calling))
+        .and(probe::tool_result(&call, probe::TOOL_RESULT))
+}

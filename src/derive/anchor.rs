@@ -1,0 +1,135 @@
+//! Where does the model's turn begin? The start anchor, from the generation prompt or from what stands before an answer.
+
+use super::evidence::{Evidence, Sample};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::text;
+use crate::value::Map;
+
+/// The literals of which the last one in a prompt ends where the model's turn begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Anchor {
+    pub(super) literals: Vec<String>,
+}
+
+impl Anchor {
+    /// The text past the last anchor.
+    pub(super) fn after_last<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.literals
+            .iter()
+            .filter_map(|literal| text.rfind(literal).map(|at| at + literal.len()))
+            .max()
+            .map(|end| &text[end..])
+    }
+
+    /// Whether a turn that ends with `end` is followed by another one in `text`.
+    pub(super) fn follows(&self, text: &str, end: &str) -> bool {
+        let end = end.trim();
+        !end.is_empty()
+            && text.match_indices(end).any(|(at, _)| {
+                let rest = text[at + end.len()..].trim_start();
+                self.literals
+                    .iter()
+                    .any(|literal| rest.starts_with(literal.trim()))
+            })
+    }
+
+    /// Whether the last turn begins after the last place where `said` stands.
+    pub(super) fn begins_after(&self, prompt: &str, said: &str) -> bool {
+        prompt
+            .rfind(said)
+            .is_some_and(|at| self.after_last(&prompt[at..]).is_some())
+    }
+
+    /// The turn that `render` ends with. A prompt that prefills the turn differently from the history does not hide it,
+    /// since only text before the first probe is searched.
+    pub(super) fn turn<'t>(&self, render: &'t str, first_probe: &str) -> Option<&'t str> {
+        let probe_at = render.rfind(first_probe)?;
+        let rest = self.after_last(&render[..probe_at])?;
+        Some(&render[probe_at - rest.len()..])
+    }
+}
+
+/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`.
+pub(super) fn read(
+    lab: &Lab<'_>,
+    context: &Context,
+    settings: &[Map],
+    label: &str,
+) -> Option<(String, Evidence)> {
+    let dialect = Dialect::standard();
+    let mut header: Option<String> = None;
+    let mut gap: Option<(String, Evidence)> = None;
+    let mut evidence = None;
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let (Ok(prompt), Ok(history)) = (lab.prompt(&context), lab.history(&context)) else {
+            continue;
+        };
+        let begin = text::snap_back(&prompt, text::common_prefix(&history, &prompt));
+        for content in [probe::CONTENT, probe::OTHER_CONTENT] {
+            let Ok(turn) = lab.turn(&context, &dialect.write(&Assistant::saying(content))) else {
+                continue;
+            };
+            let shared = text::snap_back(&turn.prompt, turn.shared()).max(begin);
+            let found = &turn.prompt[begin..shared];
+            header = Some(match header {
+                Some(before) => before[..text::common_prefix(&before, found)].to_owned(),
+                None => found.to_owned(),
+            });
+            evidence.get_or_insert_with(|| Evidence {
+                question: "anchor",
+                marker: String::new(),
+                reading: format!("what the generation prompt adds {label}, as far as the answered conversation has it too"),
+                left: Sample::new("conversation", history.as_str()),
+                right: Sample::new("with the generation prompt", turn.prompt.as_str()),
+            });
+            if gap.is_none() {
+                gap = read_gap(&context, &turn.full, content, &history, label);
+            }
+        }
+    }
+    let header = header.map(|found| {
+        let end = text::snap_back(&found, found.len());
+        found[..end].to_owned()
+    });
+    match header {
+        Some(marker) if !marker.trim().is_empty() => {
+            let evidence = evidence?;
+            Some((marker.clone(), Evidence { marker, ..evidence }))
+        }
+        _ => gap,
+    }
+}
+
+/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn.
+fn read_gap(
+    context: &Context,
+    full: &str,
+    content: &str,
+    history: &str,
+    label: &str,
+) -> Option<(String, Evidence)> {
+    let answer = full.rfind(content)?;
+    let before = &full[..answer];
+    let said = context
+        .history
+        .last()?
+        .as_object()?
+        .iter()
+        .filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+        .filter_map(|(_, value)| value.as_str())
+        .filter_map(|value| before.rfind(value).map(|at| at + value.len()))
+        .max()?;
+    let marker = text::last_token(&before[said..]);
+    (!marker.trim().is_empty()).then(|| {
+        let evidence = Evidence {
+            question: "anchor",
+            marker: marker.to_owned(),
+            reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
+            left: Sample::new("conversation", history),
+            right: Sample::new("answered", full),
+        };
+        (marker.to_owned(), evidence)
+    })
+}

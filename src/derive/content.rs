@@ -1,0 +1,74 @@
+//! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
+
+use super::anchor::Anchor;
+use super::evidence::{Evidence, Sample};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::reasoning::Reasoning;
+use super::text;
+
+/// What opens the content; `None` where it is whatever nothing else claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) open: Option<String>,
+    /// Whether only a message with reasoning wraps its content.
+    pub(super) only_with_reasoning: bool,
+}
+
+pub(super) fn read(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    reasoning: Option<&Reasoning>,
+) -> (Content, Vec<Evidence>) {
+    let plain = Assistant::saying(probe::CONTENT);
+    let lead = |message: &Assistant| -> Option<(String, String)> {
+        let full = lab.turn(context, &dialect.write(message)).ok()?.full;
+        let said = anchor.turn(&full, probe::CONTENT)?;
+        let lead = said.split_once(probe::CONTENT)?.0;
+        let claimed = match lead.split_once(probe::REASONING) {
+            Some((_, after)) => after,
+            None => lead,
+        };
+        let own: Vec<&str> = text::tokens(claimed)
+            .into_iter()
+            .filter(|token| {
+                !reasoning.is_some_and(|r| r.open.contains(token) || r.close.contains(token))
+            })
+            .collect();
+        Some((own.concat(), full))
+    };
+    let Some((without, render)) = lead(&plain) else {
+        return (Content::default(), Vec::new());
+    };
+    let with = lead(&plain.clone().thinking(probe::REASONING)).map(|(open, _)| open);
+    let open = match (without.is_empty(), with) {
+        (false, _) => Some(without),
+        (true, Some(open)) if !open.is_empty() => {
+            return (
+                Content {
+                    open: Some(open),
+                    only_with_reasoning: true,
+                },
+                Vec::new(),
+            );
+        }
+        _ => None,
+    };
+    let evidence = open.iter().map(|marker| Evidence {
+        question: "content open",
+        marker: marker.clone(),
+        reading: "what stands before the content although there is no reasoning".to_owned(),
+        left: Sample::new("the content", probe::CONTENT),
+        right: Sample::new("as rendered", render.as_str()),
+    });
+    let evidence = evidence.collect();
+    (
+        Content {
+            open,
+            only_with_reasoning: false,
+        },
+        evidence,
+    )
+}

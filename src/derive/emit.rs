@@ -1,0 +1,307 @@
+//! From what is known of the wire format to the simplest response template that reads it.
+//!
+//! Literals where literals do. A pattern is written where a literal would fall into one of the format's traps: the close
+//! of the implicit field, since white space after it would open that field again and overwrite it; the close of a call,
+//! for the same reason; and openings that carry a name.
+
+use indexmap::IndexMap;
+
+use super::analysis::Analysis;
+use super::probe::{self, ArgumentsForm};
+use super::reasoning::Reasoning;
+use super::text;
+use super::tool_calls::{Members, Shape, ToolCalls};
+use crate::response_template::{Delimiter, Document, FieldDocument};
+use crate::value::{Map, Value};
+
+/// The field for reasoning where the template reads none back; the name that every engine takes.
+const REASONING_FIELD: &str = "thinking";
+
+/// The field that the reasoning goes to.
+pub(super) fn reasoning_field(analysis: &Analysis) -> &str {
+    analysis
+        .dialect
+        .reasoning_key
+        .as_deref()
+        .unwrap_or(REASONING_FIELD)
+}
+
+pub(super) fn emit(analysis: &Analysis) -> Document {
+    let mut fields = IndexMap::new();
+    if let Some(reasoning) = &analysis.reasoning {
+        fields.insert(
+            reasoning_field(analysis).to_owned(),
+            reasoning_region(reasoning),
+        );
+    }
+    let ends = turn_ends(analysis);
+    if let Some(calls) = &analysis.calls {
+        let region = call_region(calls, &ends, analysis.dialect.arguments);
+        fields.insert("tool_calls".to_owned(), region);
+    }
+    fields.insert(
+        "content".to_owned(),
+        FieldDocument {
+            open: analysis.content.open.clone().map(Delimiter::literal),
+            close: any_of(&ends)
+                .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
+            content: Some("text".to_owned()),
+            ..FieldDocument::default()
+        },
+    );
+    Document {
+        defaults: Map::from_iter([("role".to_owned(), Value::from("assistant"))]),
+        start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
+        fields,
+    }
+}
+
+fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
+    let close = if reasoning.spaced {
+        Delimiter::pattern(format!("{}\\s*", text::escape_loosely(&reasoning.close)))
+    } else {
+        Delimiter::literal(&reasoning.close)
+    };
+    FieldDocument {
+        open: Some(Delimiter::literal(&reasoning.open)),
+        close: Some(close),
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
+    }
+}
+
+/// The markers that end a turn: after content, and after calls where that is another one.
+fn turn_ends(analysis: &Analysis) -> Vec<&str> {
+    let mut ends = Vec::new();
+    let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
+    for end in [Some(analysis.turn_end.marker.as_str()), after_calls]
+        .into_iter()
+        .flatten()
+    {
+        let end = end.trim();
+        if !end.is_empty() && !ends.contains(&end) {
+            ends.push(end);
+        }
+    }
+    ends
+}
+
+/// What may follow the end of a turn at the end of a conversation.
+fn epilogue(analysis: &Analysis) -> String {
+    match analysis.turn_end.epilogue.trim() {
+        "" => String::new(),
+        epilogue => format!("(?:{}\\s*)?", text::escape_loosely(epilogue)),
+    }
+}
+
+/// A pattern for any of the literals; `None` for none.
+fn any_of(literals: &[&str]) -> Option<String> {
+    match literals {
+        [] => None,
+        [one] => Some(text::escape_loosely(one)),
+        several => {
+            let alternatives: Vec<String> = several
+                .iter()
+                .map(|one| text::escape_loosely(one))
+                .collect();
+            Some(format!("(?:{})", alternatives.join("|")))
+        }
+    }
+}
+
+fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDocument {
+    match &calls.shape {
+        Shape::Array(members) => FieldDocument {
+            open: Some(opening(calls, String::new())),
+            close: closing(calls, ends),
+            content: Some("json".to_owned()),
+            transform: Some(call_transform(members, "")),
+            transform_each: true,
+            ..FieldDocument::default()
+        },
+        Shape::Object(members) if calls.call.0.trim().is_empty() => bare_object(members, ends),
+        Shape::Object(members) => FieldDocument {
+            open: Some(opening(calls, String::new())),
+            close: closing(calls, ends),
+            repeats: true,
+            content: Some("json".to_owned()),
+            transform: Some(call_transform(members, "content.")),
+            ..FieldDocument::default()
+        },
+        Shape::Tagged { between } => FieldDocument {
+            open: Some(opening(calls, name_pattern(between))),
+            close: closing(calls, ends),
+            repeats: true,
+            content: Some(
+                match form {
+                    ArgumentsForm::Object => "json",
+                    ArgumentsForm::JsonText => "text",
+                }
+                .to_owned(),
+            ),
+            transform: Some(call_object(
+                Value::from("{name}"),
+                Value::from("{content}"),
+                None,
+            )),
+            ..FieldDocument::default()
+        },
+    }
+}
+
+/// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
+/// and the object's own end closes it.
+fn bare_object(members: &Members, ends: &[&str]) -> FieldDocument {
+    let [before, between, after] = &members.literals;
+    let open = format!(
+        "{}\"(?P<name>[^\"]+)\"{}",
+        loose_json(before),
+        loose_json(between)
+    );
+    let end = any_of(ends).map_or_else(|| "\\Z".to_owned(), |end| format!("(?:{end}\\s*|\\Z)"));
+    FieldDocument {
+        open: Some(Delimiter::pattern(open)),
+        close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
+        repeats: true,
+        content: Some("json".to_owned()),
+        transform: Some(call_object(
+            Value::from("{name}"),
+            Value::from("{content}"),
+            None,
+        )),
+        ..FieldDocument::default()
+    }
+}
+
+/// JSON punctuation as a pattern in which white space may stand wherever JSON allows it.
+fn loose_json(literal: &str) -> String {
+    let mut pattern = String::new();
+    let mut quoted = false;
+    for c in literal.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                pattern.push(c);
+            }
+            '{' | '}' | '[' | ']' | ':' | ',' if !quoted => {
+                if !matches!(c, '{' | '[') || !pattern.is_empty() {
+                    push_space(&mut pattern);
+                }
+                pattern.push_str(&text::escape(&c.to_string()));
+                push_space(&mut pattern);
+            }
+            c if c.is_whitespace() && !quoted => push_space(&mut pattern),
+            c => pattern.push_str(&text::escape(&c.to_string())),
+        }
+    }
+    pattern
+}
+
+fn push_space(pattern: &mut String) {
+    if !pattern.ends_with("\\s*") {
+        pattern.push_str("\\s*");
+    }
+}
+
+/// What opens a region of calls: a literal if nothing but one marker does.
+fn opening(calls: &ToolCalls, name: String) -> Delimiter {
+    let section = calls.section.0.trim();
+    let marker = calls.call.0.trim();
+    if section.is_empty() && name.is_empty() {
+        return Delimiter::literal(marker);
+    }
+    let mut pattern = String::new();
+    if !section.is_empty() {
+        pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(section)));
+    }
+    pattern.push_str(&text::escape_loosely(marker));
+    pattern.push_str(&name);
+    Delimiter::pattern(pattern)
+}
+
+/// A group for the name up to what stands after it.
+fn name_pattern(between: &str) -> String {
+    let stop = between.trim_start().chars().next().map(|c| match c {
+        '\\' | ']' | '[' | '^' | '-' => format!("\\{c}"),
+        c => c.to_string(),
+    });
+    let space = if between.starts_with(char::is_whitespace) {
+        "\\s*"
+    } else {
+        ""
+    };
+    format!(
+        "(?P<name>[^\\s{}]+){space}{}\\s*",
+        stop.unwrap_or_default(),
+        text::escape_loosely(between.trim())
+    )
+}
+
+/// What closes a region of calls, with whatever may stand before the next one or the end.
+fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
+    let marker = calls.call.1.trim();
+    if marker.is_empty() {
+        let section = calls.section.1.trim();
+        let mut stops: Vec<&str> = Vec::new();
+        stops.extend((!section.is_empty()).then_some(section));
+        stops.extend(ends);
+        return any_of(&stops).map(|stop| Delimiter::pattern(format!("{stop}\\s*")));
+    }
+    let mut pattern = format!("{}\\s*", text::escape_loosely(marker));
+    for optional in [calls.separator.trim(), calls.section.1.trim()] {
+        if !optional.is_empty() {
+            pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(optional)));
+        }
+    }
+    Some(Delimiter::pattern(pattern))
+}
+
+/// The call as a message has it, its parts taken from the scope under `root`.
+fn call_transform(members: &Members, root: &str) -> Value {
+    let whole = members.keys == ["name", "arguments"]
+        && members.name == ["name"]
+        && members.arguments == ["arguments"];
+    if whole && !root.is_empty() {
+        let content = Value::from("{content}");
+        return probe::object([("type", Value::from("function")), ("function", content)]);
+    }
+    let place = |path: &[String]| Value::from(format!("{{{root}{}}}", path.join(".")));
+    call_object(
+        place(&members.name),
+        place(&members.arguments),
+        members.id.as_deref().map(place),
+    )
+}
+
+fn call_object(name: Value, arguments: Value, id: Option<Value>) -> Value {
+    let function = probe::object([("name", name), ("arguments", arguments)]);
+    match id {
+        Some(id) => probe::object([
+            ("type", Value::from("function")),
+            ("id", id),
+            ("function", function),
+        ]),
+        None => probe::object([("type", Value::from("function")), ("function", function)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_punctuation_lets_space_vary() {
+        assert_eq!(loose_json("{\"name\": "), "\\{\\s*\"name\"\\s*:\\s*");
+        assert_eq!(loose_json("}"), "\\s*\\}\\s*");
+        assert_eq!(loose_json(", \"x y\": "), "\\s*,\\s*\"x y\"\\s*:\\s*");
+    }
+
+    #[test]
+    fn a_name_ends_where_the_rest_of_its_tag_begins() {
+        assert_eq!(name_pattern(">\n"), "(?P<name>[^\\s>]+)>\\s*");
+        assert_eq!(
+            name_pattern("\n```json\n"),
+            "(?P<name>[^\\s`]+)\\s*```json\\s*"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! What a derivation has to say beside its result.
+
+use serde::Serialize;
+
+use crate::diagnostic::Severity;
+use crate::value::Value;
+
+/// One thing worth knowing about a derivation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// How much it matters. An error means that the response template is not proved.
+    pub severity: Severity,
+    /// A stable name.
+    pub code: &'static str,
+    /// What was found, in a sentence.
+    pub text: String,
+    /// The smallest message that shows it, and what became of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterexample: Option<Counterexample>,
+}
+
+/// A message that does not come back from its own render.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Counterexample {
+    /// The message that was rendered.
+    pub message: Value,
+    /// The prompt or prefix that the parser was given.
+    pub prefix: String,
+    /// The response that it parsed.
+    pub response: String,
+    /// What the response had to parse to.
+    pub expected: Value,
+    /// What it parsed to instead, or as far as it could be parsed.
+    pub parsed: Value,
+    /// Why it could not be parsed, when that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Finding {
+    fn new(severity: Severity, code: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code,
+            text: text.into(),
+            counterexample: None,
+        }
+    }
+
+    pub(super) fn error(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, text)
+    }
+
+    pub(super) fn warning(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, text)
+    }
+
+    pub(super) fn info(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Info, code, text)
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, counterexample: Option<Counterexample>) -> Self {
+        self.counterexample = counterexample;
+        self
+    }
+}

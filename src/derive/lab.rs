@@ -1,0 +1,252 @@
+//! The bench on which a chat template is examined: rendering variants of one conversation.
+
+use super::probe::{self, Assistant, Dialect};
+use super::text;
+use crate::chat_template::{
+    ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
+};
+use crate::value::{Map, Value};
+
+/// Variables that every template is given; the others are kwargs to try.
+const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
+
+/// How many different settings of the kwargs are examined; beyond that they repeat each other.
+const MAX_SETTINGS: usize = 8;
+
+/// A chat template with all that stays the same from variant to variant.
+#[derive(Debug)]
+pub(super) struct Lab<'a> {
+    source: &'a ChatTemplateSource,
+    clock: Option<Clock>,
+    /// Whether the template renders with and without tools.
+    pub(super) without_tools: bool,
+    pub(super) with_tools: bool,
+}
+
+/// The conversation before the model's turn, and how it is rendered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Context {
+    pub(super) history: Vec<Value>,
+    pub(super) tools: Option<Vec<Value>>,
+    pub(super) kwargs: Map,
+}
+
+/// One message rendered in its context, up to the end of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Turn {
+    /// The prompt: the context with the generation prompt.
+    pub(super) prompt: String,
+    /// The context and the message.
+    pub(super) full: String,
+}
+
+impl Turn {
+    /// Bytes that prompt and full render share.
+    pub(super) fn shared(&self) -> usize {
+        text::common_prefix(&self.prompt, &self.full)
+    }
+}
+
+impl Context {
+    /// The same context with one more message.
+    pub(super) fn and(&self, message: Value) -> Self {
+        let mut next = self.clone();
+        next.history.push(message);
+        next
+    }
+
+    /// The same context rendered with other kwargs.
+    pub(super) fn under(&self, kwargs: &Map) -> Self {
+        Self {
+            kwargs: kwargs.clone(),
+            ..self.clone()
+        }
+    }
+}
+
+impl<'a> Lab<'a> {
+    /// Finds out with which tools the template renders at all.
+    ///
+    /// # Errors
+    ///
+    /// The render error of a single user message, when it renders neither with nor without tools.
+    pub(super) fn new(
+        source: &'a ChatTemplateSource,
+        clock: Option<Clock>,
+    ) -> Result<Self, RenderError> {
+        let mut lab = Self {
+            source,
+            clock,
+            without_tools: true,
+            with_tools: true,
+        };
+        let bare = lab.prompt(&lab.user(false));
+        let tooled = lab.prompt(&lab.user(true));
+        lab.without_tools = bare.is_ok();
+        lab.with_tools = tooled.is_ok();
+        match (bare, tooled) {
+            (Err(error), Err(_)) => Err(error),
+            _ => Ok(lab),
+        }
+    }
+
+    /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
+    pub(super) fn user(&self, tools: bool) -> Context {
+        let tools = (tools && self.with_tools) || !self.without_tools;
+        Context {
+            history: vec![probe::message("user", probe::USER)],
+            tools: tools.then(|| {
+                (0..3)
+                    .map(|number| probe::tool_for(&probe::call(number)))
+                    .collect()
+            }),
+            kwargs: Map::new(),
+        }
+    }
+
+    pub(super) fn prompt(&self, context: &Context) -> Result<String, RenderError> {
+        self.render(context, true)
+    }
+
+    /// The context alone, without the generation prompt.
+    pub(super) fn history(&self, context: &Context) -> Result<String, RenderError> {
+        self.render(context, false)
+    }
+
+    pub(super) fn turn(&self, context: &Context, message: &Value) -> Result<Turn, RenderError> {
+        Ok(Turn {
+            prompt: self.prompt(context)?,
+            full: self.history(&context.and(message.clone()))?,
+        })
+    }
+
+    /// A message that a user answers, rendered up to that answer's first letter.
+    pub(super) fn answered(
+        &self,
+        context: &Context,
+        message: &Value,
+    ) -> Result<Option<String>, RenderError> {
+        let next = context
+            .and(message.clone())
+            .and(probe::message("user", probe::USER_AGAIN));
+        let full = self.history(&next)?;
+        Ok(full
+            .rfind(probe::USER_AGAIN)
+            .map(|at| full[..at].to_owned()))
+    }
+
+    /// What the template reads of an assistant's message that has everything.
+    pub(super) fn reads(
+        &self,
+        context: &Context,
+        dialect: &Dialect,
+        message: &Assistant,
+    ) -> Option<Reads> {
+        let context = context.and(dialect.write(message));
+        let template = self.template(&context).ok()?;
+        template
+            .render_observed(&self.input(&context, false))
+            .ok()
+            .map(|(_, reads)| reads)
+    }
+
+    /// The settings of kwargs under which the model's turn begins or renders differently, the default first.
+    ///
+    /// Each variable that the template reads and nobody gives is set to true, to false and to each constant that the
+    /// template compares it with.
+    pub(super) fn settings(&self, context: &Context, messages: &[Value]) -> Vec<Map> {
+        let signature = |kwargs: &Map| -> Option<Vec<String>> {
+            let context = context.under(kwargs);
+            let prompt = self.prompt(&context).ok()?;
+            let mut tails = vec![after_user(&prompt)];
+            for message in messages {
+                tails.push(
+                    self.turn(&context, message)
+                        .map_or_else(|_| String::new(), |turn| after_user(&turn.full)),
+                );
+            }
+            Some(tails)
+        };
+        let mut settings = vec![Map::new()];
+        let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
+        for (name, values) in self.kwargs() {
+            for value in values {
+                let kwargs = Map::from_iter([(name.clone(), value)]);
+                match signature(&kwargs) {
+                    Some(found) if !seen.contains(&found) && settings.len() < MAX_SETTINGS => {
+                        seen.push(found);
+                        settings.push(kwargs);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        settings
+    }
+
+    /// The variables worth setting, each with the values worth trying.
+    fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
+        let mut found: Vec<(String, Vec<Value>)> = Vec::new();
+        for (_, template) in &self.source.templates {
+            for name in template.variables() {
+                let given =
+                    GIVEN.contains(&name.as_str()) || self.source.special_tokens.contains_key(name);
+                if given || found.iter().any(|(known, _)| known == name) {
+                    continue;
+                }
+                let mut values = vec![Value::Bool(true), Value::Bool(false)];
+                for value in template.candidates(name) {
+                    if !values.contains(value) {
+                        values.push(value.clone());
+                    }
+                }
+                found.push((name.clone(), values));
+            }
+        }
+        found
+    }
+
+    /// The constants of every template of the source.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &'a str> {
+        self.source
+            .templates
+            .iter()
+            .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
+    }
+
+    fn template(&self, context: &Context) -> Result<&'a ChatTemplate, LoadError> {
+        self.source.select(context.tools.is_some())
+    }
+
+    fn input(&self, context: &Context, add_generation_prompt: bool) -> RenderInput {
+        RenderInput {
+            messages: context.history.clone(),
+            tools: context.tools.clone(),
+            documents: None,
+            add_generation_prompt,
+            kwargs: context.kwargs.clone(),
+            clock: self.clock,
+        }
+    }
+
+    fn render(
+        &self,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        let template = self
+            .template(context)
+            .map_err(|error| RenderError::Raised {
+                message: error.to_string(),
+            })?;
+        template.render(&self.input(context, add_generation_prompt))
+    }
+}
+
+/// What follows the last thing that the user said.
+fn after_user(render: &str) -> String {
+    render
+        .rfind(probe::USER)
+        .map_or(render, |at| &render[at + probe::USER.len()..])
+        .to_owned()
+}

@@ -1,0 +1,324 @@
+//! How does the model write its reasoning? From a rendered reasoning where the template keeps it, else from the prompts
+//! that it writes and from the constants at which it cuts an answer.
+
+use serde::Serialize;
+
+use super::anchor::Anchor;
+use super::evidence::{Evidence, Sample};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::text;
+use crate::value::Map;
+
+/// Constants longer than this are prose, not markers.
+const LONGEST_MARKER: usize = 48;
+
+/// The markers of the reasoning and who writes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reasoning {
+    pub(super) open: String,
+    pub(super) close: String,
+    pub(super) opened_by: Opener,
+    pub(super) history: History,
+    /// Whether white space follows the closing marker in renders.
+    pub(super) spaced: bool,
+}
+
+/// Who writes the opening marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Opener {
+    /// The model.
+    Model,
+    /// The generation prompt, at least under some setting.
+    Prompt,
+}
+
+/// Whether the chat template renders the reasoning of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum History {
+    /// It does, at least for the last message.
+    Kept,
+    /// It does not, so that an inversion cannot show it.
+    Dropped,
+}
+
+/// What the search for the reasoning found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) reasoning: Option<Reasoning>,
+    pub(super) key: Option<String>,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+/// Looks for reasoning in every way, the most telling first.
+pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
+    let key = readable_key(lab, context, anchor, settings);
+    let prompts: Vec<(Map, String)> = settings
+        .iter()
+        .filter_map(|kwargs| {
+            let prompt = lab.prompt(&context.under(kwargs)).ok()?;
+            let tail = anchor.after_last(&prompt)?.to_owned();
+            Some((kwargs.clone(), tail))
+        })
+        .collect();
+    let prefilled = from_prompts(&prompts);
+    if let Some((key, kwargs)) = key
+        && let Some((mut reasoning, evidence)) =
+            rendered(lab, &context.under(&kwargs), anchor, &key)
+    {
+        reasoning.opened_by = opener(&prompts, &reasoning.open);
+        return Found {
+            reasoning: Some(reasoning),
+            key: Some(key),
+            evidence,
+        };
+    }
+    let Prefilled {
+        open: Some(open),
+        close,
+        evidence,
+    } = prefilled
+    else {
+        return Found::default();
+    };
+    let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
+    let close = close.or_else(|| {
+        let (marker, found) = cut_from_content(lab, context)?;
+        evidence.push(found);
+        Some(marker)
+    });
+    Found {
+        reasoning: close.map(|close| Reasoning {
+            opened_by: opener(&prompts, &open),
+            open,
+            close,
+            history: History::Dropped,
+            spaced: true,
+        }),
+        key: None,
+        evidence,
+    }
+}
+
+/// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
+fn opener(prompts: &[(Map, String)], open: &str) -> Opener {
+    if prompts.iter().any(|(_, tail)| text::tokens(tail) == [open]) {
+        Opener::Prompt
+    } else {
+        Opener::Model
+    }
+}
+
+impl Reasoning {
+    /// What a literal says beside the reasoning's own markers, which around nothing are an empty reasoning.
+    pub(super) fn strip(&self, literal: &str) -> String {
+        let empty = [literal.find(&self.open), literal.find(&self.close)];
+        match empty {
+            [Some(open), Some(close)] if open < close => {
+                let rest = literal[close + self.close.len()..].trim_start();
+                format!("{}{rest}", &literal[..open])
+            }
+            _ => literal.to_owned(),
+        }
+    }
+}
+
+/// The key under which the template reads a reasoning that it renders, and a setting under which it does.
+///
+/// The keys tried are those that the template was seen to ask for on an assistant's message.
+fn readable_key(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> Option<(String, Map)> {
+    let message = Assistant::saying(probe::CONTENT).thinking(probe::REASONING);
+    let mut visible: Vec<(String, Map)> = Vec::new();
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let Some(reads) = lab.reads(&context, &Dialect::standard(), &message) else {
+            continue;
+        };
+        let keys = reads
+            .places
+            .iter()
+            .filter(|read| read.role.as_deref() == Some("assistant"))
+            .filter_map(|read| read.path.strip_prefix("messages[]."))
+            .filter(|key| {
+                !key.contains(['.', '[']) && !["role", "content", "tool_calls"].contains(key)
+            });
+        for key in keys {
+            if visible.iter().any(|(known, _)| known == key) {
+                continue;
+            }
+            let dialect = Dialect {
+                reasoning_key: Some(key.to_owned()),
+                ..Dialect::standard()
+            };
+            let shown = lab
+                .turn(&context, &dialect.write(&message))
+                .is_ok_and(|turn| {
+                    anchor
+                        .turn(&turn.full, probe::CONTENT)
+                        .is_some_and(|_| turn.full.contains(probe::REASONING))
+                });
+            if shown {
+                visible.push((key.to_owned(), kwargs.clone()));
+            }
+        }
+    }
+    // Where a template reads several, the one that every engine knows.
+    let portable = visible
+        .iter()
+        .position(|(key, _)| key == "thinking")
+        .unwrap_or(0);
+    (!visible.is_empty()).then(|| visible.swap_remove(portable))
+}
+
+/// Reads the markers around a reasoning that the template renders before the content.
+fn rendered(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    key: &str,
+) -> Option<(Reasoning, Vec<Evidence>)> {
+    let dialect = Dialect {
+        reasoning_key: Some(key.to_owned()),
+        ..Dialect::standard()
+    };
+    let plain = Assistant::saying(probe::CONTENT);
+    let without = lab.turn(context, &dialect.write(&plain)).ok()?;
+    let with = lab
+        .turn(context, &dialect.write(&plain.thinking(probe::REASONING)))
+        .ok()?;
+    let said = anchor.turn(&with.full, probe::REASONING)?;
+    let (open, rest) = said.split_once(probe::REASONING)?;
+    let (close, _) = rest.split_once(probe::CONTENT)?;
+    let (lead, _) = anchor
+        .turn(&without.full, probe::CONTENT)?
+        .split_once(probe::CONTENT)?;
+    let wrap = content_open(open, close, lead);
+    let close = &close[..close.len() - wrap.len()];
+    let reasoning = Reasoning {
+        open: open.trim().to_owned(),
+        close: close.trim().to_owned(),
+        opened_by: Opener::Model,
+        history: History::Kept,
+        spaced: close.ends_with(char::is_whitespace),
+    };
+    let evidence = |question, marker: &str| Evidence {
+        question,
+        marker: marker.to_owned(),
+        reading: format!("what stands around a reasoning given as `{key}`"),
+        left: Sample::new("without reasoning", without.full.as_str()),
+        right: Sample::new("with reasoning", with.full.as_str()),
+    };
+    let found = vec![
+        evidence("reasoning open", &reasoning.open),
+        evidence("reasoning close", &reasoning.close),
+    ];
+    (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// What opens the content itself, at the end of what stands between reasoning and content.
+///
+/// `lead` stands before the content of a message without reasoning. It may hold an empty reasoning, which opens nothing.
+fn content_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
+    let empty_reasoning: Vec<&str> = text::tokens(open)
+        .into_iter()
+        .chain(text::tokens(close))
+        .collect();
+    if lead.trim().is_empty() || text::tokens(lead) == empty_reasoning {
+        return "";
+    }
+    let shared = text::common_suffix(close, lead);
+    let cut = text::snap_forward(close, close.len() - shared);
+    &close[cut..]
+}
+
+/// What generation prompts say of reasoning: an empty one, or one that is only opened.
+#[derive(Debug, Default)]
+struct Prefilled {
+    open: Option<String>,
+    close: Option<String>,
+    evidence: Option<Evidence>,
+}
+
+fn from_prompts(prompts: &[(Map, String)]) -> Prefilled {
+    let mut found = Prefilled::default();
+    for (kwargs, tail) in prompts {
+        let tokens = text::tokens(tail);
+        let (open, close) = match tokens.as_slice() {
+            [open] => (*open, None),
+            [open, close] => (*open, Some(*close)),
+            _ => continue,
+        };
+        found.open.get_or_insert_with(|| open.to_owned());
+        if found.close.is_none() {
+            found.close = close.map(str::to_owned);
+        }
+        if found.evidence.is_none() || close.is_some() {
+            let other = prompts.iter().find(|(_, other)| other != tail);
+            let sample = |kwargs: &Map, tail: &str| Sample::new(describe(kwargs), tail);
+            found.evidence = Some(Evidence {
+                question: "reasoning",
+                marker: tokens.join(" "),
+                reading: "what the generation prompt writes into the turn".to_owned(),
+                left: other.map_or_else(
+                    || Sample::new("the turn's beginning", ""),
+                    |(k, t)| sample(k, t),
+                ),
+                right: sample(kwargs, tail),
+            });
+        }
+    }
+    found
+}
+
+/// The marker at which the template cuts an answer and drops what comes before, found by trying its own constants.
+fn cut_from_content(lab: &Lab<'_>, context: &Context) -> Option<(String, Evidence)> {
+    let mut markers: Vec<&str> = Vec::new();
+    for marker in lab.constants().flat_map(text::tokens) {
+        if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
+            markers.push(marker);
+        }
+    }
+    let render = |marker: &str| -> Option<String> {
+        let content = format!("{}{marker}{}", probe::REASONING, probe::CONTENT);
+        let message = Dialect::standard().write(&Assistant::saying(&content));
+        lab.answered(context, &message).ok().flatten()
+    };
+    markers.into_iter().find_map(|marker| {
+        let render_with = render(marker)?;
+        (!render_with.contains(probe::REASONING) && render_with.contains(probe::CONTENT)).then(
+            || {
+                let evidence = Evidence {
+                    question: "reasoning close",
+                    marker: marker.to_owned(),
+                    reading: "a constant of the template; what an answer says before it is dropped"
+                        .to_owned(),
+                    left: Sample::new(
+                        "the answer given",
+                        format!("{}{marker}{}", probe::REASONING, probe::CONTENT),
+                    ),
+                    right: Sample::new("as rendered", render_with),
+                };
+                (marker.to_owned(), evidence)
+            },
+        )
+    })
+}
+
+/// A setting in words.
+pub(super) fn describe(kwargs: &Map) -> String {
+    if kwargs.is_empty() {
+        return "no kwargs".to_owned();
+    }
+    kwargs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", crate::value::json::to_string(value)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

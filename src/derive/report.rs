@@ -1,0 +1,207 @@
+//! The report of a derivation: what was found, what was proved, what was not.
+
+use serde::Serialize;
+
+use super::analysis::Analysis;
+use super::evidence::Evidence;
+use super::finding::Finding;
+use super::probe::ArgumentsForm;
+use super::reasoning::{History, Opener};
+use super::supports::Supports;
+use super::tool_calls::Shape;
+use super::verify::Rounds;
+
+/// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// Where the chat template came from.
+    pub source: String,
+    /// Whether messages come back from their renders, all of those that were tried and can be told.
+    pub verified: bool,
+    /// How many were tried.
+    pub rounds: Rounds,
+    /// The literals that begin the model's turn.
+    pub start_anchor: Vec<String>,
+    /// How the model writes reasoning.
+    pub reasoning: ReasoningReport,
+    /// How it writes content.
+    pub content: ContentReport,
+    /// How it writes tool calls.
+    pub tools: ToolsReport,
+    /// What the chat template can take.
+    pub supports: Supports,
+    /// What else is to be known.
+    pub findings: Vec<Finding>,
+    /// From what each marker was read.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The modes of reasoning, by the names of llama.cpp's autoparser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningMode {
+    /// There is none.
+    None,
+    /// Between markers.
+    TagBased,
+}
+
+/// How the model writes reasoning.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReasoningReport {
+    /// The mode.
+    pub mode: ReasoningMode,
+    /// What opens it.
+    pub open: String,
+    /// What closes it.
+    pub close: String,
+    /// The message key that the chat template reads back; absent where it reads none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Who writes the opening marker: `model` or `prompt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_by: Option<&'static str>,
+    /// Whether the chat template renders it: `kept` or `dropped`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<&'static str>,
+}
+
+/// The modes of content, by the names of llama.cpp's autoparser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentMode {
+    /// Whatever nothing else claims.
+    Plain,
+    /// Always between markers.
+    AlwaysWrapped,
+    /// Between markers when there is reasoning.
+    WrappedWithReasoning,
+}
+
+/// How the model writes content.
+#[derive(Debug, Clone, Serialize)]
+pub struct ContentReport {
+    /// The mode.
+    pub mode: ContentMode,
+    /// What opens it.
+    pub open: String,
+    /// What closes it, which is what ends the turn.
+    pub close: String,
+}
+
+/// The modes of tool calls, by the names of llama.cpp's autoparser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsMode {
+    /// None are rendered.
+    None,
+    /// JSON that holds name and arguments.
+    JsonNative,
+    /// The name in a tag, the arguments as JSON.
+    TagWithJson,
+}
+
+/// How the model writes tool calls.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ToolsReport {
+    /// The mode.
+    pub mode: ToolsMode,
+    /// What opens and closes all calls together.
+    pub section_open: String,
+    /// See `section_open`.
+    pub section_close: String,
+    /// What opens and closes each call.
+    pub open: String,
+    /// See `open`.
+    pub close: String,
+    /// Where in the JSON the name is: keys joined by dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where in the JSON the arguments are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// Where in the JSON the call's id is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Whether all calls are one JSON array.
+    pub array: bool,
+    /// Whether the chat template wants a call's arguments as the text of a JSON object.
+    pub arguments_as_text: bool,
+}
+
+impl Default for ToolsMode {
+    fn default() -> Self {
+        Self::None
+    }
+}
+
+impl ReasoningReport {
+    pub(super) fn of(analysis: &Analysis) -> Self {
+        let Some(reasoning) = &analysis.reasoning else {
+            return Self {
+                mode: ReasoningMode::None,
+                open: String::new(),
+                close: String::new(),
+                key: None,
+                opened_by: None,
+                history: None,
+            };
+        };
+        Self {
+            mode: ReasoningMode::TagBased,
+            open: reasoning.open.clone(),
+            close: reasoning.close.clone(),
+            key: analysis.dialect.reasoning_key.clone(),
+            opened_by: Some(match reasoning.opened_by {
+                Opener::Model => "model",
+                Opener::Prompt => "prompt",
+            }),
+            history: Some(match reasoning.history {
+                History::Kept => "kept",
+                History::Dropped => "dropped",
+            }),
+        }
+    }
+}
+
+impl ContentReport {
+    pub(super) fn of(analysis: &Analysis) -> Self {
+        Self {
+            mode: match (&analysis.content.open, analysis.content.only_with_reasoning) {
+                (None, _) => ContentMode::Plain,
+                (Some(_), false) => ContentMode::AlwaysWrapped,
+                (Some(_), true) => ContentMode::WrappedWithReasoning,
+            },
+            open: analysis.content.open.clone().unwrap_or_default(),
+            close: analysis.turn_end.marker.trim().to_owned(),
+        }
+    }
+}
+
+impl ToolsReport {
+    pub(super) fn of(analysis: &Analysis) -> Self {
+        let Some(calls) = &analysis.calls else {
+            return Self::default();
+        };
+        let members = match &calls.shape {
+            Shape::Array(members) | Shape::Object(members) => Some(members),
+            Shape::Tagged { .. } => None,
+        };
+        let path = |keys: &Vec<String>| keys.join(".");
+        Self {
+            mode: match calls.shape {
+                Shape::Tagged { .. } => ToolsMode::TagWithJson,
+                Shape::Array(_) | Shape::Object(_) => ToolsMode::JsonNative,
+            },
+            section_open: calls.section.0.trim().to_owned(),
+            section_close: calls.section.1.trim().to_owned(),
+            open: calls.call.0.trim().to_owned(),
+            close: calls.call.1.trim().to_owned(),
+            name: members.map(|members| path(&members.name)),
+            arguments: members.map(|members| path(&members.arguments)),
+            id: members.and_then(|members| members.id.as_ref().map(path)),
+            array: matches!(calls.shape, Shape::Array(_)),
+            arguments_as_text: analysis.dialect.arguments == ArgumentsForm::JsonText,
+        }
+    }
+}

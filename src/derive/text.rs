@@ -1,0 +1,181 @@
+//! Comparing renders: common beginnings and ends, and the tokens that stand at a cut.
+//!
+//! Two renders rarely part exactly where a marker ends: `<end>` and `<user>` share their first character. A cut is
+//! therefore moved out of any bracket that it would split, which is all that is assumed about what markers look like.
+
+/// The brackets that markers are written in, as pairs.
+const BRACKETS: [(char, char); 4] = [('<', '>'), ('[', ']'), ('{', '}'), ('(', ')')];
+
+/// Bytes that the two texts have in common at their beginning.
+pub(super) fn common_prefix(a: &str, b: &str) -> usize {
+    a.char_indices()
+        .zip(b.chars())
+        .find(|((_, x), y)| x != y)
+        .map_or(a.len().min(b.len()), |((at, _), _)| at)
+}
+
+/// Bytes that the two texts have in common at their end.
+pub(super) fn common_suffix(a: &str, b: &str) -> usize {
+    a.chars()
+        .rev()
+        .zip(b.chars().rev())
+        .take_while(|(x, y)| x == y)
+        .map(|(x, _)| x.len_utf8())
+        .sum()
+}
+
+/// Moves a cut that lies inside a bracket to before it.
+pub(super) fn snap_back(text: &str, cut: usize) -> usize {
+    if cut >= text.len() {
+        return cut;
+    }
+    let line = text[..cut].rfind('\n').map_or(0, |at| at + 1);
+    BRACKETS
+        .iter()
+        .filter_map(|&(open, close)| unclosed(&text[line..cut], open, close))
+        .min()
+        .map_or(cut, |at| line + at)
+}
+
+/// Moves a cut that lies inside a bracket to after it.
+pub(super) fn snap_forward(text: &str, cut: usize) -> usize {
+    let start = snap_back(text, cut);
+    if start == cut {
+        return cut;
+    }
+    let closing = text[start..].chars().next().and_then(|open| {
+        let (_, close) = BRACKETS.iter().find(|(o, _)| *o == open)?;
+        let rest = &text[cut..];
+        rest.find(*close).map(|at| cut + at + close.len_utf8())
+    });
+    closing.unwrap_or(cut)
+}
+
+/// Where the outermost bracket that is still open at the end of `text` begins.
+fn unclosed(text: &str, open: char, close: char) -> Option<usize> {
+    let mut stack = Vec::new();
+    for (at, c) in text.char_indices() {
+        if c == open {
+            stack.push(at);
+        } else if c == close {
+            stack.pop();
+        }
+    }
+    stack.first().copied()
+}
+
+/// Splits a run of literal text into its bracketed tokens and what stands between them; blank pieces are left out.
+///
+/// ```text
+/// "<a>\n\n</a>x" is "<a>", "</a>", "x"
+/// ```
+pub(super) fn tokens(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((start, end)) = first_bracket(rest) {
+        found.push(&rest[..start]);
+        found.push(&rest[start..end]);
+        rest = &rest[end..];
+    }
+    found.push(rest);
+    found
+        .into_iter()
+        .map(str::trim)
+        .filter(|piece| !piece.is_empty())
+        .collect()
+}
+
+/// The first bracket that closes on its own line and holds something.
+fn first_bracket(text: &str) -> Option<(usize, usize)> {
+    text.char_indices().find_map(|(start, open)| {
+        let (_, close) = BRACKETS.iter().find(|(o, _)| *o == open)?;
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let end = start + text[start..line_end].find(*close)? + close.len_utf8();
+        (end > start + open.len_utf8() + close.len_utf8()).then_some((start, end))
+    })
+}
+
+/// The last token of a literal with the white space after it: what a search for the end of `text` should look for.
+pub(super) fn last_token(text: &str) -> &str {
+    tokens(text)
+        .last()
+        .and_then(|token| text.rfind(token))
+        .map_or(text, |at| &text[at..])
+}
+
+/// Escapes a literal for Python's `regex`.
+pub(super) fn escape(literal: &str) -> String {
+    let mut escaped = String::with_capacity(literal.len());
+    for c in literal.chars() {
+        if matches!(
+            c,
+            '\\' | '.' | '^' | '$' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|'
+        ) {
+            escaped.push('\\');
+        }
+        match c {
+            '\n' => escaped.push_str("\\n"),
+            '\t' => escaped.push_str("\\t"),
+            '\r' => escaped.push_str("\\r"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A pattern for a literal in which each run of white space matches any run of white space, none included.
+pub(super) fn escape_loosely(literal: &str) -> String {
+    let mut pattern = String::new();
+    let mut rest = literal;
+    while !rest.is_empty() {
+        let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        pattern.push_str(&escape(&rest[..word]));
+        let blank = rest[word..]
+            .find(|c: char| !c.is_whitespace())
+            .unwrap_or(rest.len() - word);
+        if blank > 0 {
+            pattern.push_str("\\s*");
+        }
+        rest = &rest[word + blank..];
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_does_not_split_a_bracket() {
+        let text = "Hi<end>\n<user>";
+        let cut = common_prefix(text, "Hi<end>\n</s>");
+        assert_eq!(&text[..cut], "Hi<end>\n<");
+        assert_eq!(&text[..snap_back(text, cut)], "Hi<end>\n");
+        assert_eq!(&text[..snap_forward(text, cut)], text);
+    }
+
+    #[test]
+    fn a_cut_outside_brackets_stays() {
+        assert_eq!(snap_back("<a>b<c>", 3), 3);
+        assert_eq!(snap_back("<a>b<c>", 4), 4);
+        assert_eq!(
+            snap_back("2 < 3\n<a>", 6),
+            6,
+            "a lone bracket on an earlier line is prose"
+        );
+    }
+
+    #[test]
+    fn tokens_are_brackets_and_words() {
+        assert_eq!(tokens("<a>\n\n</a>x\n"), ["<a>", "</a>", "x"]);
+        assert_eq!(tokens("[X][1]y"), ["[X]", "[1]", "y"]);
+        assert_eq!(tokens(" \n"), Vec::<&str>::new());
+        assert_eq!(last_token("\"}[/X]\n"), "[/X]\n");
+    }
+
+    #[test]
+    fn loose_patterns_let_white_space_vary() {
+        assert_eq!(escape_loosely("<|a|>\n"), "<\\|a\\|>\\s*");
+        assert_eq!(escape_loosely("a b"), "a\\s*b");
+    }
+}

@@ -1,0 +1,319 @@
+//! One round of an inversion: render a message, parse its turn, compare.
+
+use std::sync::Arc;
+
+use super::super::analysis::Analysis;
+use super::super::emit;
+use super::super::finding::Counterexample;
+use super::super::lab::{Context, Lab, Turn};
+use super::super::probe::Assistant;
+use super::super::tool_calls::{Members, Shape};
+use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+/// What one round shows.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Passed,
+    /// The chat template does not render the message, or not all of it.
+    Skipped(Reason),
+    Failed(Box<Counterexample>),
+}
+
+/// Why a message says nothing about the response template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// The chat template refuses the message.
+    Refused(String),
+    /// A part of the message is not in the render.
+    NotRendered(&'static str),
+    /// The message is rendered as more than one turn.
+    SeveralTurns,
+    /// Nothing in the render marks where the message begins.
+    Unmarked,
+}
+
+/// What a round is run with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bench<'a> {
+    pub(super) lab: &'a Lab<'a>,
+    pub(super) analysis: &'a Analysis,
+    pub(super) template: &'a Arc<ResponseTemplate>,
+}
+
+/// A message in its render.
+#[derive(Debug)]
+struct Rendered {
+    turn: Turn,
+    /// Where the message's turn begins in the full render, if the anchor is there.
+    start: Option<usize>,
+    /// The message in the chat template's keys.
+    written: Value,
+}
+
+/// A prompt or prefix and the response after it.
+type Split = (String, String);
+
+impl Bench<'_> {
+    /// Renders `message` in `context`, parses the turn whole and in pieces, and compares.
+    pub(super) fn run(&self, context: &Context, message: &Assistant) -> Outcome {
+        let rendered = match self.render(context, message) {
+            Ok(rendered) => rendered,
+            Err(reason) => return Outcome::Skipped(reason),
+        };
+        let Turn { prompt, full } = &rendered.turn;
+        if let Some(part) = missing(message, full) {
+            return Outcome::Skipped(Reason::NotRendered(part));
+        }
+        let continued = full
+            .strip_prefix(prompt.as_str())
+            .map(|response| (prompt.clone(), response.to_owned()));
+        let anchored = rendered.start.map(|start| {
+            let (prefix, response) = full.split_at(start);
+            (prefix.to_owned(), response.to_owned())
+        });
+        let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        self.compare(&splits, message, &rendered.written)
+    }
+
+    /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
+    /// and parses that. Skipped under a setting whose prompt or turn has a reasoning of its own, an empty one.
+    pub(super) fn run_spliced(&self, context: &Context, message: &Assistant) -> Outcome {
+        let (Some(reasoning), Some(thought)) = (&self.analysis.reasoning, &message.reasoning)
+        else {
+            return Outcome::Skipped(Reason::NotRendered("reasoning"));
+        };
+        let rendered = match self.render(context, message) {
+            Ok(rendered) => rendered,
+            Err(reason) => return Outcome::Skipped(reason),
+        };
+        let said = rendered
+            .start
+            .map_or("", |start| &rendered.turn.full[start..]);
+        let prompted = self
+            .analysis
+            .anchor
+            .after_last(&rendered.turn.prompt)
+            .unwrap_or_default();
+        let rest = Assistant {
+            reasoning: None,
+            ..message.clone()
+        };
+        if missing(&rest, said).is_some()
+            || said.contains(&reasoning.close)
+            || prompted.contains(&reasoning.close)
+        {
+            return Outcome::Skipped(Reason::NotRendered("reasoning"));
+        }
+        let open = if prompted.contains(&reasoning.open) {
+            ""
+        } else {
+            reasoning.open.as_str()
+        };
+        let response = format!("{open}\n{thought}\n{}\n\n{said}", reasoning.close);
+        self.compare(
+            &[(rendered.turn.prompt, response)],
+            message,
+            &rendered.written,
+        )
+    }
+
+    /// The message as rendered, if its render is one turn whose beginning can be told.
+    fn render(&self, context: &Context, message: &Assistant) -> Result<Rendered, Reason> {
+        let written = self.analysis.dialect.write(message);
+        let turn = self
+            .lab
+            .turn(context, &written)
+            .map_err(|error| Reason::Refused(error.to_string()))?;
+        let first = first_visible(&turn.full, message).ok_or(Reason::NotRendered("message"))?;
+        let before = &turn.full[..first];
+        let start = self
+            .analysis
+            .anchor
+            .after_last(before)
+            .map(|rest| first - rest.len());
+        if let Some(start) = start {
+            if start < end_of_context(context, before) {
+                return Err(Reason::Unmarked);
+            }
+            let end = &self.analysis.turn_end.marker;
+            if self.analysis.anchor.follows(&turn.full[start..], end) {
+                return Err(Reason::SeveralTurns);
+            }
+        }
+        Ok(Rendered {
+            turn,
+            start,
+            written,
+        })
+    }
+
+    fn compare(&self, splits: &[Split], message: &Assistant, written: &Value) -> Outcome {
+        let expected = Value::Object(self.expected(message));
+        if splits.is_empty() {
+            return Outcome::Failed(Box::new(Counterexample {
+                message: written.clone(),
+                prefix: String::new(),
+                response: String::new(),
+                expected,
+                parsed: Value::Null,
+                error: Some("the anchor is not in the render before the message".to_owned()),
+            }));
+        }
+        for (prefix, response) in splits {
+            let (parsed, error) = self.parse(prefix, response);
+            if error.is_some() || parsed != expected {
+                return Outcome::Failed(Box::new(Counterexample {
+                    message: written.clone(),
+                    prefix: prefix.clone(),
+                    response: response.clone(),
+                    expected,
+                    parsed,
+                    error,
+                }));
+            }
+        }
+        Outcome::Passed
+    }
+
+    /// The message that a response must parse to.
+    fn expected(&self, message: &Assistant) -> Map {
+        let mut expected = Map::new();
+        expected.insert("role".to_owned(), Value::from("assistant"));
+        if let Some(reasoning) = &message.reasoning {
+            expected.insert(
+                emit::reasoning_field(self.analysis).to_owned(),
+                Value::from(reasoning.as_str()),
+            );
+        }
+        if let Some(content) = &message.content {
+            expected.insert("content".to_owned(), Value::from(content.as_str()));
+        }
+        if message.calls.is_empty() {
+            return expected;
+        }
+        let with_id = self.analysis.calls.as_ref().is_some_and(|calls| {
+            matches!(
+                &calls.shape,
+                Shape::Object(Members { id: Some(_), .. })
+                    | Shape::Array(Members { id: Some(_), .. })
+            )
+        });
+        let calls = message
+            .calls
+            .iter()
+            .map(|call| {
+                let mut written = Map::new();
+                written.insert("type".to_owned(), Value::from("function"));
+                if with_id {
+                    written.insert("id".to_owned(), Value::from(call.id.as_str()));
+                }
+                let function = Map::from_iter([
+                    ("name".to_owned(), Value::from(call.name.as_str())),
+                    (
+                        "arguments".to_owned(),
+                        self.analysis.dialect.write_arguments(&call.arguments),
+                    ),
+                ]);
+                written.insert("function".to_owned(), Value::Object(function));
+                Value::Object(written)
+            })
+            .collect::<Vec<_>>();
+        expected.insert("tool_calls".to_owned(), calls.into());
+        expected
+    }
+
+    /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
+    fn parse(&self, prefix: &str, response: &str) -> (Value, Option<String>) {
+        let whole = self.parse_in(prefix, [response]);
+        let (message, events) = match whole {
+            Ok(parsed) => parsed,
+            Err((message, error)) => return (Value::Object(message), Some(error.to_string())),
+        };
+        for size in [1, 7] {
+            let characters: Vec<char> = response.chars().collect();
+            let pieces: Vec<String> = characters
+                .chunks(size)
+                .map(|piece| piece.iter().collect())
+                .collect();
+            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str));
+            if cut.as_ref().ok() != Some(&(message.clone(), events.clone())) {
+                let error = format!("fed {size} characters at a time it parses differently");
+                return (Value::Object(message), Some(error));
+            }
+        }
+        (Value::Object(message), None)
+    }
+
+    fn parse_in<'t>(
+        &self,
+        prefix: &str,
+        chunks: impl IntoIterator<Item = &'t str>,
+    ) -> Result<(Map, Vec<Event<'static>>), (Map, ParseError)> {
+        let mut parser = ResponseParser::new(Arc::clone(self.template), prefix, &[])
+            .map_err(|error| (Map::new(), error))?;
+        let mut events = parser.initial_events().to_vec();
+        for chunk in chunks {
+            match parser.feed(chunk) {
+                Ok(found) => events.extend(found),
+                Err(error) => return Err((parser.message().clone(), error)),
+            }
+        }
+        match parser.finalize() {
+            Ok((message, found)) => {
+                events.extend(found);
+                Ok((message, join_chunks(events)))
+            }
+            Err(error) => Err((parser.message().clone(), error)),
+        }
+    }
+}
+
+/// Where the last thing said in the context ends.
+fn end_of_context(context: &Context, before: &str) -> usize {
+    context
+        .history
+        .last()
+        .and_then(|message| message.get("content")?.as_str())
+        .and_then(|said| before.rfind(said).map(|at| at + said.len()))
+        .unwrap_or(0)
+}
+
+/// Words by which each part of a message can be found in a render.
+fn parts(message: &Assistant) -> Vec<(&'static str, Vec<&str>)> {
+    let mut parts = Vec::new();
+    if let Some(reasoning) = &message.reasoning {
+        parts.push(("reasoning", outer_words(reasoning)));
+    }
+    if let Some(content) = &message.content {
+        parts.push(("content", outer_words(content)));
+    }
+    for call in &message.calls {
+        parts.push(("tool calls", vec![call.name.as_str()]));
+    }
+    parts
+}
+
+/// The first part of the message that is not in the render.
+fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
+    parts(message)
+        .into_iter()
+        .find(|(_, words)| !words.iter().all(|word| render.contains(word)))
+        .map(|(part, _)| part)
+}
+
+/// The first and the last word of a text.
+fn outer_words(text: &str) -> Vec<&str> {
+    let mut words = text.split_whitespace();
+    let first = words.next();
+    first.into_iter().chain(words.next_back()).collect()
+}
+
+/// Where the first part of the message that is in the render's last turn begins.
+fn first_visible(full: &str, message: &Assistant) -> Option<usize> {
+    parts(message)
+        .into_iter()
+        .filter_map(|(_, words)| full.rfind(words.first()?))
+        .min()
+}

@@ -1,0 +1,90 @@
+//! Why a response could not be parsed.
+
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+
+use crate::content::{ContentError, ContentErrorKind};
+
+/// A response, or one region of it, that does not parse.
+///
+/// Nothing is lost with it: it carries the raw text, and the parser keeps the message parsed so far.
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize)]
+#[error("{message}")]
+pub struct ParseError {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// What went wrong and where, in a sentence.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The field whose region it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// The region's text: byte offsets into the response. What the prefix had already written of the region lies before
+    /// the response, so such a region begins at 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Range<usize>>,
+    /// The region's text as the model wrote it, the prefix's part included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+/// The kinds of [`ParseError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A region's text is not what its content parser or transform takes.
+    Content(ContentErrorKind),
+    /// A value cannot be added to the message: `join` needs strings, `repeats` a list.
+    Merge,
+    /// A field with `optional: false` is missing.
+    Required,
+    /// A limit was reached; the message names it.
+    Limit,
+    /// The parser was used after `finalize`.
+    Finalized,
+}
+
+impl ErrorKind {
+    /// The kind's stable name: that of the content parser's step, or `merge`, `required`, `limit`, `finalized`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Content(kind) => kind.name(),
+            Self::Merge => "merge",
+            Self::Required => "required",
+            Self::Limit => "limit",
+            Self::Finalized => "finalized",
+        }
+    }
+}
+
+impl Serialize for ErrorKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl ParseError {
+    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            field: None,
+            span: None,
+            raw: None,
+        }
+    }
+
+    pub(super) fn content(field: &str, error: &ContentError) -> Self {
+        Self {
+            hint: error.hint().map(str::to_owned),
+            ..Self::new(
+                ErrorKind::Content(error.error_kind()),
+                format!("field '{field}': {}", error.message()),
+            )
+        }
+    }
+}

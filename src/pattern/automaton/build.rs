@@ -1,0 +1,280 @@
+//! From the tree to an automaton.
+
+use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
+use regex_automata::util::look::Look;
+use regex_automata::util::primitives::StateID;
+use regex_syntax::hir::{self, Capture, Class, Hir, Repetition};
+
+use crate::pattern::limits;
+use crate::pattern::syntax::Parsed;
+use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Automaton {
+    pub(super) nfa: NFA,
+    /// The bytes that a match can begin with; `None` where it may be empty.
+    pub(super) first: Option<FirstBytes>,
+    /// Whether the only start is that of the text.
+    pub(super) anchored: bool,
+    /// How many named groups there are. Their slots are those of the groups 1, 2, ... of the automaton.
+    pub(super) groups: usize,
+    lookbehind: usize,
+}
+
+/// Why there is no automaton for a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BuildError {
+    /// It uses what no automaton can do, or does differently from `regex`.
+    Unsuitable,
+    /// It would be larger than the limit.
+    TooLarge,
+}
+
+/// A set of bytes with the few that it may consist of.
+#[derive(Debug, Clone)]
+pub(super) struct FirstBytes {
+    member: Box<[bool; 256]>,
+    /// All of them, when there are at most three.
+    few: Vec<u8>,
+}
+
+impl FirstBytes {
+    fn new(member: Box<[bool; 256]>) -> Self {
+        let all: Vec<u8> = (0..=255)
+            .filter(|byte| member[usize::from(*byte)])
+            .collect();
+        Self {
+            few: if all.len() <= 3 { all } else { Vec::new() },
+            member,
+        }
+    }
+
+    /// The distance to the next of them.
+    pub(super) fn find(&self, text: &[u8]) -> Option<usize> {
+        match self.few[..] {
+            [a] => memchr::memchr(a, text),
+            [a, b] => memchr::memchr2(a, b, text),
+            [a, b, c] => memchr::memchr3(a, b, c, text),
+            _ => text.iter().position(|byte| self.member[usize::from(*byte)]),
+        }
+    }
+}
+
+impl Automaton {
+    pub(crate) fn new(parsed: &Parsed) -> Result<Self, BuildError> {
+        let hir = Translator {
+            names: &parsed.names,
+        }
+        .node(&parsed.node)
+        .ok_or(BuildError::Unsuitable)?;
+        let groups = parsed.names.len();
+        let captures = if groups == 0 {
+            WhichCaptures::None
+        } else {
+            WhichCaptures::All
+        };
+        let config = Config::new()
+            .which_captures(captures)
+            .nfa_size_limit(Some(limits::AUTOMATON_BYTES))
+            .shrink(false);
+        let nfa = Compiler::new()
+            .configure(config)
+            .build_from_hir(&hir)
+            .map_err(|_| BuildError::TooLarge)?;
+        let reads_before = nfa
+            .look_set_any()
+            .iter()
+            .any(|look| !matches!(look, Look::Start | Look::End | Look::EndLF | Look::EndCRLF));
+        Ok(Self {
+            first: first_bytes(&nfa),
+            anchored: nfa.is_always_start_anchored(),
+            groups,
+            // The greatest length of the one character that is read.
+            lookbehind: if reads_before { 4 } else { 0 },
+            nfa,
+        })
+    }
+
+    /// How many bytes before a match's start it may read.
+    pub(crate) fn lookbehind(&self) -> usize {
+        self.lookbehind
+    }
+}
+
+/// What is asked of a position, as the automaton spells it. The end of a line after the manner of CRLF, which Python does
+/// not have, stands for its `$`.
+const ASSERTS: [(Assert, hir::Look, Look); 13] = [
+    (Assert::Start, hir::Look::Start, Look::Start),
+    (Assert::End, hir::Look::End, Look::End),
+    (Assert::EndOrFinalNewline, hir::Look::EndCRLF, Look::EndCRLF),
+    (Assert::LineStart, hir::Look::StartLF, Look::StartLF),
+    (Assert::LineEnd, hir::Look::EndLF, Look::EndLF),
+    (
+        Assert::WordBoundary { ascii: false },
+        hir::Look::WordUnicode,
+        Look::WordUnicode,
+    ),
+    (
+        Assert::WordBoundary { ascii: true },
+        hir::Look::WordAscii,
+        Look::WordAscii,
+    ),
+    (
+        Assert::NotWordBoundary { ascii: false },
+        hir::Look::WordUnicodeNegate,
+        Look::WordUnicodeNegate,
+    ),
+    (
+        Assert::NotWordBoundary { ascii: true },
+        hir::Look::WordAsciiNegate,
+        Look::WordAsciiNegate,
+    ),
+    (
+        Assert::WordStart { ascii: false },
+        hir::Look::WordStartUnicode,
+        Look::WordStartUnicode,
+    ),
+    (
+        Assert::WordStart { ascii: true },
+        hir::Look::WordStartAscii,
+        Look::WordStartAscii,
+    ),
+    (
+        Assert::WordEnd { ascii: false },
+        hir::Look::WordEndUnicode,
+        Look::WordEndUnicode,
+    ),
+    (
+        Assert::WordEnd { ascii: true },
+        hir::Look::WordEndAscii,
+        Look::WordEndAscii,
+    ),
+];
+
+/// What the automaton asks with `look`.
+pub(super) fn assert_of(look: Look) -> Option<Assert> {
+    ASSERTS
+        .iter()
+        .find(|(_, _, known)| *known == look)
+        .map(|(assert, _, _)| *assert)
+}
+
+struct Translator<'p> {
+    names: &'p [(String, usize)],
+}
+
+impl Translator<'_> {
+    /// `None` for what the automaton cannot do.
+    fn node(&self, node: &Node) -> Option<Hir> {
+        Some(match node {
+            Node::Empty => Hir::empty(),
+            Node::Char(value) => Hir::literal(value.encode_utf8(&mut [0; 4]).as_bytes()),
+            Node::Class(class) if class.ranges().is_empty() => Hir::fail(),
+            Node::Class(class) => Hir::class(Class::Unicode(class.clone())),
+            Node::Assert(assert) => Hir::look(
+                ASSERTS
+                    .iter()
+                    .find(|(known, _, _)| known == assert)
+                    .map(|(_, look, _)| *look)?,
+            ),
+            Node::Concat(nodes) => Hir::concat(self.nodes(nodes)?),
+            Node::Alternation(nodes) => Hir::alternation(self.nodes(nodes)?),
+            Node::Repeat(repeat) => {
+                if repeat.kind == RepeatKind::Possessive || !self.same_when_empty(repeat) {
+                    return None;
+                }
+                Hir::repetition(Repetition {
+                    min: repeat.min,
+                    max: repeat.max,
+                    greedy: repeat.kind == RepeatKind::Greedy,
+                    sub: Box::new(self.node(&repeat.node)?),
+                })
+            }
+            Node::Group(number, node) => {
+                let sub = self.node(node)?;
+                match self.names.iter().position(|(_, named)| named == number) {
+                    None => sub,
+                    Some(at) => Hir::capture(Capture {
+                        index: at as u32 + 1,
+                        name: None,
+                        sub: Box::new(sub),
+                    }),
+                }
+            }
+            Node::Look(_) | Node::Atomic(_) | Node::Backreference { .. } | Node::Conditional(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// Whether a repetition of something that can match nothing is the same for the automaton as for Python. Python goes
+    /// on after the loop once an iteration matched nothing; the automaton never comes back to a state without reading. That
+    /// is the same if matching nothing is the last thing that an iteration tries, except for the groups that it sets.
+    fn same_when_empty(&self, repeat: &Repeat) -> bool {
+        repeat.max.is_some_and(|max| max <= 1)
+            || repeat.node.min_chars() > 0
+            || (!self.has_names(&repeat.node) && empty_last(&repeat.node))
+    }
+
+    fn has_names(&self, node: &Node) -> bool {
+        matches!(node, Node::Group(number, _) if self.names.iter().any(|(_, named)| named == number))
+            || node.children().into_iter().any(|node| self.has_names(node))
+    }
+
+    fn nodes(&self, nodes: &[Node]) -> Option<Vec<Hir>> {
+        nodes.iter().map(|node| self.node(node)).collect()
+    }
+}
+
+/// Whether matching nothing is the last thing that the node tries.
+fn empty_last(node: &Node) -> bool {
+    match node {
+        Node::Empty | Node::Assert(_) => true,
+        Node::Concat(nodes) => {
+            nodes.iter().any(|node| node.min_chars() > 0) || nodes.iter().all(empty_last)
+        }
+        Node::Alternation(nodes) => nodes.split_last().is_none_or(|(last, rest)| {
+            rest.iter().all(|node| node.min_chars() > 0)
+                && (last.min_chars() > 0 || empty_last(last))
+        }),
+        Node::Repeat(repeat) => {
+            repeat.kind == RepeatKind::Greedy
+                && (repeat.node.min_chars() > 0 || empty_last(&repeat.node))
+        }
+        Node::Group(_, node) => empty_last(node),
+        _ => false,
+    }
+}
+
+/// The bytes on transitions that can be reached from the start without reading any.
+fn first_bytes(nfa: &NFA) -> Option<FirstBytes> {
+    let mut member = Box::new([false; 256]);
+    let mut seen = vec![false; nfa.states().len()];
+    let mut stack: Vec<StateID> = vec![nfa.start_anchored()];
+    let mut add =
+        |first: u8, last: u8| (first..=last).for_each(|byte| member[usize::from(byte)] = true);
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut seen[id.as_usize()], true) {
+            continue;
+        }
+        match nfa.state(id) {
+            State::ByteRange { trans } => add(trans.start, trans.end),
+            State::Sparse(sparse) => sparse
+                .transitions
+                .iter()
+                .for_each(|trans| add(trans.start, trans.end)),
+            State::Dense(dense) => {
+                (0..=255)
+                    .filter(|byte| dense.matches_byte(*byte).is_some())
+                    .for_each(|byte| add(byte, byte));
+            }
+            State::Look { next, .. } | State::Capture { next, .. } => stack.push(*next),
+            State::Union { alternates } => stack.extend(alternates.iter()),
+            State::BinaryUnion { alt1, alt2 } => stack.extend([*alt1, *alt2]),
+            State::Fail => {}
+            State::Match { .. } => return None,
+        }
+    }
+    Some(FirstBytes::new(member))
+}

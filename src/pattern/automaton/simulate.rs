@@ -1,0 +1,260 @@
+//! Running an automaton.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use regex_automata::nfa::thompson::State;
+use regex_automata::util::primitives::StateID;
+
+use super::build::{Automaton, assert_of};
+use crate::pattern::text::{NotArrived, Window};
+
+/// What is known after the text at hand was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scanned {
+    /// The first match.
+    Found(Range<usize>),
+    /// None begins before this byte offset.
+    Hold(usize),
+}
+
+/// A search under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Simulation {
+    /// Up to where the text has been read.
+    at: usize,
+    threads: Threads<usize>,
+    /// Whether `threads` have been followed to states that read a byte.
+    closed: bool,
+    found: Option<Range<usize>>,
+}
+
+/// Threads in order of priority, each with what it carries.
+#[derive(Debug, Clone)]
+struct Threads<T> {
+    list: Vec<(StateID, T)>,
+    /// Room for the list that is made next, and for the states that are still to be followed.
+    spare: Vec<(StateID, T)>,
+    stack: Vec<(StateID, T)>,
+    /// For each state the last round in which it was reached.
+    reached: Vec<u32>,
+    round: u32,
+}
+
+/// What a thread carries.
+trait Carried: Clone {
+    /// What it carries on after passing the slot of a group.
+    fn pass(self, slot: usize, at: usize) -> Self;
+}
+
+/// Where the thread's match begins.
+impl Carried for usize {
+    fn pass(self, _: usize, _: usize) -> Self {
+        self
+    }
+}
+
+/// The slots of the groups.
+impl Carried for Rc<[Option<usize>]> {
+    fn pass(mut self, slot: usize, at: usize) -> Self {
+        Rc::make_mut(&mut self)[slot] = Some(at);
+        self
+    }
+}
+
+impl<T: Carried> Threads<T> {
+    fn new(automaton: &Automaton) -> Self {
+        Self {
+            list: Vec::new(),
+            spare: Vec::new(),
+            stack: Vec::new(),
+            reached: vec![0; automaton.nfa.states().len()],
+            round: 0,
+        }
+    }
+
+    /// Follows the threads, and then one from the pattern's start that carries `seed`, to the states that read a byte.
+    /// Returns what the first thread to reach the pattern's end carries; those behind it are dropped. Where the answer
+    /// needs text that has not arrived, nothing changes.
+    fn close(
+        &mut self,
+        automaton: &Automaton,
+        window: &Window<'_>,
+        at: usize,
+        seed: Option<T>,
+        no_end_at: Option<usize>,
+    ) -> Result<Option<T>, NotArrived> {
+        self.round = self.round.checked_add(1).unwrap_or_else(|| {
+            self.reached.fill(0);
+            1
+        });
+        self.spare.clear();
+        let mut matched = None;
+        let seed = seed.map(|seed| (automaton.nfa.start_anchored(), seed));
+        'threads: for thread in self.list.iter().cloned().chain(seed) {
+            self.stack.push(thread);
+            while let Some((id, carried)) = self.stack.pop() {
+                if std::mem::replace(&mut self.reached[id.as_usize()], self.round) == self.round {
+                    continue;
+                }
+                match automaton.nfa.state(id) {
+                    State::ByteRange { .. } | State::Sparse(_) | State::Dense(_) => {
+                        self.spare.push((id, carried))
+                    }
+                    State::Look { look, next } => {
+                        match assert_of(*look).map(|look| window.holds(look, at)) {
+                            Some(Ok(true)) => self.stack.push((*next, carried)),
+                            Some(Err(NotArrived)) => {
+                                self.stack.clear();
+                                return Err(NotArrived);
+                            }
+                            Some(Ok(false)) | None => {}
+                        }
+                    }
+                    State::Union { alternates } => {
+                        self.stack
+                            .extend(alternates.iter().rev().map(|id| (*id, carried.clone())));
+                    }
+                    State::BinaryUnion { alt1, alt2 } => {
+                        self.stack.push((*alt2, carried.clone()));
+                        self.stack.push((*alt1, carried));
+                    }
+                    State::Capture { next, slot, .. } => {
+                        self.stack.push((*next, carried.pass(slot.as_usize(), at)));
+                    }
+                    State::Fail => {}
+                    State::Match { .. } if no_end_at == Some(at) => {}
+                    State::Match { .. } => {
+                        matched = Some(carried);
+                        self.stack.clear();
+                        break 'threads;
+                    }
+                }
+            }
+        }
+        std::mem::swap(&mut self.list, &mut self.spare);
+        Ok(matched)
+    }
+
+    /// Lets every thread read the byte.
+    fn read(&mut self, automaton: &Automaton, byte: u8) {
+        self.spare.clear();
+        for (id, carried) in self.list.drain(..) {
+            let next = match automaton.nfa.state(id) {
+                State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
+                State::Sparse(sparse) => sparse.matches_byte(byte),
+                State::Dense(dense) => dense.matches_byte(byte),
+                _ => None,
+            };
+            self.spare.extend(next.map(|next| (next, carried)));
+        }
+        std::mem::swap(&mut self.list, &mut self.spare);
+    }
+}
+
+impl Simulation {
+    pub(crate) fn new(automaton: &Automaton, from: usize) -> Self {
+        Self {
+            at: from,
+            threads: Threads::new(automaton),
+            closed: false,
+            found: None,
+        }
+    }
+
+    /// Goes on with what has arrived. `no_end_at` is a position at which the match must not end.
+    pub(crate) fn scan(
+        &mut self,
+        automaton: &Automaton,
+        window: &Window<'_>,
+        no_end_at: Option<usize>,
+    ) -> Scanned {
+        let text = window.text.as_bytes();
+        loop {
+            let rest = &text[self.at - window.start..];
+            if !self.closed {
+                let idle = self.threads.list.is_empty() && self.found.is_none();
+                if idle && automaton.anchored && self.at > 0 {
+                    self.at = window.end();
+                    return Scanned::Hold(self.at);
+                }
+                if let (true, Some(first)) = (idle, &automaton.first) {
+                    match first.find(rest) {
+                        Some(0) => {}
+                        Some(skipped) => {
+                            self.at += skipped;
+                            continue;
+                        }
+                        None => {
+                            self.at = window.end();
+                            return Scanned::Hold(self.at);
+                        }
+                    }
+                }
+                let between_characters = window.text.is_char_boundary(self.at - window.start);
+                let seed = (self.found.is_none() && between_characters).then_some(self.at);
+                match self
+                    .threads
+                    .close(automaton, window, self.at, seed, no_end_at)
+                {
+                    Ok(Some(start)) => self.found = Some(start..self.at),
+                    Ok(None) => {}
+                    Err(NotArrived) => return self.hold(),
+                }
+                self.closed = true;
+            }
+            if let (true, Some(found)) = (self.threads.list.is_empty(), &self.found) {
+                return Scanned::Found(found.clone());
+            }
+            let Some(&byte) = rest.first() else {
+                return match &self.found {
+                    Some(found) if window.complete => Scanned::Found(found.clone()),
+                    _ if window.complete => Scanned::Hold(window.end()),
+                    _ => self.hold(),
+                };
+            };
+            self.threads.read(automaton, byte);
+            self.at += 1;
+            self.closed = false;
+        }
+    }
+
+    /// The first place where a match may begin.
+    fn hold(&self) -> Scanned {
+        let first = self
+            .threads
+            .list
+            .first()
+            .map_or(self.at, |(_, start)| *start);
+        Scanned::Hold(
+            self.found
+                .as_ref()
+                .map_or(first, |found| found.start.min(first)),
+        )
+    }
+}
+
+/// What the named groups matched in a match that has been found. The window holds it, and what was read around it.
+pub(crate) fn groups(
+    automaton: &Automaton,
+    window: &Window<'_>,
+    span: &Range<usize>,
+    no_end_at: Option<usize>,
+) -> Vec<Option<Range<usize>>> {
+    let mut threads = Threads::new(automaton);
+    let none: Rc<[Option<usize>]> = vec![None; 2 * (automaton.groups + 1)].into();
+    let mut seed = Some(none.clone());
+    let mut matched = None;
+    for at in span.start..=span.end {
+        matched = threads
+            .close(automaton, window, at, seed.take(), no_end_at)
+            .unwrap_or_default();
+        if at < span.end {
+            threads.read(automaton, window.text.as_bytes()[at - window.start]);
+        }
+    }
+    let slots = matched.unwrap_or(none);
+    (1..=automaton.groups)
+        .map(|group| Some(slots[2 * group]?..slots[2 * group + 1]?))
+        .collect()
+}

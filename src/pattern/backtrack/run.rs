@@ -1,0 +1,352 @@
+//! Running a program.
+//!
+//! A run keeps no call stack of its own: it stands still wherever text is missing and goes on from there when the text
+//! has come, so that nothing is tried again because of how the text was cut.
+
+use super::compile::{Instruction, Program};
+use crate::pattern::limits;
+use crate::pattern::syntax::class;
+use crate::pattern::text::{NotArrived, Window};
+
+/// What came of trying a match at one start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// It matches up to here.
+    Match(usize),
+    NoMatch,
+    /// Text that has not arrived decides; `resume` goes on when it has.
+    NotArrived,
+    /// More than this number of steps were taken.
+    OutOfSteps(u64),
+}
+
+/// A position that is not stored.
+const UNSET: usize = usize::MAX;
+
+/// What to do when the current way fails.
+#[derive(Debug, Clone, Copy)]
+enum Choice {
+    /// Go on at the instruction, from the position.
+    Resume(Place),
+    /// Undo a stored position, and go on failing.
+    Restore { slot: usize, old: usize },
+}
+
+/// An instruction and the position in the text where it is to be carried out.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    instruction: usize,
+    at: usize,
+}
+
+/// A program within the program that is being run.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    /// How many choices there were before it.
+    base: usize,
+    /// Where to go on when it matches and when it does not; `None`: to fail.
+    matched: Option<Place>,
+    failed: Option<Place>,
+    kind: FrameKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FrameKind {
+    /// Going on from where it ended, whatever `matched` says.
+    Atomic,
+    Look {
+        negative: bool,
+    },
+}
+
+/// The state of a search: of the try under way, and of what all tries took together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Machine {
+    slots: Vec<usize>,
+    choices: Vec<Choice>,
+    frames: Vec<Frame>,
+    next: Option<Place>,
+    steps: u64,
+    /// The steps that are known to be allowed.
+    granted: u64,
+    /// How far the text has been read.
+    furthest: usize,
+    /// Where the search began.
+    from: usize,
+}
+
+impl Machine {
+    pub(crate) fn new(from: usize) -> Self {
+        Self {
+            from,
+            furthest: from,
+            granted: limits::STEPS,
+            ..Self::default()
+        }
+    }
+
+    /// Begins to try a match at `start`; `resume` carries it out.
+    pub(crate) fn begin(&mut self, program: &Program, start: usize) {
+        self.slots.clear();
+        self.slots.resize(program.slots, UNSET);
+        self.slots[program.changes] = 0;
+        self.choices.clear();
+        self.frames.clear();
+        self.next = Some(Place {
+            instruction: 0,
+            at: start,
+        });
+    }
+
+    /// What the group matched in the last try, when that was a match.
+    pub(crate) fn group(&self, number: usize) -> Option<std::ops::Range<usize>> {
+        let (start, end) = (self.slots[2 * number], self.slots[2 * number + 1]);
+        (start != UNSET && end != UNSET).then_some(start..end)
+    }
+
+    /// Goes on with the try under way. `no_end_at` is a position at which the match must not end.
+    pub(crate) fn resume(
+        &mut self,
+        program: &Program,
+        window: &Window<'_>,
+        no_end_at: Option<usize>,
+    ) -> Attempt {
+        loop {
+            let base = self.frames.last().map_or(0, |frame| frame.base);
+            let Some(place) = self.next.take().or_else(|| self.backtrack(base)) else {
+                match self.frames.pop() {
+                    None => return Attempt::NoMatch,
+                    Some(frame) => self.next = frame.failed,
+                }
+                continue;
+            };
+            if self.steps >= self.granted {
+                let read = (self.furthest - self.from) as u64;
+                self.granted = limits::STEPS + limits::STEPS_PER_BYTE.saturating_mul(read);
+                if self.steps >= self.granted {
+                    return Attempt::OutOfSteps(self.granted);
+                }
+            }
+            if let Instruction::Done = program.instructions[place.instruction] {
+                match self.frames.pop() {
+                    Some(frame) => self.leave(frame, place.at),
+                    None if no_end_at == Some(place.at) => {}
+                    None => return Attempt::Match(place.at),
+                }
+            } else {
+                match self.step(program, window, place) {
+                    Ok(next) => self.next = next,
+                    Err(NotArrived) => {
+                        self.next = Some(place);
+                        return Attempt::NotArrived;
+                    }
+                }
+            }
+            self.steps += 1;
+        }
+    }
+
+    /// Carries out one instruction; `None` when it fails.
+    fn step(
+        &mut self,
+        program: &Program,
+        window: &Window<'_>,
+        place: Place,
+    ) -> Result<Option<Place>, NotArrived> {
+        let Place { instruction, at } = place;
+        let go = |instruction, at| Some(Place { instruction, at });
+        let next = instruction + 1;
+        Ok(match &program.instructions[instruction] {
+            Instruction::Char { value, back } => self
+                .read(window, at, *back, |c| c == *value)?
+                .and_then(|at| go(next, at)),
+            Instruction::Class { set, back } => {
+                let set = &program.sets[*set];
+                self.read(window, at, *back, |c| set.contains(c))?
+                    .and_then(|at| go(next, at))
+            }
+            Instruction::Assert(assert) => {
+                if window.holds(*assert, at)? {
+                    go(next, at)
+                } else {
+                    None
+                }
+            }
+            Instruction::Jump(target) => go(*target, at),
+            Instruction::Split(first, second) => {
+                self.choices.push(Choice::Resume(Place {
+                    instruction: *second,
+                    at,
+                }));
+                go(*first, at)
+            }
+            Instruction::Save(slot) => {
+                if self.slots[*slot] != at {
+                    self.store(*slot, at);
+                    self.store(program.changes, self.slots[program.changes] + 1);
+                }
+                go(next, at)
+            }
+            Instruction::EnterLoop(slot) => {
+                self.store(*slot, at);
+                self.store(slot + 1, self.slots[program.changes]);
+                go(next, at)
+            }
+            Instruction::LeaveIfIdle { slot, exit } => {
+                let idle =
+                    self.slots[*slot] == at && self.slots[slot + 1] == self.slots[program.changes];
+                go(if idle { *exit } else { next }, at)
+            }
+            Instruction::Backreference {
+                group,
+                ignore_case,
+                back,
+            } => self
+                .backreference(window, *group, *ignore_case, *back, at)?
+                .and_then(|at| go(next, at)),
+            Instruction::Look { negative, after } => {
+                let (holds, fails) = (go(*after, at), None);
+                let (matched, failed) = if *negative {
+                    (fails, holds)
+                } else {
+                    (holds, fails)
+                };
+                self.enter(
+                    FrameKind::Look {
+                        negative: *negative,
+                    },
+                    matched,
+                    failed,
+                );
+                go(next, at)
+            }
+            Instruction::IfLook { negative, yes, no } => {
+                let (holds, fails) = (go(*yes, at), go(*no, at));
+                let (matched, failed) = if *negative {
+                    (fails, holds)
+                } else {
+                    (holds, fails)
+                };
+                self.enter(
+                    FrameKind::Look {
+                        negative: *negative,
+                    },
+                    matched,
+                    failed,
+                );
+                go(next, at)
+            }
+            Instruction::Atomic { after } => {
+                self.enter(FrameKind::Atomic, go(*after, at), None);
+                go(next, at)
+            }
+            Instruction::IfGroup { group, otherwise } => {
+                let matched = self.group(*group).is_some();
+                go(if matched { next } else { *otherwise }, at)
+            }
+            Instruction::Done => None,
+        })
+    }
+
+    /// Stores a number so that it is undone by going back.
+    fn store(&mut self, slot: usize, value: usize) {
+        let old = std::mem::replace(&mut self.slots[slot], value);
+        self.choices.push(Choice::Restore { slot, old });
+    }
+
+    fn enter(&mut self, kind: FrameKind, matched: Option<Place>, failed: Option<Place>) {
+        self.frames.push(Frame {
+            base: self.choices.len(),
+            matched,
+            failed,
+            kind,
+        });
+    }
+
+    /// Goes on after a frame that matched up to `at`. Its choices are given up; the means to undo what was stored stay.
+    fn leave(&mut self, frame: Frame, at: usize) {
+        self.next = frame.matched;
+        match frame.kind {
+            // What a negative look saw is forgotten.
+            FrameKind::Look { negative: true } => while self.backtrack(frame.base).is_some() {},
+            FrameKind::Look { negative: false } => self.commit(frame.base),
+            FrameKind::Atomic => {
+                self.commit(frame.base);
+                self.next = frame.matched.map(|place| Place { at, ..place });
+            }
+        }
+    }
+
+    /// Takes the latest choice back; `None` when none is left above `base`.
+    fn backtrack(&mut self, base: usize) -> Option<Place> {
+        while self.choices.len() > base {
+            match self.choices.pop()? {
+                Choice::Resume(place) => return Some(place),
+                Choice::Restore { slot, old } => self.slots[slot] = old,
+            }
+        }
+        None
+    }
+
+    fn commit(&mut self, base: usize) {
+        let mut kept = base;
+        for at in base..self.choices.len() {
+            if let Choice::Restore { .. } = self.choices[at] {
+                self.choices[kept] = self.choices[at];
+                kept += 1;
+            }
+        }
+        self.choices.truncate(kept);
+    }
+
+    fn read(
+        &mut self,
+        window: &Window<'_>,
+        at: usize,
+        back: bool,
+        wanted: impl Fn(char) -> bool,
+    ) -> Result<Option<usize>, NotArrived> {
+        if back {
+            let before = window.before(at).filter(|c| wanted(*c));
+            return Ok(before.map(|c| at - c.len_utf8()));
+        }
+        self.furthest = self.furthest.max(at);
+        Ok(window
+            .after(at)?
+            .filter(|c| wanted(*c))
+            .map(|c| at + c.len_utf8()))
+    }
+
+    fn backreference(
+        &mut self,
+        window: &Window<'_>,
+        group: usize,
+        ignore_case: bool,
+        back: bool,
+        at: usize,
+    ) -> Result<Option<usize>, NotArrived> {
+        let Some(range) = self.group(group) else {
+            return Ok(None);
+        };
+        let matched = window.slice(range);
+        let same = |a: char, b: char| a == b || (ignore_case && class::same_but_for_case(a, b));
+        let mut position = at;
+        let mut chars = matched.chars();
+        while let Some(wanted) = if back {
+            chars.next_back()
+        } else {
+            chars.next()
+        } {
+            match self.read(window, position, back, |c| same(wanted, c))? {
+                Some(next) => position = next,
+                None => break,
+            }
+            // Comparing is work like any other; a whole comparison is carried out again when text was missing.
+            if chars.as_str().is_empty() {
+                self.steps += matched.len() as u64;
+                return Ok(Some(position));
+            }
+        }
+        Ok(matched.is_empty().then_some(at))
+    }
+}

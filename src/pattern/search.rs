@@ -1,0 +1,216 @@
+//! Searching: over a complete text, and over one that arrives in chunks.
+
+use std::ops::Range;
+
+use super::automaton::{self, Simulation};
+use super::backtrack::{Attempt, Machine, Program};
+use super::error::MatchError;
+use super::literal::{self, Scan};
+use super::text::Window;
+use super::{Pattern, Strategy};
+
+/// A match: where it is, and what its named groups matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captures {
+    /// Byte offsets into the complete text.
+    pub span: Range<usize>,
+    /// Every named group of the pattern, in the order of [`Pattern::group_names`]; `None` for one that took no part.
+    pub groups: Vec<(String, Option<Range<usize>>)>,
+}
+
+impl Captures {
+    /// What the named group matched; `None` when it took no part and when there is none of that name.
+    pub fn group(&self, name: &str) -> Option<Range<usize>> {
+        self.groups
+            .iter()
+            .find(|(known, _)| known == name)
+            .and_then(|(_, range)| range.clone())
+    }
+}
+
+/// What a search knows so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// The first match; whatever follows, a search over the complete text would give this one.
+    Found(Captures),
+    /// No match begins before the byte offset `hold`, whatever follows; one may begin there or later. When the window is
+    /// complete there is no match at all, and `hold` is its end.
+    Pending {
+        /// A byte offset in the complete text, between two characters.
+        hold: usize,
+    },
+}
+
+/// The search for the first match at or after a place, in a text that grows at its end.
+///
+/// ```
+/// use obverse::pattern::{Pattern, Progress, Search, Window};
+///
+/// let pattern = Pattern::regex(r"</think>\s*")?;
+/// let mut search = Search::new(&pattern, 0);
+/// let text = "Hm.</think>\n\nYes.";
+/// let seen = |end: usize| Window { text: &text[..end], start: 0, complete: end == text.len() };
+/// assert_eq!(search.advance(&seen(2))?, Progress::Pending { hold: 2 });
+/// assert_eq!(search.advance(&seen(6))?, Progress::Pending { hold: 3 });
+/// assert_eq!(search.advance(&seen(12))?, Progress::Pending { hold: 3 });
+/// assert!(matches!(search.advance(&seen(14))?, Progress::Found(found) if found.span == (3..13)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Search {
+    pattern: Pattern,
+    /// A position at which a match must not end.
+    no_end_at: Option<usize>,
+    state: State,
+    answer: Option<Progress>,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    Literal {
+        scan: Scan,
+        /// Up to where the text has been read.
+        read: usize,
+    },
+    Automaton(Simulation),
+    Backtracking {
+        machine: Machine,
+        /// The start that is being tried, or is to be tried next.
+        start: usize,
+        /// Whether the try is under way.
+        under_way: bool,
+    },
+}
+
+impl Search {
+    /// A search that begins at the byte offset `from`, which lies between two characters. What stands before it is
+    /// seen by look-behind and word boundaries, but no match begins there.
+    pub fn new(pattern: &Pattern, from: usize) -> Self {
+        Self::new_past(pattern, from, false)
+    }
+
+    /// With `advance`, an empty match at `from` itself does not count.
+    pub(super) fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
+        let state = match pattern.strategy() {
+            Strategy::Literal(_) => State::Literal {
+                scan: Scan::default(),
+                read: from,
+            },
+            Strategy::Automaton(automaton) => State::Automaton(Simulation::new(automaton, from)),
+            Strategy::Backtracking(_) => State::Backtracking {
+                machine: Machine::new(from),
+                start: from,
+                under_way: false,
+            },
+        };
+        Self {
+            pattern: pattern.clone(),
+            no_end_at: advance.then_some(from),
+            state,
+            answer: None,
+        }
+    }
+
+    /// Goes on with what has arrived.
+    ///
+    /// `window` begins no later than [`Pattern::lookbehind`] bytes before the last `hold` (before `from`, in the first
+    /// call), or at 0; its beginning may be trimmed up to there between two calls. It ends no earlier than in the last
+    /// call, and what it holds at one place does not change. Once it is complete, or the match is found, the answer stays.
+    ///
+    /// # Errors
+    ///
+    /// When the pattern backtracks too much.
+    pub fn advance(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
+        if let Some(answer) = &self.answer {
+            return Ok(answer.clone());
+        }
+        let progress = match (self.pattern.strategy(), &mut self.state) {
+            (Strategy::Literal(literals), State::Literal { scan, read }) => {
+                let text = &window.text.as_bytes()[*read - window.start..];
+                let scanned = literals.scan(scan, text, *read, window.complete);
+                *read = window.end();
+                match scanned {
+                    literal::Scanned::Found(span) => Progress::Found(Captures {
+                        span,
+                        groups: Vec::new(),
+                    }),
+                    literal::Scanned::Hold(hold) => Progress::Pending { hold },
+                }
+            }
+            (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
+                match simulation.scan(automaton, window, self.no_end_at) {
+                    automaton::Scanned::Found(span) => {
+                        let groups = if self.pattern.group_names().is_empty() {
+                            Vec::new()
+                        } else {
+                            automaton::groups(automaton, window, &span, self.no_end_at)
+                        };
+                        let names = self.pattern.group_names().iter().cloned();
+                        Progress::Found(Captures {
+                            span,
+                            groups: names.zip(groups).collect(),
+                        })
+                    }
+                    automaton::Scanned::Hold(hold) => Progress::Pending { hold },
+                }
+            }
+            (
+                Strategy::Backtracking(program),
+                State::Backtracking {
+                    machine,
+                    start,
+                    under_way,
+                },
+            ) => match backtrack(program, machine, start, under_way, window, self.no_end_at)? {
+                Some(span) => Progress::Found(Captures {
+                    span,
+                    groups: self.pattern.named(|number| machine.group(number)),
+                }),
+                None if window.complete => Progress::Pending { hold: window.end() },
+                None => Progress::Pending { hold: *start },
+            },
+            _ => unreachable!("the state was made for the pattern's strategy"),
+        };
+        if window.complete || matches!(progress, Progress::Found(_)) {
+            self.answer = Some(progress.clone());
+        }
+        Ok(progress)
+    }
+}
+
+/// Tries one start after the other; `None` when more text is needed, or when the complete text holds no match.
+fn backtrack(
+    program: &Program,
+    machine: &mut Machine,
+    start: &mut usize,
+    under_way: &mut bool,
+    window: &Window<'_>,
+    no_end_at: Option<usize>,
+) -> Result<Option<Range<usize>>, MatchError> {
+    loop {
+        if !*under_way {
+            if let Some(first) = &program.first {
+                let rest = &window.text[*start - window.start..];
+                let skipped = rest.char_indices().find(|(_, c)| first.contains(*c));
+                *start += skipped.map_or(rest.len(), |(at, _)| at);
+                if skipped.is_none() {
+                    return Ok(None);
+                }
+            }
+            machine.begin(program, *start);
+            *under_way = true;
+        }
+        match machine.resume(program, window, no_end_at) {
+            Attempt::Match(end) => return Ok(Some(*start..end)),
+            Attempt::NotArrived => return Ok(None),
+            Attempt::OutOfSteps(limit) => return Err(MatchError::StepLimit { limit, at: *start }),
+            Attempt::NoMatch => {}
+        }
+        let Some(next) = window.text[*start - window.start..].chars().next() else {
+            // Nothing begins at the window's end so far; what arrives there cannot change that.
+            return Ok(None);
+        };
+        *under_way = false;
+        *start += next.len_utf8();
+    }
+}

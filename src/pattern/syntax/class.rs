@@ -1,0 +1,191 @@
+//! Classes of characters as Python's `regex` has them.
+
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+
+/// Every character.
+pub(crate) fn any() -> ClassUnicode {
+    ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)])
+}
+
+/// No character.
+pub(crate) fn none() -> ClassUnicode {
+    ClassUnicode::empty()
+}
+
+/// Every character but the newline.
+pub(crate) fn any_but_newline() -> ClassUnicode {
+    let mut class = single('\n');
+    class.negate();
+    class
+}
+
+/// One character.
+pub(crate) fn single(value: char) -> ClassUnicode {
+    range(value, value)
+}
+
+/// The characters from `first` to `last`.
+pub(crate) fn range(first: char, last: char) -> ClassUnicode {
+    ClassUnicode::new([ClassUnicodeRange::new(first, last)])
+}
+
+/// The ASCII characters.
+pub(crate) fn ascii() -> ClassUnicode {
+    range('\0', '\x7f')
+}
+
+/// `\d`: decimal digits.
+pub(crate) fn digit() -> ClassUnicode {
+    unicode("Nd")
+}
+
+/// `\s`: white space.
+pub(crate) fn space() -> ClassUnicode {
+    unicode("White_Space")
+}
+
+/// `\h`: spaces and the tabulator.
+pub(crate) fn blank() -> ClassUnicode {
+    union([unicode("Zs"), single('\t')])
+}
+
+/// `\w`: what words are made of.
+pub(crate) fn word() -> ClassUnicode {
+    union([
+        unicode("Alphabetic"),
+        unicode("M"),
+        digit(),
+        unicode("Pc"),
+        unicode("Join_Control"),
+    ])
+}
+
+/// Whether Python's `str.isspace` is true of the character.
+pub(crate) fn is_python_space(value: char) -> bool {
+    value.is_whitespace() || ('\x1c'..='\x1f').contains(&value)
+}
+
+/// Whether Python's `str.isidentifier` is true of the name.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let start = unicode("XID_Start");
+    let rest = unicode("XID_Continue");
+    name.chars()
+        .enumerate()
+        .all(|(at, c)| contains(if at == 0 { &start } else { &rest }, c) || c == '_')
+}
+
+/// Whether the class has the character.
+pub(crate) fn contains(class: &ClassUnicode, value: char) -> bool {
+    class
+        .ranges()
+        .binary_search_by(|range| {
+            if range.end() < value {
+                std::cmp::Ordering::Less
+            } else if range.start() > value {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        })
+        .is_ok()
+}
+
+/// All of the classes together.
+pub(crate) fn union(classes: impl IntoIterator<Item = ClassUnicode>) -> ClassUnicode {
+    let mut all = none();
+    for class in classes {
+        all.union(&class);
+    }
+    all
+}
+
+/// Adds every case of the characters in the class. With `ascii`, only ASCII letters have cases.
+pub(crate) fn fold(class: &mut ClassUnicode, ascii_only: bool) {
+    if ascii_only {
+        let mut letters = class.clone();
+        letters.intersect(&ascii());
+        letters.case_fold_simple();
+        letters.intersect(&ascii());
+        class.union(&letters);
+        return;
+    }
+    class.case_fold_simple();
+    // `regex` takes the dotted capital I for a case of `i`, as Turkic does, but not the dotless small one for one of `I`.
+    for (a, b) in [('i', '\u{130}'), ('I', '\u{130}')] {
+        if contains(class, a) {
+            class.union(&single(b));
+        } else if contains(class, b) {
+            class.union(&union([single('i'), single('I')]));
+        }
+    }
+}
+
+/// Whether two characters are cases of one another.
+pub(crate) fn same_but_for_case(a: char, b: char) -> bool {
+    if a == b {
+        return true;
+    }
+    let mut cases = single(a);
+    fold(&mut cases, false);
+    contains(&cases, b)
+}
+
+/// The property `name`, or `property` with the value `name`, written as in `\p{...}`; `None` where it is not known.
+pub(crate) fn property(property: Option<&str>, name: &str) -> Option<ClassUnicode> {
+    let normal: String = name
+        .chars()
+        .filter(|c| !matches!(c, ' ' | '_' | '-'))
+        .collect::<String>()
+        .to_lowercase();
+    if let Some(property) = property {
+        return lookup(&format!("{property}={name}"));
+    }
+    let found = match normal.as_str() {
+        "alnum" => union([unicode("Alphabetic"), unicode("Nd")]),
+        "posixalnum" => union([unicode("Alphabetic"), unicode("Nd")]),
+        "posixdigit" => range('0', '9'),
+        "posixxdigit" => union([range('0', '9'), range('a', 'f'), range('A', 'F')]),
+        "digit" => digit(),
+        "blank" => blank(),
+        "word" => word(),
+        "posixpunct" => {
+            let mut symbols = union([unicode("S")]);
+            symbols.intersect(&ascii());
+            union([unicode("P"), symbols])
+        }
+        "punct" => unicode("P"),
+        "cntrl" => unicode("Cc"),
+        "any" => any(),
+        _ => return lookup(name).or_else(|| lookup(name.strip_prefix("Is")?)),
+    };
+    Some(found)
+}
+
+/// Whether the property is one of letter case, which `(?i)` widens to all cased letters.
+pub(crate) fn is_case(property: Option<&str>, name: &str) -> bool {
+    let name = name.to_lowercase();
+    property.is_none_or(|property| {
+        ["gc", "generalcategory"].contains(&property.replace('_', "").to_lowercase().as_str())
+    }) && ["lu", "ll", "lt", "upper", "lower", "uppercase", "lowercase"].contains(&name.as_str())
+}
+
+/// A property that the tables have.
+fn unicode(name: &str) -> ClassUnicode {
+    lookup(name).unwrap_or_else(none)
+}
+
+fn lookup(name: &str) -> Option<ClassUnicode> {
+    if !name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '='))
+    {
+        return None;
+    }
+    match regex_syntax::parse(&format!("\\p{{{name}}}"))
+        .ok()?
+        .into_kind()
+    {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        _ => None,
+    }
+}

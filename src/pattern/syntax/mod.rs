@@ -1,0 +1,14 @@
+//! The syntax of Python's `regex` module (version 0 behaviour, Unicode patterns, `DOTALL`), read into a tree.
+//!
+//! What is accepted and what it means was measured on the module itself, version 2026.11.15.
+
+pub(crate) mod ast;
+pub(crate) mod class;
+mod cursor;
+mod escape;
+mod fuzzy;
+mod group;
+mod parser;
+mod set;
+
+pub(crate) use parser::{Parsed, parse};

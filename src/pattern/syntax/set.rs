@@ -1,0 +1,117 @@
+//! Sets such as `[^a-z\d[:alpha:]]`. A bracket within a set is a bracket: version 0 has no sets of sets.
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::ast::Node;
+use super::class;
+use super::parser::Parser;
+use crate::pattern::error::PatternError;
+
+/// What can stand in a set.
+pub(super) enum Member {
+    /// A code point; it may be half of a surrogate pair, which no text holds.
+    Char(u32),
+    Class(ClassUnicode),
+}
+
+impl Parser<'_> {
+    /// What follows an opening bracket that has been read.
+    pub(super) fn set(&mut self) -> Result<Node, PatternError> {
+        let start = self.cursor.at - 1;
+        let verbose = std::mem::take(&mut self.cursor.verbose);
+        let negative = self.cursor.eat("^");
+        let mut ranges = class::none();
+        let mut first = true;
+        while first || !self.cursor.eat("]") {
+            first = false;
+            let member_at = self.cursor.at;
+            let low = match self.member(start)? {
+                Member::Class(class) => {
+                    ranges.union(&class);
+                    continue;
+                }
+                Member::Char(value) => value,
+            };
+            if !self.cursor.eat("-") {
+                ranges.union(&points(low, low));
+                continue;
+            }
+            if self.cursor.raw_peek() == Some(']') {
+                ranges.union(&points(low, low));
+                ranges.union(&class::single('-'));
+                continue;
+            }
+            match self.member(start)? {
+                Member::Class(class) => {
+                    ranges.union(&points(low, low));
+                    ranges.union(&class::single('-'));
+                    ranges.union(&class);
+                }
+                Member::Char(high) if low > high => {
+                    return Err(PatternError::new(
+                        "a range runs backwards",
+                        member_at..self.cursor.at,
+                    ));
+                }
+                Member::Char(high) => ranges.union(&points(low, high)),
+            }
+        }
+        self.cursor.verbose = verbose;
+        if self.flags.ignore_case {
+            class::fold(&mut ranges, self.ascii);
+        }
+        if negative {
+            ranges.negate();
+        }
+        Ok(Node::Class(ranges))
+    }
+
+    fn member(&mut self, set: usize) -> Result<Member, PatternError> {
+        if self.cursor.eat("\\") {
+            return self.set_escape();
+        }
+        if self.cursor.eat("[:") {
+            let at = self.cursor.at - 2;
+            if let Some(class) = self.posix(at)? {
+                return Ok(Member::Class(class));
+            }
+            self.cursor.at = at;
+        }
+        match self.cursor.raw_next() {
+            Some(value) => Ok(Member::Char(u32::from(value))),
+            None => Err(
+                PatternError::new("the set is not closed", set..self.cursor.at)
+                    .with_hint("write `\\[` for the character itself"),
+            ),
+        }
+    }
+
+    /// The rest of `[:alpha:]`; `None` where it is not such a class.
+    fn posix(&mut self, start: usize) -> Result<Option<ClassUnicode>, PatternError> {
+        let negative = self.cursor.eat("^");
+        let (property, name) = self.property_name();
+        if !self.cursor.eat(":]") {
+            return Ok(None);
+        }
+        let posix = ["alnum", "digit", "punct", "xdigit"].contains(&name.to_lowercase().as_str());
+        let name = if posix && property.is_none() {
+            format!("posix{name}")
+        } else {
+            name
+        };
+        let place = start..self.cursor.at;
+        self.lookup(property.as_deref(), &name, (negative, self.ascii), place)
+            .map(Some)
+    }
+}
+
+/// The characters among the code points from `low` to `high`.
+fn points(low: u32, high: u32) -> ClassUnicode {
+    // Surrogates are code points of Python's strings but not characters.
+    let low = char::from_u32(low).or_else(|| char::from_u32(0xE000));
+    let high = char::from_u32(high).or_else(|| char::from_u32(0xD7FF));
+    match (low, high) {
+        (Some(low), Some(high)) if low <= high => class::range(low, high),
+        _ => class::none(),
+    }
+}

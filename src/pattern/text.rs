@@ -1,0 +1,108 @@
+//! The text as a search sees it: a window whose end may not be the text's.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::syntax::ast::Assert;
+use super::syntax::class;
+
+/// The part of a text that is at hand.
+#[derive(Debug, Clone, Copy)]
+pub struct Window<'t> {
+    /// The part itself. It begins and ends between characters.
+    pub text: &'t str,
+    /// The byte offset of `text` in the complete text.
+    pub start: usize,
+    /// Whether the complete text ends where `text` ends.
+    pub complete: bool,
+}
+
+impl Window<'_> {
+    /// The byte offset of the window's end in the complete text.
+    pub fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    /// The text at these byte offsets of the complete text.
+    pub(crate) fn slice(&self, range: Range<usize>) -> &str {
+        &self.text[range.start - self.start..range.end - self.start]
+    }
+
+    /// The character that begins at `at`; `Err` where it has not arrived.
+    pub(crate) fn after(&self, at: usize) -> Result<Option<char>, NotArrived> {
+        match self.text[at - self.start..].chars().next() {
+            None if !self.complete => Err(NotArrived),
+            next => Ok(next),
+        }
+    }
+
+    /// The character that ends at `at`; none at the start of the text.
+    pub(crate) fn before(&self, at: usize) -> Option<char> {
+        self.text[..at - self.start].chars().next_back()
+    }
+
+    /// Whether `assert` holds at `at`.
+    pub(crate) fn holds(&self, assert: Assert, at: usize) -> Result<bool, NotArrived> {
+        let is_word = |c: Option<char>, ascii: bool| {
+            c.is_some_and(|c| WORD.contains(c) && (!ascii || c.is_ascii()))
+        };
+        Ok(match assert {
+            Assert::Start => at == 0,
+            Assert::End => self.after(at)?.is_none(),
+            Assert::EndOrFinalNewline => match self.after(at)? {
+                None => true,
+                Some('\n') => self.after(at + 1)?.is_none(),
+                Some(_) => false,
+            },
+            Assert::LineStart => at == 0 || self.before(at) == Some('\n'),
+            Assert::LineEnd => matches!(self.after(at)?, None | Some('\n')),
+            Assert::WordBoundary { ascii } => {
+                is_word(self.before(at), ascii) != is_word(self.after(at)?, ascii)
+            }
+            Assert::NotWordBoundary { ascii } => {
+                is_word(self.before(at), ascii) == is_word(self.after(at)?, ascii)
+            }
+            // What stands before is known, so that most places need not wait for what follows.
+            Assert::WordStart { ascii } => {
+                !is_word(self.before(at), ascii) && is_word(self.after(at)?, ascii)
+            }
+            Assert::WordEnd { ascii } => {
+                is_word(self.before(at), ascii) && !is_word(self.after(at)?, ascii)
+            }
+        })
+    }
+}
+
+/// The answer depends on text that has not arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotArrived;
+
+static WORD: LazyLock<CharSet> = LazyLock::new(|| CharSet::new(&class::word()));
+
+/// A class of characters made for asking.
+#[derive(Debug, Clone)]
+pub(crate) struct CharSet {
+    ascii: u128,
+    class: ClassUnicode,
+}
+
+impl CharSet {
+    pub(crate) fn new(class: &ClassUnicode) -> Self {
+        let ascii = ('\0'..='\x7f')
+            .filter(|c| class::contains(class, *c))
+            .fold(0, |bits, c| bits | 1 << u32::from(c));
+        Self {
+            ascii,
+            class: class.clone(),
+        }
+    }
+
+    pub(crate) fn contains(&self, value: char) -> bool {
+        if value.is_ascii() {
+            return self.ascii >> u32::from(value) & 1 == 1;
+        }
+        class::contains(&self.class, value)
+    }
+}

@@ -1,0 +1,508 @@
+//! Content parsers, transforms and tool arguments against the reference.
+
+mod support;
+
+use obverse::content::{self, Content, ToolSchemas, Transform};
+use obverse::value::json;
+use obverse::value::{Map, Value, python};
+use support::comparison::{Case, Failure, compare, lines, object, parsed};
+use support::random::Random;
+use support::values::{string, value};
+
+fn failure(error: &content::ContentError) -> Failure {
+    Failure {
+        limit: error.kind() == "limit",
+        ..Failure::new(error.to_string())
+    }
+}
+
+fn content_case(name: &str, args: &Value, text: &str) -> Case {
+    let content = Content::compile(name, args).expect("a content parser");
+    let question = [
+        ("ask", "content".into()),
+        ("name", name.into()),
+        ("args", args.clone()),
+        ("text", text.into()),
+    ];
+    Case {
+        answer: content
+            .parse(text)
+            .map(|value| json::to_string(&value))
+            .map_err(|error| failure(&error)),
+        question: object(question),
+    }
+}
+
+/// Arguments that are odd for every parser.
+const ODD_ARGS: &str = r#"
+    null
+    []
+    1
+    "x"
+    {}
+    {"strip": false}
+    {"strip": null}
+    {"strip": 0}
+    {"strip": "no"}
+    {"strip": []}
+    {"unknown": 1}
+"#;
+
+#[test]
+fn scalars_are_parsed_as_by_the_reference() {
+    let mut random = Random::new(4);
+    #[rustfmt::skip]
+    let pieces = [
+        "true", "True", "TRUE", "1", "0", "false", " ", "\n", "12", "-3", "1_0", "٣", "1.5", "nan", "inf", "\u{1c}",
+        "\u{a0}", "x", "İ", "",
+    ];
+    let odd = lines(ODD_ARGS);
+    let mut cases = Vec::new();
+    for name in ["text", "int", "float", "bool"] {
+        for _ in 0..500 {
+            let args = if random.once_in(3) {
+                random.pick(&odd)
+            } else {
+                "{}"
+            };
+            cases.push(content_case(name, &parsed(args), &random.text(&pieces, 3)));
+        }
+    }
+    compare("content.py", &cases);
+}
+
+const JSON_ARGS: &str = r#"
+    {"allow_non_json": true}
+    {"allow_non_json": true, "strip": false}
+    {"unquoted_keys": true}
+    {"unquoted_keys": 1, "allow_non_json": 1}
+    {"string_delims": [["<|\"|>", "<|\"|>"]]}
+    {"string_delims": [["<|\"|>", "<|\"|>"]], "unquoted_keys": true}
+    {"string_delims": [["'", "'"], ["`", "`"]], "unquoted_keys": true, "allow_non_json": true}
+    {"string_delims": [["1", "2"], ["0", "0"]]}
+    {"string_delims": [["'", ""]]}
+    {"string_delims": [["", "'"]]}
+    {"string_delims": [["", ""]]}
+    {"string_delims": [["", ""], ["", ""]], "allow_non_json": true}
+    {"string_delims": []}
+    {"string_delims": ""}
+    {"string_delims": "ab"}
+    {"string_delims": {}}
+    {"string_delims": null}
+    {"string_delims": 0}
+    {"string_delims": true}
+    {"string_delims": ["''"]}
+    {"string_delims": ["'"]}
+    {"string_delims": {"''": 1}}
+    {"string_delims": [{"'": 1, "`": 2}]}
+    {"string_delims": [["'", 1]]}
+    {"string_delims": [["'"]]}
+    {"string_delims": [[null, "'"]]}
+    {"string_delims": [[]]}
+"#;
+
+#[test]
+fn json_regions_are_parsed_as_by_the_reference() {
+    let mut random = Random::new(5);
+    #[rustfmt::skip]
+    let pieces = [
+        "{", "}", "[", "]", ",", ", ", ":", ": ", "\"", "'", "`", "<|\"|>", "a", "key", "a_1", "é", "中", "1", "2", "0",
+        "\n", "\"x\"", "'x'", "null", "true", "\\", "\\n", "\u{1}", "\u{2}", "{a:", "{a:1}", "{a:'b'}",
+        "{key:<|\"|>v\"<|\"|>,b:1}", ",b:'x,y:z'", "²", "\u{301}", "-", "١",
+    ];
+    let mut cases = Vec::new();
+    let all = [lines(JSON_ARGS), lines(ODD_ARGS)].concat();
+    for args in all.iter().map(|args| parsed(args)) {
+        for _ in 0..60 {
+            cases.push(content_case("json", &args, &random.text(&pieces, 7)));
+        }
+        cases.push(content_case(
+            "json",
+            &args,
+            "{name:'f',args:{x:'it\"s',y:[1,`b`]}}",
+        ));
+        cases.push(content_case(
+            "json",
+            &args,
+            "{\"name\": \"f\", \"arguments\": {\"x\": 1}}",
+        ));
+        cases.push(content_case("json", &args, "  no json "));
+    }
+    for _ in 0..1500 {
+        let text = json::to_string(&value(&mut random, 2));
+        cases.push(content_case("json", &parsed(random.pick(&all)), &text));
+    }
+    compare("content.py", &cases);
+}
+
+/// Value parsers, whole and broken.
+const VALUE_PARSERS: &str = r#"
+    null
+    {}
+    1
+    "json"
+    []
+    false
+    {"name": "json"}
+    {"name": "nope"}
+    {"name": null}
+    {"name": []}
+    {"name": "json", "args": {"allow_non_json": true}}
+    {"name": "json", "args": {"unquoted_keys": true}}
+    {"name": "json", "args": null}
+    {"args": {"strip": false}}
+    {"name": "text", "args": 5}
+    {"name": "int"}
+    {"name": "float"}
+    {"name": "bool"}
+    {"name": "bool", "args": {"strip": false}}
+    {"name": "xml-inline"}
+    {"name": "xml-inline", "args": {"tag_pattern": "(?P<key>[a-z]+)=(?P<value>[0-9]*)"}}
+    {"name": "kv-lines", "args": {"line_sep": ",", "kv_sep": "=", "value_parser": {"name": "int"}}}
+"#;
+
+const TAG_PATTERNS: &str = r#"
+    "<(?P<key>\\w+)>(?P<value>.*?)</\\w+>"
+    "<parameter=(?P<key>[^>]+)>\\n?(?P<value>.*?)\\n?</parameter>"
+    "<(?P<key>a)|<b>(?P<value>x)?"
+    "<(?P<key>\\w+)>"
+    "(?P<value>.)"
+    "<(?P<key>\\w+)>(?:(?P<value>\\d+)|-)"
+    "(?P<key>)x*"
+    "("
+    ""
+    null
+    1
+    []
+"#;
+
+#[test]
+fn xml_inline_regions_are_parsed_as_by_the_reference() {
+    let mut random = Random::new(6);
+    let (patterns, parsers) = (lines(TAG_PATTERNS), lines(VALUE_PARSERS));
+    #[rustfmt::skip]
+    let pieces = [
+        "<a>", "</a>", "<b>", "</b>", "x", "1", "12", " ", "\n", "-", "{\"a\": 1}", "[1]", "a=1", ",",
+        "<parameter=city>", "</parameter>", "Paris", "é", "<é>", "true", "{a:1}",
+    ];
+    let mut cases = Vec::new();
+    for _ in 0..3000 {
+        let mut args = Map::new();
+        let mut put = |random: &mut Random, key: &str, values: &[&str]| {
+            args.insert(key.to_owned(), parsed(random.pick(values)));
+        };
+        if !random.once_in(20) {
+            put(&mut random, "tag_pattern", &patterns);
+        }
+        if random.once_in(2) {
+            put(
+                &mut random,
+                "merge_duplicates",
+                &["true", "false", "1", "null"],
+            );
+        }
+        if random.once_in(2) {
+            put(&mut random, "value_parser", &parsers);
+        }
+        cases.push(content_case(
+            "xml-inline",
+            &args.into(),
+            &random.text(&pieces, 8),
+        ));
+    }
+    cases.extend(
+        lines(ODD_ARGS)
+            .iter()
+            .map(|args| content_case("xml-inline", &parsed(args), "<a>1</a>")),
+    );
+    compare("content.py", &cases);
+}
+
+#[test]
+fn kv_lines_regions_are_parsed_as_by_the_reference() {
+    let mut random = Random::new(7);
+    let parsers = lines(VALUE_PARSERS);
+    #[rustfmt::skip]
+    let pieces = [
+        "a", "b", "city", ":", "::", "=", ";", "\n", " ", "1", "x", "\u{1c}", "\u{a0}", "é", "{\"a\": 1}", "true",
+        "a: 1\n", "b=2;",
+    ];
+    let mut cases = Vec::new();
+    for _ in 0..3000 {
+        let mut args = Map::new();
+        let mut put = |random: &mut Random, key: &str, values: &[&str]| {
+            args.insert(key.to_owned(), parsed(random.pick(values)));
+        };
+        if random.once_in(2) {
+            put(
+                &mut random,
+                "line_sep",
+                &[r#""\n""#, r#"";""#, r#""""#, "null", "1", r#""::""#, "[]"],
+            );
+        }
+        if random.once_in(2) {
+            put(
+                &mut random,
+                "kv_sep",
+                &[r#"":""#, r#""=""#, r#""""#, "null", "3", r#""::""#],
+            );
+        }
+        if random.once_in(3) {
+            put(&mut random, "strip", &["false", "true", "0"]);
+        }
+        if random.once_in(2) {
+            put(&mut random, "value_parser", &parsers);
+        }
+        cases.push(content_case(
+            "kv-lines",
+            &args.into(),
+            &random.text(&pieces, 8),
+        ));
+    }
+    cases.extend(
+        lines(ODD_ARGS)
+            .iter()
+            .map(|args| content_case("kv-lines", &parsed(args), "a: 1")),
+    );
+    compare("content.py", &cases);
+}
+
+/// Strings of transforms: placeholders that are there, that are not, and that are none.
+#[rustfmt::skip]
+const TRANSFORM_STRINGS: &[&str] = &[
+    "{content}", "{content.a}", "{content.a.b}", "{name}", "{id}", "{a}", "{b}", "{missing}", "plain", "", "{", "}",
+    "{}", "{a b}", "{a.}", "{.a}", "{{a}}", "{é}", "{a-b}", "function", "{name", "content", "{a..b}", "{\n}", "{a²}",
+];
+
+fn transform(random: &mut Random, depth: usize) -> Value {
+    match random.below(if depth == 0 { 5 } else { 8 }) {
+        0..4 => Value::from(random.pick(TRANSFORM_STRINGS)),
+        4 => value(random, 0),
+        5 => Value::Array(
+            (0..random.below(3))
+                .map(|_| transform(random, depth - 1))
+                .collect(),
+        ),
+        _ => {
+            let keys = ["type", "function", "name", "{name}", "arguments"];
+            let member = |_| (random.pick(&keys).to_owned(), transform(random, depth - 1));
+            Value::Object((0..3).map(member).collect())
+        }
+    }
+}
+
+const JSON_BODIES: &str = r#"
+    1
+    "x"
+    null
+    {}
+    []
+    {"a": 1}
+    {"a": {"b": [1]}}
+    [{"a": 1, "b": 2}, {"a": {"b": 3}}]
+    [{}]
+    [1]
+    [{"a": 1}, 2]
+    {"name": "f", "a": null}
+    [{"name": "own", "content": 5, "a": {"b": 1}}]
+    nope
+"#;
+
+const CAPTURES: &str = r#"
+    {}
+    {"name": "f"}
+    {"name": "f", "id": "1"}
+    {"content": "hidden", "a": "x"}
+"#;
+
+#[test]
+fn transforms_are_applied_as_by_the_reference() {
+    let mut random = Random::new(8);
+    let (bodies, captures) = (lines(JSON_BODIES), lines(CAPTURES));
+    let mut cases = Vec::new();
+    while cases.len() < 3000 {
+        let template = transform(&mut random, 2);
+        // Null is no transform, and what mixes placeholders with text does not load.
+        let Ok(compiled) = Transform::compile(&template) else {
+            continue;
+        };
+        let compiled = (template != Value::Null).then_some(compiled);
+        let (name, each) = (random.pick(&["json", "json", "text"]), random.once_in(3));
+        let (body, captures) = (random.pick(&bodies), parsed(random.pick(&captures)));
+        let content = Content::compile(name, &parsed("{}")).expect("a content parser");
+        let scope = captures.as_object().expect("an object");
+        let answer = content::process(body, &content, compiled.as_ref(), each, scope);
+        cases.push(Case {
+            answer: answer
+                .map(|value| json::to_string(&value))
+                .map_err(|error| failure(&error)),
+            question: object([
+                ("ask", "process".into()),
+                ("name", name.into()),
+                ("transform", template),
+                ("each", each.into()),
+                ("captures", captures),
+                ("text", body.into()),
+            ]),
+        });
+    }
+    compare("content.py", &cases);
+}
+
+#[rustfmt::skip]
+const TYPES: &[&str] = &[
+    r#""integer""#, r#""number""#, r#""boolean""#, r#""null""#, r#""object""#, r#""array""#, r#""string""#, r#""odd""#,
+    r#"["integer", "null"]"#, r#"["string", "integer"]"#, r#"["boolean", 1, "number"]"#, "[]", "null", "5",
+];
+
+/// A JSON schema of a parameter, odd ones included.
+fn schema(random: &mut Random, depth: usize) -> Value {
+    if random.once_in(12) {
+        return parsed(random.pick(&["null", "\"integer\"", "[]", "{}", "true"]));
+    }
+    let mut schema = Map::new();
+    if !random.once_in(4) {
+        schema.insert("type".to_owned(), parsed(random.pick(TYPES)));
+    }
+    if random.once_in(4) {
+        schema.insert(
+            "nullable".to_owned(),
+            parsed(random.pick(&["true", "false", "1", "\"yes\""])),
+        );
+    }
+    for union in ["anyOf", "oneOf"] {
+        if depth > 0 && random.once_in(4) {
+            let choices = if random.once_in(6) {
+                parsed(random.pick(&["null", "{}", "{\"type\": \"integer\"}", "\"x\"", "false"]))
+            } else {
+                Value::Array(
+                    (0..random.below(3))
+                        .map(|_| self::schema(random, depth - 1))
+                        .collect(),
+                )
+            };
+            schema.insert(union.to_owned(), choices);
+        }
+    }
+    schema.into()
+}
+
+#[rustfmt::skip]
+const ARGUMENTS: &[&str] = &[
+    "1", " 1 ", "-3", "3.0", "3.5", "1e5", "1e400", "1e23", "12345678901234567890", "nan", "inf", "-Infinity", "1_000",
+    "٣", "true", " True ", "FALSE", "0", "null", "None", " null", "NULL", "{}", "{\"a\": 1}", "[1, 2]", " [1]", "[1",
+    "text", "", "1.", ".5", "1.0e2", "+4", "0x10", "\u{1c}5", "{\"a\": NaN}", "\"x\"",
+];
+
+fn argument(random: &mut Random) -> Value {
+    match random.below(8) {
+        0..5 => Value::from(random.pick(ARGUMENTS)),
+        5 => Value::Array((0..random.below(4)).map(|_| argument(random)).collect()),
+        6 => parsed(random.pick(&["1", "null", "{}", "{\"n\": \"1\"}", "2.5", "true"])),
+        _ => Value::from(string(random)),
+    }
+}
+
+const NAMES: &[&str] = &["f", "g", "h"];
+const KEYS: &[&str] = &["n", "m", "k"];
+
+fn tool(random: &mut Random) -> Value {
+    if random.once_in(12) {
+        let odd = [
+            "null",
+            "{}",
+            r#"{"name": 1}"#,
+            r#"{"name": "f"}"#,
+            r#"{"function": null, "name": "f"}"#,
+            "[]",
+        ];
+        return parsed(random.pick(&odd));
+    }
+    let property = |_| (random.pick(KEYS).to_owned(), schema(random, 2));
+    let properties = Value::Object((0..3).map(property).collect());
+    let parameters = match random.below(12) {
+        0 => Value::Null,
+        1 => object([("properties", parsed("[]"))]),
+        _ => object([("type", "object".into()), ("properties", properties)]),
+    };
+    let function = object([
+        ("name", random.pick(NAMES).into()),
+        ("parameters", parameters),
+    ]);
+    if random.once_in(3) {
+        function
+    } else {
+        object([("type", "function".into()), ("function", function)])
+    }
+}
+
+fn call(random: &mut Random) -> Value {
+    let arguments = match random.below(12) {
+        0 => Value::from("text"),
+        1 => Value::Null,
+        _ => Value::Object(
+            (0..3)
+                .map(|_| (random.pick(KEYS).to_owned(), argument(random)))
+                .collect(),
+        ),
+    };
+    let function = object([
+        ("name", random.pick(NAMES).into()),
+        ("arguments", arguments),
+    ]);
+    object([("type", "function".into()), ("function", function)])
+}
+
+#[test]
+fn tool_arguments_are_coerced_as_by_the_reference() {
+    let mut random = Random::new(9);
+    let mut cases = Vec::new();
+    for _ in 0..4000 {
+        let tools: Vec<Value> = (0..random.below(3)).map(|_| tool(&mut random)).collect();
+        let value = match random.below(8) {
+            0 => argument(&mut random),
+            1 => parsed(r#"{"function": {"name": 1, "arguments": {"n": "1"}}}"#),
+            2 => Value::Array(vec![
+                call(&mut random),
+                Value::Array(vec![call(&mut random), Value::Null]),
+            ]),
+            _ => call(&mut random),
+        };
+        let answer = ToolSchemas::from_tools(&tools).coerce(value.clone());
+        cases.push(Case {
+            answer: Ok(json::to_string(&answer)),
+            question: object([
+                ("ask", "coerce".into()),
+                ("tools", tools.into()),
+                ("value", value),
+            ]),
+        });
+    }
+    cases.push(content_case(
+        "int",
+        &parsed("{}"),
+        "not a tool call, but an error",
+    ));
+    compare("content.py", &cases);
+}
+
+#[test]
+fn hostile_depth_ends_in_an_error_that_names_the_limit() {
+    let content =
+        Content::compile("json", &parsed(r#"{"allow_non_json": true}"#)).expect("a content parser");
+    let error = content.parse(&"[".repeat(1_000_000)).expect_err("too deep");
+    assert_eq!(error.kind(), "limit");
+    assert!(
+        error.to_string().contains(&json::MAX_DEPTH.to_string()),
+        "{error}"
+    );
+
+    let deepest = format!(
+        "{}{}",
+        "[".repeat(json::MAX_DEPTH),
+        "]".repeat(json::MAX_DEPTH)
+    );
+    let value = content.parse(&deepest).expect("just deep enough");
+    assert_eq!(json::to_string(&value.clone()), deepest);
+    assert_eq!(python::repr(&value), deepest);
+}

@@ -1,0 +1,181 @@
+//! The chat templates that this project wrote render like the real ones that they stand for.
+//!
+//! `tests/corpus/pairs.tsv` says which belong together, `tests/corpus/conversations.json` what is rendered.
+
+#![allow(clippy::print_stdout, reason = "a test says how much it has seen")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// One of the project's templates and the real one that it must render like.
+struct Pair {
+    ours: String,
+    real: String,
+    /// Whether the whole text must be the same, or only what follows the instructions.
+    whole: bool,
+}
+
+fn pairs() -> Vec<Pair> {
+    include_str!("corpus/pairs.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let columns: Vec<_> = line.split('\t').collect();
+            let [ours, real, same] = columns[..] else {
+                panic!("three columns: {line:?}");
+            };
+            assert!(["all", "turns"].contains(&same), "unknown: {same:?}");
+            Pair {
+                ours: ours.to_owned(),
+                real: real.to_owned(),
+                whole: same == "all",
+            }
+        })
+        .collect()
+}
+
+/// Every conversation with and without tools, with thinking on, off and not mentioned, to be answered or complete.
+fn inputs() -> Vec<(String, Value)> {
+    let data: Value =
+        serde_json::from_str(include_str!("corpus/conversations.json")).expect("conversations");
+    let mut inputs = Vec::new();
+    for conversation in data["conversations"].as_array().expect("a list") {
+        for tools in [false, true] {
+            for thinking in [None, Some(true), Some(false)] {
+                for prompt in [false, true] {
+                    let mut input = json!({"messages": conversation["messages"], "add_generation_prompt": prompt});
+                    if let Some(more) = conversation.get("inputs") {
+                        input
+                            .as_object_mut()
+                            .unwrap()
+                            .extend(more.as_object().unwrap().clone());
+                    }
+                    if tools {
+                        input["tools"] = data["tools"].clone();
+                    }
+                    if let Some(thinking) = thinking {
+                        input["enable_thinking"] = thinking.into();
+                    }
+                    let name = conversation["name"].as_str().expect("a name");
+                    inputs.push((
+                        format!("{name} (tools {tools}, thinking {thinking:?}, prompt {prompt})"),
+                        input,
+                    ));
+                }
+            }
+        }
+    }
+    inputs
+}
+
+/// The text of a message as it can be found in a render.
+fn text_of(message: &Value) -> Option<&str> {
+    let content = &message["content"];
+    let text = content
+        .as_str()
+        .or_else(|| {
+            content
+                .as_array()?
+                .iter()
+                .find_map(|part| part["text"].as_str())
+        })?
+        .trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// What follows the instructions: from the first message's text on, with the end of the turn header before it.
+fn turns<'a>(render: &'a str, input: &Value) -> &'a str {
+    /// Enough for the end of a turn and the header of the next one in every format.
+    const HEADER: usize = 24;
+    // Text about tools and documents may follow the system message's own.
+    let described = ["tools", "documents", "custom_tools", "available_tools"]
+        .iter()
+        .any(|key| input.get(key).is_some());
+    for message in input["messages"].as_array().expect("messages") {
+        let system = message["role"] == "system";
+        if system && described {
+            continue;
+        }
+        if let Some(start) = text_of(message).and_then(|text| render.find(text)) {
+            let before = if system { 0 } else { HEADER };
+            let start = start.saturating_sub(before);
+            let boundary = (0..=start).rfind(|at| render.is_char_boundary(*at));
+            return &render[boundary.expect("the beginning is one")..];
+        }
+    }
+    ""
+}
+
+#[test]
+fn every_own_template_has_a_real_one() {
+    let paired: BTreeSet<_> = pairs().into_iter().map(|pair| pair.ours).collect();
+    let written: BTreeSet<_> =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("chat_templates"))
+            .expect("chat_templates/")
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("UTF-8")
+            })
+            .filter(|name| name.ends_with(".jinja"))
+            .collect();
+    assert_eq!(paired, written);
+}
+
+#[test]
+fn own_templates_render_like_the_real_ones() {
+    let Some(corpus) = support::corpus::dir() else {
+        return;
+    };
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("chat_templates");
+    let inputs = inputs();
+    for pair in pairs() {
+        let lines: Vec<_> = inputs
+            .iter()
+            .map(|(_, input)| {
+                json!({"ours": own.join(&pair.ours), "real": corpus.join(&pair.real), "input": input}).to_string()
+            })
+            .collect();
+        let Some(answers) = support::reference::ask("own_templates.py", &lines) else {
+            return;
+        };
+        let mut rendered = 0;
+        for ((name, input), answer) in inputs.iter().zip(answers) {
+            let answer: Value = serde_json::from_str(&answer).expect("JSON");
+            let (ours, real) = (&answer["ours"], &answer["real"]);
+            let place = format!("{} beside {}: {name}", pair.ours, pair.real);
+            let Some(real_text) = real["text"].as_str() else {
+                // What a template refuses belongs to its format; what it merely stumbles over does not.
+                if real["error"] == "TemplateError" {
+                    assert_eq!(
+                        ours["error"], "TemplateError",
+                        "{place}: the real one refuses it: {real}"
+                    );
+                }
+                continue;
+            };
+            let our_text = ours["text"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{place}: {ours}"));
+            if pair.whole {
+                assert_eq!(our_text, real_text, "{place}");
+            } else {
+                assert_eq!(turns(our_text, input), turns(real_text, input), "{place}");
+            }
+            rendered += 1;
+        }
+        println!(
+            "{} beside {}: {rendered} of {} rendered",
+            pair.ours,
+            pair.real,
+            inputs.len()
+        );
+        assert!(rendered > 0, "{} renders nothing", pair.real);
+    }
+}

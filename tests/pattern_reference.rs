@@ -1,0 +1,395 @@
+//! Patterns against Python's `regex`: what is accepted, what is found, and that the way a text is cut changes nothing.
+//!
+//! `OBVERSE_SEED` and `OBVERSE_CASES` choose other generated patterns, and more of them.
+
+mod support;
+
+use obverse::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
+use serde_json::{Value, json};
+
+/// A generator of numbers that a seed determines.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+struct Case {
+    pattern: String,
+    texts: Vec<(String, usize)>,
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(default)
+}
+
+const ATOMS: &[&str] = &[
+    "a",
+    "b",
+    "c",
+    "ab",
+    "é",
+    ".",
+    "\\n",
+    "\\w",
+    "\\W",
+    "\\s",
+    "\\d",
+    "[ab]",
+    "[^a]",
+    "[a-c_]",
+    "[^\\W\\d]",
+    "<",
+    ">",
+    "</a>",
+    "\\b",
+    "\\B",
+    "^",
+    "$",
+    "\\A",
+    "\\Z",
+    "\\m",
+    "\\M",
+    "[[:alpha:]]",
+    "\\p{L}",
+    "\\x61",
+    "{",
+    "x",
+    "[]a]",
+    "[[a]",
+    " ",
+    "\\<",
+    "\\R",
+    "1",
+];
+
+const QUANTIFIERS: &[&str] = &[
+    "*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{,2}", "{1,}", "{0,2}?", "{2,}?", "{0}",
+];
+
+/// A generated pattern.
+struct Source {
+    text: String,
+    /// Whether it may match nothing.
+    nullable: bool,
+    captures: bool,
+}
+
+/// A pattern over all constructs; `plain` leaves out what needs backtracking.
+///
+/// No group that may match nothing is repeated: after an iteration that matched nothing, how `regex` goes on depends on
+/// what it remembers of earlier failures, not on the pattern alone.
+fn pattern(random: &mut Random, depth: usize, plain: bool, groups: &mut usize) -> Source {
+    let mut whole = Source {
+        text: String::new(),
+        nullable: false,
+        captures: false,
+    };
+    for at in 0..1 + random.below(3) {
+        if at > 0 && random.below(4) == 0 {
+            whole.text.push('|');
+        }
+        let kind = if depth == 0 {
+            0
+        } else {
+            random.below(if plain { 9 } else { 16 })
+        };
+        let mut item = if kind <= 4 {
+            let text = random.pick(ATOMS).to_owned();
+            let nullable = ["^", "$"].contains(&text.as_str())
+                || (text.len() == 2 && text.starts_with('\\') && "bBAZmM".contains(&text[1..]));
+            Source {
+                text,
+                nullable,
+                captures: false,
+            }
+        } else {
+            let mut inner = pattern(random, depth - 1, plain, groups);
+            let text = &inner.text;
+            let numbered = 1 + random.below((*groups).max(1));
+            inner.text = match kind {
+                6 => format!("({text})"),
+                7 => format!("({}{text})", random.pick(&["?P<x>", "?<y>", "?P<z>"])),
+                8 => format!(
+                    "{}{text})",
+                    random.pick(&["(?i:", "(?m:", "(?-s:", "(?s:", "(?im:"])
+                ),
+                9 => format!("(?={text})"),
+                10 => format!("(?!{text})"),
+                11 => format!("(?<={text})"),
+                12 => format!("(?<!{text})"),
+                13 => format!("(?>{text})"),
+                14 if *groups > 0 => format!("\\{numbered}"),
+                15 if *groups > 0 => format!("(?({numbered})a|{text})"),
+                _ => format!("(?:{text})"),
+            };
+            *groups += usize::from(matches!(kind, 6 | 7));
+            inner.captures |= matches!(kind, 6 | 7 | 14 | 15);
+            inner.nullable |= (9..=12).contains(&kind) || kind == 14;
+            inner
+        };
+        if !(item.nullable && item.captures) && random.below(3) == 0 {
+            let quantifier = if plain || random.below(4) > 0 {
+                random.pick(QUANTIFIERS)
+            } else {
+                random.pick(&["*+", "++", "?+", "{1,2}+"])
+            };
+            item.text.push_str(quantifier);
+            item.nullable |= !quantifier.starts_with(['+', '1', '2'])
+                && !quantifier.starts_with("{1")
+                && !quantifier.starts_with("{2");
+        }
+        whole.text.push_str(&item.text);
+        whole.nullable |= item.nullable;
+        whole.captures |= item.captures;
+    }
+    whole
+}
+
+fn text(random: &mut Random) -> String {
+    const PIECES: &[&str] = &[
+        "a", "b", "c", "a", "b", "ab", "é", "É", "\n", " ", "<", ">", "</a>", "_", "1", "A",
+        "\r\n", "x", "-", "\u{301}",
+    ];
+    (0..random.below(9)).map(|_| random.pick(PIECES)).collect()
+}
+
+fn texts(random: &mut Random, count: usize) -> Vec<(String, usize)> {
+    (0..count)
+        .map(|_| {
+            let text = text(random);
+            let pos = if random.below(3) == 0 {
+                random.below(text.chars().count() + 1)
+            } else {
+                0
+            };
+            (text, pos)
+        })
+        .collect()
+}
+
+/// What `tests/reference/regex_pairs.py` writes for a match.
+fn described(captures: &Captures) -> Value {
+    let groups: serde_json::Map<String, Value> = captures
+        .groups
+        .iter()
+        .map(|(name, range)| {
+            (
+                name.clone(),
+                range
+                    .as_ref()
+                    .map_or(Value::Null, |range| json!([range.start, range.end])),
+            )
+        })
+        .collect();
+    json!({"span": [captures.span.start, captures.span.end], "groups": groups})
+}
+
+/// Searches `text` cut at the byte offsets `cuts`, each window trimmed as far as it may be, and checks every hold.
+fn in_chunks(
+    pattern: &Pattern,
+    text: &str,
+    from: usize,
+    cuts: &[usize],
+    expected: Option<&Captures>,
+) -> Result<Option<Captures>, MatchError> {
+    let mut search = Search::new(pattern, from);
+    let mut hold = from;
+    for &cut in cuts {
+        let mut start = hold
+            .saturating_sub(pattern.lookbehind())
+            .min(from.max(hold));
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let window = Window {
+            text: &text[start..cut],
+            start,
+            complete: cut == text.len(),
+        };
+        match search.advance(&window)? {
+            Progress::Found(captures) => return Ok(Some(captures)),
+            Progress::Pending { hold: next } => {
+                assert!(
+                    next >= hold && next <= cut,
+                    "{:?} on {text:?}: hold {next} after {hold}",
+                    pattern.source()
+                );
+                assert!(
+                    text.is_char_boundary(next),
+                    "{:?} on {text:?}: hold {next}",
+                    pattern.source()
+                );
+                if let Some(expected) = expected {
+                    assert!(
+                        next <= expected.span.start,
+                        "{:?} on {text:?} cut at {cuts:?}: hold {next} passes {:?}",
+                        pattern.source(),
+                        expected.span
+                    );
+                }
+                hold = next;
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The ends of all windows: at every character, or some of them, and always at the end.
+fn cuts(random: &mut Random, text: &str, from: usize, every: bool) -> Vec<usize> {
+    let mut cuts: Vec<usize> = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .filter(|at| *at >= from && (every || random.below(3) == 0))
+        .collect();
+    cuts.push(text.len());
+    cuts
+}
+
+fn check(cases: &[Case], random: &mut Random) {
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|case| json!({"pattern": case.pattern, "texts": case.texts}).to_string())
+        .collect();
+    let Some(answers) = support::reference::ask("regex_pairs.py", &lines) else {
+        return;
+    };
+    let (mut pairs, mut refused, mut limited, mut wrong) = (0, 0, 0, Vec::new());
+    let mut engines = std::collections::BTreeMap::new();
+    for (case, answer) in cases.iter().zip(&answers) {
+        let answer: Value = serde_json::from_str(answer).expect("the reference writes JSON");
+        let compiled = Pattern::regex(&case.pattern);
+        let pattern = match (compiled, answer.get("error")) {
+            (Ok(pattern), None) => pattern,
+            (Err(_), Some(_)) => {
+                refused += 1;
+                continue;
+            }
+            (Ok(_), Some(error)) => {
+                wrong.push(format!(
+                    "{:?} is accepted; the reference says {error}",
+                    case.pattern
+                ));
+                continue;
+            }
+            (Err(error), None) => {
+                assert!(error.span.end <= case.pattern.len());
+                wrong.push(format!("{:?} is refused: {error}", case.pattern));
+                continue;
+            }
+        };
+        if answer["names"] != json!(pattern.group_names()) {
+            wrong.push(format!(
+                "{:?}: names {} and {:?}",
+                case.pattern,
+                answer["names"],
+                pattern.group_names()
+            ));
+        }
+        *engines
+            .entry(format!("{:?}", pattern.engine()))
+            .or_insert(0) += 1;
+        for ((text, pos), expected) in case
+            .texts
+            .iter()
+            .zip(answer["answers"].as_array().expect("a list"))
+        {
+            if expected.is_null() {
+                continue;
+            }
+            pairs += 1;
+            let from = text
+                .char_indices()
+                .nth(*pos)
+                .map_or(text.len(), |(at, _)| at);
+            let found = match pattern.search(text, from) {
+                Ok(found) => found,
+                Err(_) => {
+                    limited += 1;
+                    continue;
+                }
+            };
+            let place = format!(
+                "{:?} ({:?}) on {text:?} from {from}",
+                case.pattern,
+                pattern.engine()
+            );
+            let ours = found.as_ref().map_or(Value::Null, described);
+            if ours != expected["search"] {
+                wrong.push(format!(
+                    "{place}: {ours}; the reference has {}",
+                    expected["search"]
+                ));
+                continue;
+            }
+            let all: Result<Vec<Value>, _> = pattern
+                .find_iter(text)
+                .map(|found| found.map(|captures| described(&captures)))
+                .collect();
+            if let Ok(all) = all
+                && json!(all) != expected["finditer"]
+            {
+                wrong.push(format!(
+                    "{place}, all: {}; the reference has {}",
+                    json!(all),
+                    expected["finditer"]
+                ));
+            }
+            for every in [true, false, false] {
+                let cuts = cuts(random, text, from, every);
+                let chunked = in_chunks(&pattern, text, from, &cuts, found.as_ref());
+                if chunked != Ok(found.clone()) {
+                    wrong.push(format!(
+                        "{place}, cut at {cuts:?}: {chunked:?} instead of {found:?}"
+                    ));
+                }
+            }
+        }
+    }
+    eprintln!(
+        "{pairs} pairs by {engines:?}; {refused} patterns refused by both, {limited} searches limited"
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} differences:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(20)].join("\n")
+    );
+    assert!(
+        limited * 100 <= pairs,
+        "{limited} of {pairs} searches met the limit on steps"
+    );
+}
+
+#[test]
+fn generated_patterns_match_as_in_the_reference() {
+    let seed = setting("OBVERSE_SEED", 20_261_120);
+    eprintln!("OBVERSE_SEED={seed}");
+    let mut random = Random(seed | 1);
+    let count = setting("OBVERSE_CASES", 3000);
+    let cases: Vec<Case> = (0..count)
+        .map(|at| {
+            let mut pattern = pattern(&mut random, 3, at % 2 == 0, &mut 0).text;
+            if random.below(10) == 0 {
+                pattern.insert_str(0, random.pick(&["(?a)", "(?i)", "(?m)", "(?ai)"]));
+            }
+            Case {
+                pattern,
+                texts: texts(&mut random, 6),
+            }
+        })
+        .collect();
+    check(&cases, &mut random);
+}
