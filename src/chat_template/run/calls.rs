@@ -22,7 +22,7 @@ impl<'t> Render<'t> {
     ) -> Result<Arguments, Fault> {
         let mut out = Arguments::default();
         for arg in args {
-            let value = self.expr(arg.expr(), scope)?;
+            let value = self.expr(arg.expr(), scope)?.plain();
             match arg {
                 Arg::Pos(_) => out.positional.push(value),
                 Arg::Named(name, _) => out.named.push((Rc::from(self.name(*name)), value)),

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::object::Py;
 use super::{MAX_VALUE, Render, strings, text};
 use crate::chat_template::error::Limit;
+use crate::value::python;
 
 fn bad(message: impl Into<String>) -> Fault {
     Fault::error(message)
@@ -364,7 +365,7 @@ fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
         let shown = match kind {
             _ if !size.is_finite() => {
                 layout.zero = false;
-                text::float(size)
+                python::float_repr(size)
             }
             Some('f' | 'F') => format!("{size:.*}", layout.precision.unwrap_or(6)),
             Some('%') => format!("{:.*}%", layout.precision.unwrap_or(6), size * 100.0),
@@ -373,7 +374,7 @@ fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
                 general(size, layout.precision.unwrap_or(6).max(1), layout.alternate)
             }
             None => match layout.precision {
-                None => text::float(size),
+                None => python::float_repr(size),
                 Some(precision) => {
                     let shown = general(size, precision.max(1), false);
                     if shown.contains(['.', 'e']) {

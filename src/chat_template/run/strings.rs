@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::object::{Key, Py};
 use super::{MAX_VALUE, Render, format};
 use crate::chat_template::error::Limit;
+use crate::value::python::{self, is_space};
 
 /// Every method that a template can call.
 pub(super) const METHODS: [&str; 47] = [
@@ -58,11 +59,6 @@ pub(super) const METHODS: [&str; 47] = [
     "upper",
     "zfill",
 ];
-
-/// Python's `str.isspace` of one character: Unicode's white space and the four separators of ASCII.
-pub(super) fn is_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
-}
 
 /// Which ends a `strip` works on.
 #[derive(Debug, Clone, Copy)]
@@ -541,10 +537,10 @@ pub(super) fn call(
                         "isalnum" => all(char::is_alphanumeric),
                         "isalpha" => all(char::is_alphabetic),
                         "isascii" => Py::Bool(text.is_ascii()),
-                        "isdecimal" => all(|c| super::text::decimal_digit(c).is_some()),
-                        "isdigit" => {
-                            all(|c| super::text::decimal_digit(c).is_some() || is_other_digit(c))
-                        }
+                        "isdecimal" => all(|c| python::int(c.encode_utf8(&mut [0; 4])).is_some()),
+                        "isdigit" => all(|c| {
+                            python::int(c.encode_utf8(&mut [0; 4])).is_some() || is_other_digit(c)
+                        }),
                         "isnumeric" => all(char::is_numeric),
                         "isspace" => all(is_space),
                         "isprintable" => Py::Bool(text.chars().all(super::text::printable)),
