@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format, Places};
 use crate::value::{Map, Path, Value};
 
-use super::validate::{self, Source as Text};
-use super::{Invalid, ResponseTemplate};
+use super::findings::Source as Text;
+use super::{Invalid, ResponseTemplate, validate};
 
 /// The member of a `tokenizer_config.json` that holds the response template.
 pub const KEY: &str = "response_template";
