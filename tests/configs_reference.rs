@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use obverse::response_template::config;
 use obverse::value::json::{self, Format, Spans};
-use obverse::value::{Path, Value};
+use obverse::value::{Map, Path, Value};
 use support::comparison::{object, parsed};
 use support::random::Random;
 use support::reference;
@@ -151,4 +151,32 @@ fn changed(before: &str, after: &str) -> Range<usize> {
         .take_while(|(a, b)| a == b)
         .count();
     start..before.len() - end
+}
+
+#[test]
+fn a_config_as_transformers_writes_it_stays_one() {
+    let mut random = Random::new(13);
+    for _ in 0..500 {
+        let config: Map = (0..1 + random.below(5))
+            .map(|index| (format!("k{index}"), value(&mut random, 2)))
+            .collect();
+        let template = value(&mut random, 3);
+        let format = Format::indented(random.below(5));
+        let write = |config: &Map| format!("{}\n", format.write(&Value::Object(config.clone())));
+        let mut expected = config.clone();
+        expected.insert(config::KEY.to_owned(), template.clone());
+        assert_eq!(
+            config::write(&write(&config), &template).as_deref(),
+            Ok(write(&expected).as_str())
+        );
+        // Again in the middle, over another value.
+        let mut before = expected.clone();
+        before.insert(config::KEY.to_owned(), 5.into());
+        before.insert("last".to_owned(), 1.into());
+        expected.insert("last".to_owned(), 1.into());
+        assert_eq!(
+            config::write(&write(&before), &template).as_deref(),
+            Ok(write(&expected).as_str())
+        );
+    }
 }
