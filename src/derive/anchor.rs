@@ -90,7 +90,7 @@ pub(super) fn read(
         }
     }
     let header = header.map(|found| {
-        let end = text::snap_back(&found, found.len());
+        let end = text::before_open_bracket(&found, found.len());
         found[..end].to_owned()
     });
     match header {
