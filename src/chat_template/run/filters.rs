@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 
 use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
+use super::items::weight;
 use super::json;
 use super::object::{Key, Missing, Py};
-use super::operators::order;
 use super::strings::{self, Ends};
 use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
@@ -26,6 +26,7 @@ pub(super) fn is_filter(name: &str) -> bool {
 
 impl Render<'_> {
     pub(super) fn filter(&mut self, name: &str, subject: Py, args: Arguments) -> Result<Py, Fault> {
+        self.spend(1 + weight(&subject))?;
         let marked_up = matches!(subject, Py::Markup(_));
         let subject = match name {
             // What is marked up already is not escaped again.
@@ -170,19 +171,21 @@ impl Render<'_> {
                             let keys = paths
                                 .split(',')
                                 .map(|path| {
-                                    self.path(&item, &Py::str(path)).map(|key| fold(key, cased))
+                                    self.path(&item, &Py::str(path))
+                                        .and_then(|key| self.fold(key, cased))
                                 })
                                 .collect::<Result<Vec<_>, _>>()?;
                             Py::list(keys)
                         }
                         Some(path) if !matches!(path, Py::None) => {
-                            fold(self.path(&item, path)?, cased)
+                            let key = self.path(&item, path)?;
+                            self.fold(key, cased)?
                         }
-                        _ => fold(item.clone(), cased),
+                        _ => self.fold(item.clone(), cased)?,
                     };
                     keyed.push((key, item));
                 }
-                let items = sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
+                let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.list(items)
             }
             "dictsort" => {
@@ -201,15 +204,12 @@ impl Render<'_> {
                     Some("value") => 1,
                     _ => return Err(Fault::error("`dictsort` sorts by `key` or by `value`")),
                 };
-                let keyed = dict
-                    .items
-                    .iter()
-                    .map(|(key, item)| {
-                        let pair = [key.0.clone(), item.clone()];
-                        (fold(pair[at].clone(), cased), Py::Tuple(pair.into()))
-                    })
-                    .collect();
-                let items = sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
+                let mut keyed = Vec::with_capacity(dict.items.len());
+                for (key, item) in &dict.items {
+                    let pair = [key.0.clone(), item.clone()];
+                    keyed.push((self.fold(pair[at].clone(), cased)?, Py::tuple(pair)));
+                }
+                let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.list(items)
             }
             "unique" => {
@@ -223,7 +223,7 @@ impl Render<'_> {
                         _ => item.clone(),
                     };
                     if seen
-                        .insert(super::hashable(&fold(key, cased))?, ())
+                        .insert(super::hashable(&self.fold(key, cased)?)?, ())
                         .is_none()
                     {
                         out.push(item);
@@ -240,7 +240,7 @@ impl Render<'_> {
                         Some(path) if !matches!(path, Py::None) => self.path(&item, path)?,
                         _ => item.clone(),
                     };
-                    let key = fold(key, cased);
+                    let key = self.fold(key, cased)?;
                     let wanted = if name == "min" {
                         Ordering::Less
                     } else {
@@ -248,7 +248,7 @@ impl Render<'_> {
                     };
                     let better = match &best {
                         None => true,
-                        Some((held, _)) => order("<", &key, held)? == Some(wanted),
+                        Some((held, _)) => self.order("<", &key, held)? == Some(wanted),
                     };
                     if better {
                         best = Some((key, item));
@@ -365,7 +365,7 @@ impl Render<'_> {
             }
             _ => {
                 let values = if args.named.is_empty() {
-                    Py::Tuple(args.positional.into())
+                    Py::tuple(args.positional)
                 } else {
                     Py::dict(
                         args.named
@@ -479,6 +479,33 @@ impl Render<'_> {
             }
         }
         Ok(Py::generator(out))
+    }
+
+    fn sorted(&mut self, mut keyed: Vec<(Py, Py)>, reverse: bool) -> Result<Vec<Py>, Fault> {
+        let mut failed = None;
+        keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
+            (None, Ok(order)) => {
+                let order = order.unwrap_or(Ordering::Equal);
+                if reverse { order.reverse() } else { order }
+            }
+            (None, Err(fault)) => {
+                failed = Some(fault);
+                Ordering::Equal
+            }
+            _ => Ordering::Equal,
+        });
+        match failed {
+            Some(fault) => Err(fault),
+            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
+        }
+    }
+
+    /// Strings sort and compare without their case unless told otherwise.
+    fn fold(&mut self, value: Py, cased: bool) -> Result<Py, Fault> {
+        match &value {
+            Py::Str(text) if !cased => self.string(text.to_lowercase()),
+            _ => Ok(value),
+        }
     }
 
     fn portions(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
@@ -606,32 +633,6 @@ pub(super) fn escape(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('\'', "&#39;")
         .replace('"', "&#34;")
-}
-
-/// Strings sort and compare without their case unless told otherwise.
-fn fold(value: Py, cased: bool) -> Py {
-    match &value {
-        Py::Str(text) if !cased => Py::str(&text.to_lowercase()),
-        _ => value,
-    }
-}
-
-fn sorted(mut keyed: Vec<(Py, Py)>, reverse: bool) -> Result<Vec<Py>, Fault> {
-    let mut failed = None;
-    keyed.sort_by(|(a, _), (b, _)| match order("<", a, b) {
-        Ok(order) => {
-            let order = order.unwrap_or(Ordering::Equal);
-            if reverse { order.reverse() } else { order }
-        }
-        Err(fault) => {
-            failed.get_or_insert(fault);
-            Ordering::Equal
-        }
-    });
-    match failed {
-        Some(fault) => Err(fault),
-        None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
-    }
 }
 
 /// Jinja's own `title`: a word starts behind white space, a hyphen or an opening bracket.

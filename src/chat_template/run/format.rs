@@ -508,7 +508,7 @@ mod tests {
 
     #[test]
     fn percent_is_pythons() {
-        let two = Py::Tuple([Py::str("a"), Py::Float(2.5)].into());
+        let two = Py::tuple([Py::str("a"), Py::Float(2.5)]);
         assert_eq!(percent("%s=%05.1f%%", &two).expect("a format"), "a=002.5%");
         assert!(percent("%s", &two).is_err());
         assert!(percent("%d", &Py::str("x")).is_err());

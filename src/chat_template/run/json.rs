@@ -143,13 +143,15 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
         .collect();
     if style.sort_keys {
         let mut failed = None;
-        items.sort_by(|a, b| match super::operators::order("<", a.0, b.0) {
-            Ok(order) => order.unwrap_or(std::cmp::Ordering::Equal),
-            Err(fault) => {
-                failed.get_or_insert(fault);
-                std::cmp::Ordering::Equal
-            }
-        });
+        items.sort_by(
+            |a, b| match super::operators::order("<", a.0, b.0, &mut 1_000_000) {
+                Ok(order) => order.unwrap_or(std::cmp::Ordering::Equal),
+                Err(fault) => {
+                    failed.get_or_insert(fault);
+                    std::cmp::Ordering::Equal
+                }
+            },
+        );
         if let Some(fault) = failed {
             return Err(fault);
         }

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use self::fault::Fault;
-use self::object::{Global, Key, LoopState, Missing, Origin, Py};
+use self::object::{Attributes, Global, Key, LoopState, Missing, Origin, Py};
 use self::scope::Scope;
 use super::error::{Limit, RenderError};
 use super::reads::{Read, Reads};
@@ -29,7 +29,7 @@ use super::{Clock, RenderInput};
 use crate::value::{Map, Value};
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
-pub(super) const MAX_FUEL: u64 = 50_000_000;
+pub(super) const MAX_FUEL: u64 = 20_000_000;
 
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
 pub(super) const MAX_VALUE: usize = 64 << 20;
@@ -39,6 +39,12 @@ pub(super) const MAX_OUTPUT: usize = 64 << 20;
 
 /// How deep blocks, expressions and calls may nest while rendering.
 pub(super) const MAX_DEPTH: usize = 600;
+
+/// How deep values that a template keeps may nest.
+pub(super) const MAX_NESTING: usize = 500;
+
+/// How deep the input may nest.
+pub(super) const MAX_INPUT_NESTING: usize = 400;
 
 /// The sandbox's own limit on `range`.
 pub(super) const MAX_RANGE: usize = 100_000;
@@ -56,7 +62,9 @@ pub(super) struct Render<'t> {
     out: String,
     /// The loops that can call themselves, with the scope around each.
     recursive: Vec<(&'t For, Rc<Scope>)>,
+    /// Scopes that macros hold, and namespaces: both can hold themselves, and are emptied at the end.
     scopes: Vec<Rc<Scope>>,
+    namespaces: Vec<Rc<Attributes>>,
     reads: Option<Reads>,
 }
 
@@ -75,6 +83,19 @@ pub(super) fn render(
     input: &RenderInput,
     observe: bool,
 ) -> Result<(String, Reads), RenderError> {
+    let values = input
+        .messages
+        .iter()
+        .chain(input.tools.iter().flatten())
+        .chain(input.documents.iter().flatten())
+        .chain(input.kwargs.values())
+        .chain(tokens.values());
+    if nests_deeper(values, MAX_INPUT_NESTING) {
+        return Err(RenderError::Limit {
+            which: Limit::Recursion,
+            limit: MAX_INPUT_NESTING as u64,
+        });
+    }
     let mut render = Render {
         tree,
         literals: tree.literals.iter().map(literal).collect(),
@@ -85,12 +106,16 @@ pub(super) fn render(
         out: String::new(),
         recursive: Vec::new(),
         scopes: Vec::new(),
+        namespaces: Vec::new(),
         reads: observe.then(Reads::default),
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
     for scope in &render.scopes {
         scope.clear();
+    }
+    for namespace in &render.namespaces {
+        namespace.borrow_mut().clear();
     }
     result?;
     Ok((render.out, render.reads.unwrap_or_default()))
@@ -104,6 +129,22 @@ fn literal(literal: &Literal) -> Py {
         Literal::Float(value) => Py::Float(*value),
         Literal::Str(text) => Py::str(text),
     }
+}
+
+/// Whether one of the values nests deeper than so many levels; found out without recursing.
+fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
+    let mut open: Vec<(&Value, usize)> = values.map(|value| (value, 1)).collect();
+    while let Some((value, depth)) = open.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The variables that `render_jinja_template` passes. What it passes by name cannot be a kwarg as well.
@@ -225,7 +266,14 @@ impl<'t> Render<'t> {
             }
             Py::List(list) => match list.origin.clone() {
                 Some(origin) => self.note(&origin, "[]", true),
-                None => list.items.iter().for_each(|item| self.note_whole(item)),
+                None => {
+                    for item in list
+                        .iter()
+                        .filter(|item| !matches!(item, Py::List(list) if list.origin.is_none()))
+                    {
+                        self.note_whole(item);
+                    }
+                }
             },
             _ => {}
         }
@@ -340,6 +388,12 @@ impl<'t> Render<'t> {
             Stmt::For(stmt) => self.for_loop(stmt, scope)?,
             Stmt::Set { target, value } => {
                 let value = self.expr(value, scope)?;
+                if matches!(value, Py::Generator(_) | Py::Loop(_) | Py::Cycler(_)) {
+                    self.spend(value.len().unwrap_or(1_000) as u64)?;
+                }
+                if value.depth() > MAX_NESTING {
+                    return Err(Fault::Limit(Limit::Recursion, MAX_NESTING as u64));
+                }
                 self.assign(target, value, scope)?;
             }
             Stmt::SetBlock {
@@ -417,7 +471,6 @@ impl<'t> Render<'t> {
         let mut items = self
             .iterate(value)
             .map_err(|fault| fault.at(stmt.iter.span))?;
-        self.room_for(items.len())?;
         if let Some(filter) = &stmt.filter {
             let mut kept = Vec::new();
             for item in items {
@@ -534,7 +587,7 @@ impl<'t> Render<'t> {
                 let items = self.exprs(items, scope)?;
                 self.list(items)
             }
-            ExprKind::Tuple(items) => Ok(Py::Tuple(self.exprs(items, scope)?.into())),
+            ExprKind::Tuple(items) => Ok(Py::tuple(self.exprs(items, scope)?)),
             ExprKind::Dict(items) => {
                 let mut dict = IndexMap::with_capacity(items.len());
                 for (key, value) in items {

@@ -369,7 +369,7 @@ pub(super) fn call(
                 text.rsplit_once(separator)
                     .map_or(["", "", text], |(a, b)| [a, separator, b])
             };
-            Ok(Py::Tuple(parts.map(Py::str).into()))
+            Ok(Py::tuple(parts.map(Py::str)))
         }
         "startswith" | "endswith" => affix(text, name, args),
         "removeprefix" | "removesuffix" => {

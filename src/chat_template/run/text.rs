@@ -92,7 +92,7 @@ fn write_repr(value: &Py, out: &mut String, depth: usize) -> Result<(), Fault> {
                 View::Items => dict
                     .items
                     .iter()
-                    .map(|(key, item)| Py::Tuple([key.0.clone(), item.clone()].into()))
+                    .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
                     .collect(),
             };
             out.push_str(value.type_name());

@@ -319,8 +319,32 @@ impl Lowering<'_> {
     }
 
     fn expr(&mut self, expr: &ast::Expr<'_>) -> Lowered<Expr> {
-        let span = self.span(expr.span());
+        let mut span = self.span(expr.span());
         let kind = self.deeper(expr.span(), |this| this.kind(expr))?;
+        // The parser starts what follows an operand at its last link.
+        let operand = match &kind {
+            ExprKind::Attr(operand, _)
+            | ExprKind::Item(operand, _)
+            | ExprKind::Slice {
+                subject: operand, ..
+            }
+            | ExprKind::Filter {
+                subject: Some(operand),
+                ..
+            }
+            | ExprKind::Test {
+                subject: operand, ..
+            }
+            | ExprKind::Call {
+                callee: operand, ..
+            }
+            | ExprKind::Compare(operand, _)
+            | ExprKind::If { then: operand, .. } => Some(operand),
+            _ => None,
+        };
+        if let Some(operand) = operand {
+            span.start = operand.span.start;
+        }
         Ok(Expr { kind, span })
     }
 
