@@ -1,4 +1,5 @@
-//! The chat templates that this project wrote render like the real ones that they stand for.
+//! The chat templates that this project wrote render like the real ones that they stand for, and Obverse renders them like
+//! the reference.
 //!
 //! `tests/corpus/pairs.tsv` says which belong together, `tests/corpus/conversations.json` what is rendered.
 
@@ -9,6 +10,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use obverse::chat_template::{ChatTemplate, RenderInput};
 use serde_json::{Value, json};
 
 /// One of the project's templates and the real one that it must render like.
@@ -126,6 +128,71 @@ fn every_own_template_has_a_real_one() {
             .filter(|name| name.ends_with(".jinja"))
             .collect();
     assert_eq!(paired, written);
+}
+
+/// One of the project's templates as Obverse renders it, with the special tokens that the reference is given.
+fn obverse(template: &ChatTemplate, input: &Value) -> Result<String, String> {
+    let obverse::value::Value::Object(mut kwargs) =
+        obverse::value::json::parse(&input.to_string()).expect("JSON")
+    else {
+        panic!("an object");
+    };
+    let mut list = |key: &str| {
+        kwargs
+            .shift_remove(key)
+            .map(|value| value.as_array().expect("a list").to_vec())
+    };
+    let (messages, tools, documents) = (list("messages"), list("tools"), list("documents"));
+    let prompt = kwargs.shift_remove("add_generation_prompt");
+    for (name, token) in [("bos_token", "<s>"), ("eos_token", "</s>")] {
+        kwargs.insert(name.to_owned(), token.into());
+    }
+    let input = RenderInput {
+        messages: messages.expect("messages"),
+        tools,
+        documents,
+        add_generation_prompt: prompt.is_some_and(|prompt| prompt.is_truthy()),
+        kwargs,
+        clock: None,
+    };
+    template.render(&input).map_err(|error| error.to_string())
+}
+
+#[test]
+fn obverse_renders_own_templates_like_the_reference() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("chat_templates");
+    let ours: BTreeSet<_> = pairs().into_iter().map(|pair| pair.ours).collect();
+    for name in ours {
+        let path = own.join(&name);
+        let source = std::fs::read_to_string(&path).expect("a template");
+        let template = ChatTemplate::new(&source).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut inputs = inputs();
+        if source.contains("strftime_now") {
+            for (_, input) in &mut inputs {
+                input["date_string"] = "1 Jan 2030".into();
+            }
+        }
+        let lines: Vec<_> = inputs
+            .iter()
+            .map(|(_, input)| json!({"ours": path, "input": input}).to_string())
+            .collect();
+        let Some(answers) = support::reference::ask("own_templates.py", &lines) else {
+            return;
+        };
+        for ((conversation, input), answer) in inputs.iter().zip(answers) {
+            let answer: Value = serde_json::from_str(&answer).expect("JSON");
+            let expected = answer["ours"]["text"].as_str();
+            let found = obverse(&template, input);
+            if let (Err(error), Some(_)) = (&found, expected) {
+                panic!("{name}: {conversation}: {error}");
+            }
+            assert_eq!(
+                found.ok().as_deref(),
+                expected,
+                "{name}: {conversation}: {answer}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -49,8 +49,17 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
             ..FieldDocument::default()
         },
     );
+    let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
+    // What the chat template needs to find in a message without content, so that it can be rendered again.
+    defaults.extend(
+        analysis
+            .dialect
+            .no_content
+            .value()
+            .map(|value| ("content".to_owned(), value)),
+    );
     Document {
-        defaults: Map::from_iter([("role".to_owned(), Value::from("assistant"))]),
+        defaults,
         start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
         fields,
     }

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
+use super::probe;
+
 /// A string that was inferred from renders, with what it was inferred from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evidence {
@@ -48,11 +50,13 @@ pub enum Side {
 }
 
 impl Sample {
-    /// A sample of `text`.
+    /// A sample of a render from the user's first words on; what the system says before is the same in every variant.
     pub(super) fn new(variant: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        let from = text.find(probe::USER).unwrap_or(0);
         Self {
             variant: variant.into(),
-            text: text.into(),
+            text: text.split_off(from),
         }
     }
 }

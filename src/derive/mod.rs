@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::response_template::{Document, Invalid, ResponseTemplate};
+use crate::value::Value;
 
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
@@ -40,7 +41,7 @@ pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
 };
 pub use supports::Supports;
-pub use verify::Rounds;
+pub use verify::{Case, Rounds};
 
 /// How to derive.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,6 +57,8 @@ pub struct Derivation {
     pub document: Document,
     /// What was found and proved.
     pub report: Report,
+    /// The responses by which it was proved.
+    pub cases: Vec<Case>,
 }
 
 /// Why no response template could be derived.
@@ -105,6 +108,16 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             .iter()
             .any(|finding| finding.severity == crate::diagnostic::Severity::Error);
     let mut findings = analysis.findings.clone();
+    findings.extend(source.assumed_tokens.iter().map(|name| {
+        let token = source.special_tokens.get(name).and_then(Value::as_str);
+        Finding::warning(
+            "assumed-token",
+            format!(
+                "the chat template reads {name}, which nothing here names; '{}' was assumed",
+                token.unwrap_or_default()
+            ),
+        )
+    }));
     findings.extend(verification.findings);
     let report = Report {
         source: source.path.display().to_string(),
@@ -118,5 +131,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         findings,
         evidence: analysis.evidence,
     };
-    Ok(Derivation { document, report })
+    Ok(Derivation {
+        document,
+        report,
+        cases: verification.cases,
+    })
 }

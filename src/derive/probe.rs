@@ -9,7 +9,7 @@ pub(super) const USER_AGAIN: &str = "Lattice fern";
 pub(super) const CONTENT: &str = "Zephyr wold";
 pub(super) const OTHER_CONTENT: &str = "Jumble kite";
 pub(super) const REASONING: &str = "Brindle oxbow";
-pub(super) const SYSTEM: &str = "Umber granite";
+pub(super) const SYSTEM: &str = "Umber marble";
 pub(super) const TOOL_RESULT: &str = "Pewter sloop";
 
 /// One tool call of a message that is to be rendered.
@@ -183,9 +183,20 @@ pub(super) enum ArgumentsForm {
 /// How a message with calls says that it has no content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoContent {
+    Absent,
     Empty,
     Null,
-    Absent,
+}
+
+impl NoContent {
+    /// The content of a message that has none; `None` where the key is left out.
+    pub(super) fn value(self) -> Option<Value> {
+        match self {
+            Self::Absent => None,
+            Self::Empty => Some(Value::from("")),
+            Self::Null => Some(Value::Null),
+        }
+    }
 }
 
 impl Dialect {
@@ -194,7 +205,7 @@ impl Dialect {
         Self {
             reasoning_key: None,
             arguments: ArgumentsForm::Object,
-            no_content: NoContent::Empty,
+            no_content: NoContent::Absent,
         }
     }
 
@@ -209,13 +220,9 @@ impl Dialect {
             (Some(content), _) => {
                 written.insert("content".to_owned(), Value::from(content.as_str()));
             }
-            (None, NoContent::Empty) => {
-                written.insert("content".to_owned(), Value::from(""));
+            (None, form) => {
+                written.extend(form.value().map(|value| ("content".to_owned(), value)));
             }
-            (None, NoContent::Null) => {
-                written.insert("content".to_owned(), Value::Null);
-            }
-            (None, NoContent::Absent) => {}
         }
         if !message.calls.is_empty() {
             let calls = message

@@ -36,6 +36,14 @@ pub struct Report {
     pub evidence: Vec<Evidence>,
 }
 
+impl Report {
+    /// The report as JSON, indented by two, with a line feed at the end.
+    pub fn to_json(&self) -> String {
+        // The only maps in a report are keyed by strings, so that nothing in it can fail to serialize.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
 /// The modes of reasoning, by the names of llama.cpp's autoparser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -105,8 +105,11 @@ pub(super) fn read(
         };
         match cut(said, &one.calls) {
             Some(single) => {
-                let split = anchor.follows(said, end);
-                candidates.push((split, dialect.clone(), single, full));
+                let answer = probe::tool_result(&one.calls[0], probe::TOOL_RESULT);
+                let goes_on = context.and(dialect.write(&one)).and(answer);
+                let defects = usize::from(anchor.follows(said, end))
+                    + usize::from(lab.prompt(&goes_on).is_err());
+                candidates.push((defects, dialect.clone(), single, full));
             }
             None => {
                 obstacle.get_or_insert_with(|| {
@@ -115,8 +118,8 @@ pub(super) fn read(
             }
         }
     }
-    // A spelling in which the message stays one turn, if there is one; else the most usual.
-    candidates.sort_by_key(|(split, ..)| *split);
+    // A spelling in which the message stays one turn and the conversation can go on after it, if there is one.
+    candidates.sort_by_key(|(defects, ..)| *defects);
     let Some((_, dialect, single, full)) = candidates.into_iter().next() else {
         return Found {
             calls: None,
@@ -147,12 +150,12 @@ pub(super) fn read(
     }
 }
 
-/// The ways in which a message with calls may have to be spelled, the most usual first.
+/// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
 fn spellings() -> impl Iterator<Item = (ArgumentsForm, NoContent)> {
     [ArgumentsForm::Object, ArgumentsForm::JsonText]
         .into_iter()
         .flat_map(|form| {
-            [NoContent::Empty, NoContent::Null, NoContent::Absent].map(|content| (form, content))
+            [NoContent::Absent, NoContent::Empty, NoContent::Null].map(|content| (form, content))
         })
 }
 

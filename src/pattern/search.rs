@@ -138,7 +138,7 @@ impl Search {
                 }
             }
             (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
-                match simulation.scan(automaton, window, self.no_end_at) {
+                match simulation.scan(automaton, window, self.no_end_at)? {
                     automaton::Scanned::Found(span) => {
                         let groups = if self.pattern.group_names().is_empty() {
                             Vec::new()
@@ -189,11 +189,11 @@ fn backtrack(
 ) -> Result<Option<Range<usize>>, MatchError> {
     loop {
         if !*under_way {
-            if let Some(first) = &program.first {
-                let rest = &window.text[*start - window.start..];
-                let skipped = rest.char_indices().find(|(_, c)| first.contains(*c));
-                *start += skipped.map_or(rest.len(), |(at, _)| at);
-                if skipped.is_none() {
+            let rest = &window.text[*start - window.start..];
+            match program.skip(rest) {
+                Some(skipped) => *start += skipped,
+                None => {
+                    *start += rest.len();
                     return Ok(None);
                 }
             }

@@ -1,7 +1,8 @@
-"""Renders two chat templates with one input, as transformers does.
+"""Renders chat templates with one input, as transformers does.
 
 One JSON line in, `{"ours": PATH, "real": PATH, "input": {"messages": [...], ...}}`; one out,
-`{"ours": RESULT, "real": RESULT}` where RESULT is `{"text": ...}` or `{"error": TYPE, "message": ...}`.
+`{"ours": RESULT, "real": RESULT}` where RESULT is `{"text": ...}` or `{"error": TYPE, "message": ...}`. Either path may be
+left out.
 """
 
 import json
@@ -30,7 +31,7 @@ def render(path, inputs):
 def main():
     for line in sys.stdin:
         question = json.loads(line)
-        answer = {name: render(question[name], question["input"]) for name in ("ours", "real")}
+        answer = {name: render(question[name], question["input"]) for name in ("ours", "real") if name in question}
         print(json.dumps(answer), flush=True)
 
 

@@ -22,7 +22,7 @@ impl<'t> Render<'t> {
     ) -> Result<Arguments, Fault> {
         let mut out = Arguments::default();
         for arg in args {
-            let value = self.expr(arg.expr(), scope)?;
+            let value = self.expr(arg.expr(), scope)?.plain();
             match arg {
                 Arg::Pos(_) => out.positional.push(value),
                 Arg::Named(name, _) => out.named.push((Rc::from(self.name(*name)), value)),
@@ -261,7 +261,9 @@ impl<'t> Render<'t> {
             Py::Str(text) => strings::call(self, text, name, args),
             Py::Dict(dict) => match name {
                 "get" => {
-                    let [key, default] = args.bind("get", ["key", "default"], 1)?;
+                    let [key, default] =
+                        args.without_names(name)?
+                            .bind("get", ["key", "default"], 1)?;
                     let key = key.unwrap_or(Py::None);
                     hashable(&key)?;
                     Ok(self.own_item(subject, &key).or(default).unwrap_or(Py::None))

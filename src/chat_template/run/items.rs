@@ -182,22 +182,28 @@ impl Render<'_> {
                         .collect(),
                 ))
             }
-            Py::Range(..) => {
-                let items = self.iterate(value)?;
-                self.slice(&Py::Tuple(items.into()), bounds)
+            Py::Range(first, _, stride) => {
+                if step == 0 {
+                    return Err(Fault::error("the step of a slice cannot be zero"));
+                }
+                let (low, high) = bounds_of(value.len().unwrap_or(0), start, stop, step);
+                let at = |index: i128| i128::from(*first) + index * i128::from(*stride);
+                let whole = |number: i128| {
+                    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
+                };
+                Ok(Py::Range(
+                    whole(at(low)),
+                    whole(at(high)),
+                    whole(step.saturating_mul(i128::from(*stride))),
+                ))
             }
             _ => undefined(),
         }
     }
 }
 
-/// The indices that a slice picks, as Python's `slice.indices` counts them.
-fn indices(
-    len: usize,
-    start: Option<i128>,
-    stop: Option<i128>,
-    step: i128,
-) -> impl Iterator<Item = usize> {
+/// Where a slice starts and where it stops, as Python's `slice.indices` counts them.
+fn bounds_of(len: usize, start: Option<i128>, stop: Option<i128>, step: i128) -> (i128, i128) {
     let len = len as i128;
     let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
     let clamp = |bound: Option<i128>, default: i128| match bound {
@@ -205,9 +211,20 @@ fn indices(
         Some(bound) if bound < 0 => (bound + len).max(low),
         Some(bound) => bound.min(high),
     };
-    let start = clamp(start, if step > 0 { low } else { high });
-    let stop = clamp(stop, if step > 0 { high } else { low });
-    let mut at = start;
+    (
+        clamp(start, if step > 0 { low } else { high }),
+        clamp(stop, if step > 0 { high } else { low }),
+    )
+}
+
+/// The indices that a slice picks.
+fn indices(
+    len: usize,
+    start: Option<i128>,
+    stop: Option<i128>,
+    step: i128,
+) -> impl Iterator<Item = usize> {
+    let (mut at, stop) = bounds_of(len, start, stop, step);
     std::iter::from_fn(move || {
         let inside = if step > 0 { at < stop } else { at > stop };
         let index = inside.then(|| usize::try_from(at).ok()).flatten()?;

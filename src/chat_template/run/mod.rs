@@ -116,7 +116,7 @@ fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>,
             Py::from_input(value, origin(name).as_ref()),
         );
     }
-    let messages = Value::Array(input.messages.iter().map(alias_reasoning).collect());
+    let messages = Value::Array(input.messages.iter().map(prepare).collect());
     out.insert(
         Rc::from("messages"),
         Py::from_input(&messages, origin("messages").as_ref()),
@@ -135,23 +135,27 @@ fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>,
     out
 }
 
-/// transformers' `_alias_reasoning_fields`: reasoning under any of three names is given under two.
-fn alias_reasoning(message: &Value) -> Value {
+/// A message as `apply_chat_template` hands it on: without the keys that hold nothing, and its reasoning, under whichever
+/// of three names it came, under two.
+fn prepare(message: &Value) -> Value {
     let Value::Object(map) = message else {
         return message.clone();
     };
-    let Some(reasoning) = ["reasoning_content", "thinking", "reasoning"]
+    let mut map = map.clone();
+    map.retain(|_, value| !matches!(value, Value::Null));
+    let reasoning = ["reasoning_content", "thinking", "reasoning"]
         .iter()
-        .filter_map(|key| map.get(*key))
-        .find(|value| !matches!(value, Value::Null))
-    else {
-        return message.clone();
-    };
-    let mut out = Map::new();
-    out.insert("thinking".to_owned(), reasoning.clone());
-    out.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-    out.insert("reasoning_content".to_owned(), reasoning.clone());
-    Value::Object(out)
+        .find_map(|key| map.get(*key))
+        .cloned();
+    if let Some(reasoning) = reasoning {
+        if !map.contains_key("thinking") {
+            map.shift_insert(0, "thinking".to_owned(), reasoning.clone());
+        } else if let Some(at) = map.get_index_of("thinking") {
+            map.move_index(at, 0);
+        }
+        map.insert("reasoning_content".to_owned(), reasoning);
+    }
+    Value::Object(map)
 }
 
 impl<'t> Render<'t> {
@@ -398,7 +402,7 @@ impl<'t> Render<'t> {
     }
 
     fn for_loop(&mut self, stmt: &'t For, scope: &Rc<Scope>) -> Result<(), Fault> {
-        let value = self.expr(&stmt.iter, scope)?;
+        let value = self.expr(&stmt.iter, scope)?.plain();
         self.run_loop(stmt, &value, scope, 1)
     }
 
@@ -444,6 +448,7 @@ impl<'t> Render<'t> {
             changed: None.into(),
             recursive,
         });
+        let mut completed = false;
         for index in 0..count {
             *state.index.borrow_mut() = index;
             let inner = Scope::inside(scope);
@@ -451,9 +456,15 @@ impl<'t> Render<'t> {
                 inner.set(name, Py::Loop(state.clone()));
             }
             self.assign(&stmt.target, state.items[index].clone(), &inner)?;
-            if self.block(&stmt.body, &inner)? == Flow::Break {
-                break;
+            match self.block(&stmt.body, &inner)? {
+                Flow::On => completed = true,
+                Flow::Continue => {}
+                Flow::Break => break,
             }
+        }
+        // Jinja's `else` asks whether the body was ever run to its end.
+        if !completed {
+            self.block(&stmt.otherwise, &Scope::inside(scope))?;
         }
         self.depth -= 1;
         Ok(())
@@ -527,19 +538,19 @@ impl<'t> Render<'t> {
             ExprKind::Dict(items) => {
                 let mut dict = IndexMap::with_capacity(items.len());
                 for (key, value) in items {
-                    let key = self.expr(key, scope)?;
-                    let value = self.expr(value, scope)?;
+                    let key = self.expr(key, scope)?.plain();
+                    let value = self.expr(value, scope)?.plain();
                     dict.insert(hashable(&key)?, value);
                 }
                 Ok(Py::dict(dict))
             }
             ExprKind::Attr(subject, name) => {
-                let subject = self.expr(subject, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
                 self.attribute(&subject, self.name(*name))
             }
             ExprKind::Item(subject, key) => {
-                let subject = self.expr(subject, scope)?;
-                let key = self.expr(key, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
+                let key = self.expr(key, scope)?.plain();
                 self.item(&subject, &key)
             }
             ExprKind::Slice {
@@ -548,7 +559,7 @@ impl<'t> Render<'t> {
                 stop,
                 step,
             } => {
-                let subject = self.expr(subject, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
                 let mut bounds = [Py::None, Py::None, Py::None];
                 for (slot, bound) in bounds.iter_mut().zip([start, stop, step]) {
                     if let Some(bound) = bound {
@@ -616,7 +627,10 @@ impl<'t> Render<'t> {
     }
 
     fn exprs(&mut self, exprs: &'t [Expr], scope: &Rc<Scope>) -> Result<Vec<Py>, Fault> {
-        exprs.iter().map(|expr| self.expr(expr, scope)).collect()
+        exprs
+            .iter()
+            .map(|expr| self.expr(expr, scope).map(Py::plain))
+            .collect()
     }
 
     fn chain(

@@ -21,6 +21,8 @@ pub(super) enum Py {
     Big(Rc<Integer>),
     Float(f64),
     Str(Rc<str>),
+    /// What `safe` and `escape` make: a string that escapes what is added to it.
+    Markup(Rc<str>),
     List(Rc<List>),
     Tuple(Rc<[Py]>),
     Dict(Rc<Dict>),
@@ -236,9 +238,25 @@ impl Py {
         }
     }
 
+    /// The value, a plain string where it is markup.
+    pub(super) fn plain(self) -> Self {
+        match self {
+            Self::Markup(text) => Self::Str(text),
+            other => other,
+        }
+    }
+
+    /// The value, markup where it is a string.
+    pub(super) fn marked_up(self) -> Self {
+        match self {
+            Self::Str(text) => Self::Markup(text),
+            other => other,
+        }
+    }
+
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
-            Self::Str(text) => Some(text),
+            Self::Str(text) | Self::Markup(text) => Some(text),
             _ => None,
         }
     }
@@ -276,6 +294,7 @@ impl Py {
             Self::Int(_) | Self::Big(_) => "int",
             Self::Float(_) => "float",
             Self::Str(_) => "str",
+            Self::Markup(_) => "Markup",
             Self::List(_) => "list",
             Self::Tuple(_) => "tuple",
             Self::Dict(_) => "dict",
@@ -300,7 +319,7 @@ impl Py {
             Self::Bool(value) => *value,
             Self::Int(value) => *value != 0,
             Self::Float(value) => *value != 0.0,
-            Self::Str(text) => !text.is_empty(),
+            Self::Str(text) | Self::Markup(text) => !text.is_empty(),
             Self::List(list) => !list.items.is_empty(),
             Self::Tuple(items) => !items.is_empty(),
             Self::Dict(dict) | Self::View(_, dict) => !dict.items.is_empty(),

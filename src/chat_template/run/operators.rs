@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::fault::Fault;
+use super::filters;
 use super::format;
 use super::object::{Key, List, Py, View};
 use super::text;
@@ -30,6 +31,9 @@ fn beyond() -> Fault {
 
 impl Render<'_> {
     pub(super) fn binary(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+        if matches!(left, Py::Markup(_)) || matches!(right, Py::Markup(_)) {
+            return self.with_markup(op, left, right);
+        }
         match op {
             BinaryOp::Add => self.add(left, right),
             BinaryOp::Concat => {
@@ -49,6 +53,22 @@ impl Render<'_> {
             }
             .clone()),
             _ => arithmetic(op, left, right),
+        }
+    }
+
+    /// Markup stays markup when something is added, and escapes what is not.
+    fn with_markup(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+        let safe = |side: &Py| match side {
+            Py::Str(text) => Some(filters::escape(text)),
+            Py::Markup(text) => Some(text.to_string()),
+            _ => None,
+        };
+        match (op, safe(left), safe(right)) {
+            (BinaryOp::Add, Some(left), Some(right)) => Ok(self.string(left + &right)?.marked_up()),
+            (BinaryOp::Mul, ..) => Ok(self
+                .binary(op, &left.clone().plain(), &right.clone().plain())?
+                .marked_up()),
+            _ => self.binary(op, &left.clone().plain(), &right.clone().plain()),
         }
     }
 
@@ -117,6 +137,9 @@ impl Render<'_> {
     }
 
     pub(super) fn compare(&mut self, op: CompareOp, left: &Py, right: &Py) -> Result<bool, Fault> {
+        if matches!(left, Py::Markup(_)) || matches!(right, Py::Markup(_)) {
+            return self.compare(op, &left.clone().plain(), &right.clone().plain());
+        }
         Ok(match op {
             CompareOp::Eq => left.equals(right),
             CompareOp::Ne => !left.equals(right),

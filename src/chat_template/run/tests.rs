@@ -13,6 +13,14 @@ impl Render<'_> {
         subject: &Py,
         args: Arguments,
     ) -> Result<bool, Fault> {
+        let plain;
+        let (subject, escaped) = match subject {
+            Py::Markup(_) => {
+                plain = subject.clone().plain();
+                (&plain, true)
+            }
+            other => (other, false),
+        };
         let comparison = match name {
             "eq" | "equalto" | "==" => Some(CompareOp::Eq),
             "ne" | "!=" => Some(CompareOp::Ne),
@@ -102,7 +110,7 @@ impl Render<'_> {
                 char::is_uppercase,
                 char::is_lowercase,
             ),
-            "escaped" => false,
+            "escaped" => escaped,
             "filter" => super::filters::is_filter(subject.as_str().unwrap_or_default()),
             "test" => is_test(subject.as_str().unwrap_or_default()),
             other => return Err(Fault::error(format!("there is no test named `{other}`"))),

@@ -172,6 +172,19 @@ impl Lowering<'_> {
             ast::Stmt::Do(stmt) => {
                 return Err(self.error(stmt.span(), "chat templates have no tag `do`"));
             }
+            ast::Stmt::AutoEscape(stmt)
+                if stmt
+                    .enabled
+                    .as_const()
+                    .is_some_and(|enabled| !enabled.is_true()) =>
+            {
+                self.deeper(stmt.span(), |this| {
+                    Ok(Stmt::With {
+                        assignments: Vec::new(),
+                        body: this.body(&stmt.body)?,
+                    })
+                })?
+            }
             ast::Stmt::AutoEscape(stmt) => {
                 return Err(self.error(
                     stmt.span(),

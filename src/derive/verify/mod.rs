@@ -14,6 +14,7 @@ use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
 use super::reasoning::{self, History};
 use crate::response_template::ResponseTemplate;
+use crate::value::Value;
 use round::{Bench, Outcome, Reason};
 
 /// How many failures are shrunk and shown; the rest are counted.
@@ -37,6 +38,18 @@ pub struct Rounds {
 pub(super) struct Verification {
     pub(super) rounds: Rounds,
     pub(super) findings: Vec<Finding>,
+    pub(super) cases: Vec<Case>,
+}
+
+/// A response of the derived format and the message that it was seen to parse to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Case {
+    /// What the parser is given before it.
+    pub prefix: String,
+    /// The response.
+    pub response: String,
+    /// The message.
+    pub message: Value,
 }
 
 impl Verification {
@@ -65,7 +78,10 @@ pub(super) fn verify(
                 continue;
             }
             match bench.run(&context, message) {
-                Outcome::Passed => verification.rounds.passed += 1,
+                Outcome::Passed(cases) => {
+                    verification.rounds.passed += 1;
+                    verification.cases.extend(cases);
+                }
                 Outcome::Skipped(reason) => {
                     verification.rounds.skipped += 1;
                     match skipped.iter_mut().find(|(known, _)| *known == reason) {
@@ -111,7 +127,10 @@ fn splice(
     verification: &mut Verification,
 ) {
     match bench.run_spliced(context, message) {
-        Outcome::Passed => verification.rounds.spliced += 1,
+        Outcome::Passed(cases) => {
+            verification.rounds.spliced += 1;
+            verification.cases.extend(cases);
+        }
         Outcome::Skipped(_) => {}
         Outcome::Failed(_) => {
             let fails = |candidate: &Assistant| {
@@ -200,12 +219,13 @@ fn contexts(lab: &Lab<'_>, analysis: &Analysis) -> Vec<(Context, String)> {
         )
         .and(probe::message("user", probe::USER_AGAIN));
     plain.push((later, "in a later turn"));
-    let mut contexts = Vec::new();
+    let mut contexts: Vec<(Context, String)> = Vec::new();
     for (context, label) in plain {
         for kwargs in &analysis.settings {
             let context = context.under(kwargs);
             // A context that the template refuses says nothing; what it supports is reported apart.
-            if lab.prompt(&context).is_ok() {
+            let new = contexts.iter().all(|(known, _)| *known != context);
+            if new && lab.prompt(&context).is_ok() {
                 contexts.push((
                     context,
                     format!("{label} ({})", reasoning::describe(kwargs)),

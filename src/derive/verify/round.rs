@@ -8,6 +8,7 @@ use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::Assistant;
 use super::super::tool_calls::{Members, Shape};
+use super::Case;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -15,7 +16,8 @@ use crate::value::{Map, Value};
 /// What one round shows.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    Passed,
+    /// The message came back from each of these.
+    Passed(Vec<Case>),
     /// The chat template does not render the message, or not all of it.
     Skipped(Reason),
     Failed(Box<Counterexample>),
@@ -74,7 +76,39 @@ impl Bench<'_> {
             (prefix.to_owned(), response.to_owned())
         });
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
-        self.compare(&splits, message, &rendered.written)
+        match self.compare(&splits, message, &rendered.written) {
+            Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
+            other => other,
+        }
+    }
+
+    /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
+    fn render_again(
+        &self,
+        context: &Context,
+        message: &Assistant,
+        rendered: Rendered,
+        cases: Vec<Case>,
+    ) -> Outcome {
+        let parsed = Value::Object(self.expected(message));
+        let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
+        let error = match again {
+            Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
+            Ok(full) => format!(
+                "appended to the conversation, the parsed message renders differently: {full}"
+            ),
+            Err(error) => {
+                format!("appended to the conversation, the parsed message does not render: {error}")
+            }
+        };
+        Outcome::Failed(Box::new(Counterexample {
+            message: rendered.written,
+            prefix: rendered.turn.prompt,
+            response: rendered.turn.full,
+            expected: parsed.clone(),
+            parsed,
+            error: Some(error),
+        }))
     }
 
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
@@ -174,13 +208,17 @@ impl Bench<'_> {
                 }));
             }
         }
-        Outcome::Passed
+        let cases = splits.iter().map(|(prefix, response)| Case {
+            prefix: prefix.clone(),
+            response: response.clone(),
+            message: expected.clone(),
+        });
+        Outcome::Passed(cases.collect())
     }
 
     /// The message that a response must parse to.
     fn expected(&self, message: &Assistant) -> Map {
-        let mut expected = Map::new();
-        expected.insert("role".to_owned(), Value::from("assistant"));
+        let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
                 emit::reasoning_field(self.analysis).to_owned(),

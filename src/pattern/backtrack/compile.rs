@@ -1,5 +1,9 @@
 //! From the tree to a program.
 
+use std::collections::HashMap;
+
+use regex_syntax::hir::ClassUnicode;
+
 use crate::pattern::limits;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
 use crate::pattern::syntax::{Parsed, class};
@@ -20,6 +24,8 @@ pub(super) enum Instruction {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(usize, usize),
+    /// The same at the head of a greedy loop over single characters: choices at neighbouring positions become one.
+    SplitRun(usize, usize),
     /// Stores the position as the start or the end of a group.
     Save(usize),
     /// Stores the position in `slot`, and behind it the number of changes to groups so far.
@@ -68,7 +74,9 @@ pub(crate) struct Program {
     /// Where the number of changes is stored.
     pub(super) changes: usize,
     /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
-    pub(crate) first: Option<CharSet>,
+    first: Option<CharSet>,
+    /// The only one of them.
+    first_char: Option<char>,
     /// How many bytes before a match's start it may read.
     lookbehind: usize,
 }
@@ -79,6 +87,7 @@ impl Program {
         let mut compiler = Compiler {
             instructions: Vec::new(),
             sets: Vec::new(),
+            known_sets: HashMap::new(),
             slots: 2 * (parsed.groups + 1) + 1,
             back: false,
             any_order: false,
@@ -87,15 +96,28 @@ impl Program {
             .node(&parsed.node)
             .and_then(|()| compiler.emit(Instruction::Done))
             .ok()?;
-        let first = first(&parsed.node).ok().map(|class| CharSet::new(&class));
+        let first = first(&parsed.node).ok();
         Some(Self {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
             changes: 2 * (parsed.groups + 1),
-            first,
+            first_char: first.as_ref().and_then(|class| match class.ranges() {
+                [range] if range.start() == range.end() => Some(range.start()),
+                _ => None,
+            }),
+            first: first.map(|class| CharSet::new(&class)),
             lookbehind: lookbehind(&parsed.node),
         })
+    }
+
+    /// The distance to the next place in `text` where a match can begin; `None` when there is none up to its end.
+    pub(crate) fn skip(&self, text: &str) -> Option<usize> {
+        match (&self.first, self.first_char) {
+            (None, _) => Some(0),
+            (_, Some(only)) => text.find(only),
+            (Some(first), None) => text.find(|c| first.contains(c)),
+        }
     }
 
     /// How many bytes before a match's start it may read.
@@ -109,6 +131,7 @@ struct TooLong;
 struct Compiler {
     instructions: Vec<Instruction>,
     sets: Vec<CharSet>,
+    known_sets: HashMap<*const ClassUnicode, usize>,
     slots: usize,
     /// Whether what is compiled matches towards the start of the text.
     back: bool,
@@ -136,6 +159,17 @@ impl Compiler {
         Ok(self.here() - 1)
     }
 
+    /// The place of the class among the sets. A repeated node has one, however often it is written out.
+    fn set(&mut self, class: &ClassUnicode) -> usize {
+        *self
+            .known_sets
+            .entry(std::ptr::from_ref(class))
+            .or_insert_with(|| {
+                self.sets.push(CharSet::new(class));
+                self.sets.len() - 1
+            })
+    }
+
     fn node(&mut self, node: &Node) -> Result<(), TooLong> {
         let back = self.back;
         match node {
@@ -145,11 +179,8 @@ impl Compiler {
                 back,
             }),
             Node::Class(class) => {
-                self.sets.push(CharSet::new(class));
-                self.emit(Instruction::Class {
-                    set: self.sets.len() - 1,
-                    back,
-                })
+                let set = self.set(class);
+                self.emit(Instruction::Class { set, back })
             }
             Node::Assert(assert) => self.emit(Instruction::Assert(*assert)),
             Node::Concat(nodes) if back => nodes.iter().rev().try_for_each(|node| self.node(node)),
@@ -288,7 +319,12 @@ impl Compiler {
             }
             self.emit(Instruction::Jump(start))?;
             let exit = self.here();
-            self.instructions[start] = split(start + 1, exit);
+            let single = matches!(repeat.node, Node::Char(_) | Node::Class(_));
+            self.instructions[start] = if single && !lazy && !self.back {
+                Instruction::SplitRun(start + 1, exit)
+            } else {
+                split(start + 1, exit)
+            };
             if can_be_empty {
                 self.instructions[leave] = Instruction::LeaveIfIdle { slot, exit };
             }
@@ -324,7 +360,7 @@ fn has_groups(node: &Node) -> bool {
 /// The node may match nothing, or what it begins with is not known.
 struct Unknown;
 
-fn first(node: &Node) -> Result<regex_syntax::hir::ClassUnicode, Unknown> {
+fn first(node: &Node) -> Result<ClassUnicode, Unknown> {
     match node {
         Node::Char(value) => Ok(class::single(*value)),
         Node::Class(class) => Ok(class.clone()),

@@ -28,6 +28,12 @@ const UNSET: usize = usize::MAX;
 enum Choice {
     /// Go on at the instruction, from the position.
     Resume(Place),
+    /// Go on at the instruction from the last position, then from the character before it, down to the first.
+    Run {
+        instruction: usize,
+        first: usize,
+        last: usize,
+    },
     /// Undo a stored position, and go on failing.
     Restore { slot: usize, old: usize },
 }
@@ -113,7 +119,7 @@ impl Machine {
     ) -> Attempt {
         loop {
             let base = self.frames.last().map_or(0, |frame| frame.base);
-            let Some(place) = self.next.take().or_else(|| self.backtrack(base)) else {
+            let Some(place) = self.next.take().or_else(|| self.backtrack(window, base)) else {
                 match self.frames.pop() {
                     None => return Attempt::NoMatch,
                     Some(frame) => self.next = frame.failed,
@@ -129,7 +135,7 @@ impl Machine {
             }
             if let Instruction::Done = program.instructions[place.instruction] {
                 match self.frames.pop() {
-                    Some(frame) => self.leave(frame, place.at),
+                    Some(frame) => self.leave(window, frame, place.at),
                     None if no_end_at == Some(place.at) => {}
                     None => return Attempt::Match(place.at),
                 }
@@ -178,6 +184,10 @@ impl Machine {
                     instruction: *second,
                     at,
                 }));
+                go(*first, at)
+            }
+            Instruction::SplitRun(first, second) => {
+                self.choose_in_run(window, *second, at);
                 go(*first, at)
             }
             Instruction::Save(slot) => {
@@ -264,11 +274,13 @@ impl Machine {
     }
 
     /// Goes on after a frame that matched up to `at`. Its choices are given up; the means to undo what was stored stay.
-    fn leave(&mut self, frame: Frame, at: usize) {
+    fn leave(&mut self, window: &Window<'_>, frame: Frame, at: usize) {
         self.next = frame.matched;
         match frame.kind {
             // What a negative look saw is forgotten.
-            FrameKind::Look { negative: true } => while self.backtrack(frame.base).is_some() {},
+            FrameKind::Look { negative: true } => {
+                while self.backtrack(window, frame.base).is_some() {}
+            }
             FrameKind::Look { negative: false } => self.commit(frame.base),
             FrameKind::Atomic => {
                 self.commit(frame.base);
@@ -277,12 +289,50 @@ impl Machine {
         }
     }
 
+    /// Adds a choice, to the one on top if that ends at the character before.
+    fn choose_in_run(&mut self, window: &Window<'_>, instruction: usize, at: usize) {
+        let length = window.before(at).map_or(0, char::len_utf8);
+        match self.choices.last_mut() {
+            Some(Choice::Run {
+                instruction: same,
+                last,
+                ..
+            }) if *same == instruction && *last + length == at => {
+                *last = at;
+            }
+            _ => self.choices.push(Choice::Run {
+                instruction,
+                first: at,
+                last: at,
+            }),
+        }
+    }
+
     /// Takes the latest choice back; `None` when none is left above `base`.
-    fn backtrack(&mut self, base: usize) -> Option<Place> {
+    fn backtrack(&mut self, window: &Window<'_>, base: usize) -> Option<Place> {
         while self.choices.len() > base {
             match self.choices.pop()? {
                 Choice::Resume(place) => return Some(place),
                 Choice::Restore { slot, old } => self.slots[slot] = old,
+                Choice::Run {
+                    instruction,
+                    first,
+                    last,
+                } => {
+                    if first < last {
+                        let length = window.before(last).map_or(0, char::len_utf8);
+                        let last = last - length;
+                        self.choices.push(Choice::Run {
+                            instruction,
+                            first,
+                            last,
+                        });
+                    }
+                    return Some(Place {
+                        instruction,
+                        at: last,
+                    });
+                }
             }
         }
         None

@@ -96,7 +96,7 @@ impl Parser<'_> {
             'w' | 'W' => within(class::word(), (letter == 'W', self.ascii_here())),
             'h' => within(class::blank(), (false, self.ascii)),
             'N' => return self.named_character(start),
-            'p' | 'P' => return self.property(letter, start, in_set),
+            'p' | 'P' => return self.property(letter, start),
             letter if letter.is_ascii_alphabetic() => {
                 return Err(PatternError::new(
                     format!("unknown escape `\\{letter}`"),
@@ -194,12 +194,7 @@ impl Parser<'_> {
         Ok(Member::Char(u32::from('N')))
     }
 
-    fn property(
-        &mut self,
-        letter: char,
-        start: usize,
-        in_set: bool,
-    ) -> Result<Member, PatternError> {
+    fn property(&mut self, letter: char, start: usize) -> Result<Member, PatternError> {
         let at = self.cursor.at;
         let mut negative = letter == 'P';
         let found = match self.cursor.next() {
@@ -224,9 +219,6 @@ impl Parser<'_> {
             (false, self.ascii_here()),
             place,
         )?;
-        if self.flags.ignore_case && !in_set && class::is_case(property.as_deref(), &name) {
-            class::fold(&mut class, self.ascii);
-        }
         if negative {
             class.negate();
         }
@@ -256,7 +248,12 @@ impl Parser<'_> {
         (negative, ascii): (bool, bool),
         place: Range<usize>,
     ) -> Result<ClassUnicode, PatternError> {
-        match class::property(property, name) {
+        let found = if self.flags.ignore_case {
+            class::property_of_any_case(property, name)
+        } else {
+            class::property(property, name)
+        };
+        match found {
             Some(class) => Ok(within(class, (negative, ascii))),
             None => Err(PatternError::new(
                 format!("the character property `{name}` is unknown or not supported"),

@@ -190,10 +190,7 @@ impl Parser<'_> {
     pub(super) fn sequence(&mut self) -> Result<Node, PatternError> {
         let mut items: Vec<Node> = Vec::new();
         let mut before = Before::Nothing;
-        loop {
-            let Some(next) = self.cursor.peek() else {
-                break;
-            };
+        while let Some(next) = self.cursor.peek() {
             if next == ')' || next == '|' {
                 break;
             }

@@ -33,17 +33,17 @@ impl Parser<'_> {
                 Member::Char(value) => value,
             };
             if !self.cursor.eat("-") {
-                ranges.union(&points(low, low));
+                ranges.union(&self.points(low, low));
                 continue;
             }
             if self.cursor.raw_peek() == Some(']') {
-                ranges.union(&points(low, low));
+                ranges.union(&self.points(low, low));
                 ranges.union(&class::single('-'));
                 continue;
             }
             match self.member(start)? {
                 Member::Class(class) => {
-                    ranges.union(&points(low, low));
+                    ranges.union(&self.points(low, low));
                     ranges.union(&class::single('-'));
                     ranges.union(&class);
                 }
@@ -53,13 +53,10 @@ impl Parser<'_> {
                         member_at..self.cursor.at,
                     ));
                 }
-                Member::Char(high) => ranges.union(&points(low, high)),
+                Member::Char(high) => ranges.union(&self.points(low, high)),
             }
         }
         self.cursor.verbose = verbose;
-        if self.flags.ignore_case {
-            class::fold(&mut ranges, self.ascii);
-        }
         if negative {
             ranges.negate();
         }
@@ -84,6 +81,15 @@ impl Parser<'_> {
                     .with_hint("write `\\[` for the character itself"),
             ),
         }
+    }
+
+    /// The characters among the code points from `low` to `high`, in any case where that does not matter.
+    fn points(&self, low: u32, high: u32) -> ClassUnicode {
+        let mut class = points(low, high);
+        if self.flags.ignore_case {
+            class::fold(&mut class, self.ascii);
+        }
+        class
     }
 
     /// The rest of `[:alpha:]`; `None` where it is not such a class.
