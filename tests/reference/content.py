@@ -25,11 +25,15 @@ def ask(question):
                 transform=question["transform"],
                 transform_each=question["each"],
             )
-            return process_field(question["text"], field, question["captures"])
+            value = process_field(question["text"], field, question["captures"])
+            return coerce(value, question["tools"]) if "tools" in question else value
         case "coerce":
-            parser = ResponseParser(ANY_TEMPLATE, prefix="", tools=question["tools"])
-            value = question["value"]
-            return parser._coerce_tool_calls(value) if parser._tool_params else value
+            return coerce(question["value"], question["tools"])
+
+
+def coerce(value, tools):
+    parser = ResponseParser(ANY_TEMPLATE, prefix="", tools=tools)
+    return parser._coerce_tool_calls(value) if parser._tool_params else value
 
 
 for line in sys.stdin:
