@@ -82,8 +82,8 @@ impl Pattern {
             Some(text) if !text.is_empty() => Strategy::Literal(Literals::new(&[text])),
             _ => match Automaton::new(&parsed) {
                 Ok(automaton) => Strategy::Automaton(automaton),
-                Err(BuildError::TooLarge) => return Err(too_large()),
-                Err(BuildError::Unsuitable) => {
+                // What an automaton spells out byte by byte may still be a short program.
+                Err(BuildError::TooLarge | BuildError::Unsuitable) => {
                     Strategy::Backtracking(Program::new(&parsed).ok_or_else(too_large)?)
                 }
             },
