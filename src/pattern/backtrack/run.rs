@@ -62,7 +62,49 @@ enum FrameKind {
     Atomic,
     Look {
         negative: bool,
+        memories: (usize, usize),
     },
+}
+
+/// The positions at which an instruction was carried out and came to nothing, as bits.
+#[derive(Debug, Clone, Default)]
+struct Memory {
+    /// The position of the first bit, a multiple of 64.
+    first: usize,
+    bits: Vec<u64>,
+}
+
+impl Memory {
+    /// Adds a position; false when it was there.
+    fn insert(&mut self, at: usize) -> bool {
+        if self.bits.is_empty() || at < self.first {
+            // What lies before is seen only by looking back, and seldom.
+            self.clear();
+            self.first = at / 64 * 64;
+        }
+        let (word, bit) = ((at - self.first) / 64, 1 << (at % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        new
+    }
+
+    fn clear(&mut self) {
+        self.bits.clear();
+    }
+
+    /// Gives up what no later try comes to, when that is at least half of it.
+    fn forget_before(&mut self, at: usize) {
+        let words = at.saturating_sub(self.first) / 64;
+        if words >= self.bits.len() {
+            self.bits.clear();
+        } else if words > self.bits.len() / 2 {
+            self.bits.drain(..words);
+            self.first += 64 * words;
+        }
+    }
 }
 
 /// The state of a search: of the try under way, and of what all tries took together.
@@ -72,6 +114,7 @@ pub(crate) struct Machine {
     choices: Vec<Choice>,
     frames: Vec<Frame>,
     next: Option<Place>,
+    memories: Vec<Memory>,
     steps: u64,
     /// The steps that are known to be allowed.
     granted: u64,
@@ -98,6 +141,10 @@ impl Machine {
         self.slots[program.changes] = 0;
         self.choices.clear();
         self.frames.clear();
+        self.memories.resize_with(program.memories, Memory::default);
+        self.memories
+            .iter_mut()
+            .for_each(|memory| memory.forget_before(start));
         self.next = Some(Place {
             instruction: 0,
             at: start,
@@ -190,6 +237,13 @@ impl Machine {
                 self.choose_in_run(window, *second, at);
                 go(*first, at)
             }
+            Instruction::Once { memory } => {
+                if self.memories[*memory].insert(at) {
+                    go(next, at)
+                } else {
+                    None
+                }
+            }
             Instruction::Save(slot) => {
                 if self.slots[*slot] != at {
                     self.store(*slot, at);
@@ -214,36 +268,21 @@ impl Machine {
             } => self
                 .backreference(window, *group, *ignore_case, *back, at)?
                 .and_then(|at| go(next, at)),
-            Instruction::Look { negative, after } => {
-                let (holds, fails) = (go(*after, at), None);
-                let (matched, failed) = if *negative {
-                    (fails, holds)
-                } else {
-                    (holds, fails)
-                };
-                self.enter(
-                    FrameKind::Look {
-                        negative: *negative,
-                    },
-                    matched,
-                    failed,
-                );
+            Instruction::Look {
+                negative,
+                after,
+                memories,
+            } => {
+                self.enter_look(*negative, *memories, go(*after, at), None);
                 go(next, at)
             }
-            Instruction::IfLook { negative, yes, no } => {
-                let (holds, fails) = (go(*yes, at), go(*no, at));
-                let (matched, failed) = if *negative {
-                    (fails, holds)
-                } else {
-                    (holds, fails)
-                };
-                self.enter(
-                    FrameKind::Look {
-                        negative: *negative,
-                    },
-                    matched,
-                    failed,
-                );
+            Instruction::IfLook {
+                negative,
+                yes,
+                no,
+                memories,
+            } => {
+                self.enter_look(*negative, *memories, go(*yes, at), go(*no, at));
                 go(next, at)
             }
             Instruction::Atomic { after } => {
@@ -264,6 +303,21 @@ impl Machine {
         self.choices.push(Choice::Restore { slot, old });
     }
 
+    fn enter_look(
+        &mut self,
+        negative: bool,
+        memories: (usize, usize),
+        holds: Option<Place>,
+        fails: Option<Place>,
+    ) {
+        let (matched, failed) = if negative {
+            (fails, holds)
+        } else {
+            (holds, fails)
+        };
+        self.enter(FrameKind::Look { negative, memories }, matched, failed);
+    }
+
     fn enter(&mut self, kind: FrameKind, matched: Option<Place>, failed: Option<Place>) {
         self.frames.push(Frame {
             base: self.choices.len(),
@@ -277,11 +331,19 @@ impl Machine {
     fn leave(&mut self, window: &Window<'_>, frame: Frame, at: usize) {
         self.next = frame.matched;
         match frame.kind {
-            // What a negative look saw is forgotten.
-            FrameKind::Look { negative: true } => {
-                while self.backtrack(window, frame.base).is_some() {}
+            FrameKind::Look {
+                negative,
+                memories: (first, end),
+            } => {
+                // What was remembered did not all come to nothing.
+                self.memories[first..end].iter_mut().for_each(Memory::clear);
+                if negative {
+                    // What a negative look saw is forgotten.
+                    while self.backtrack(window, frame.base).is_some() {}
+                } else {
+                    self.commit(frame.base);
+                }
             }
-            FrameKind::Look { negative: false } => self.commit(frame.base),
             FrameKind::Atomic => {
                 self.commit(frame.base);
                 self.next = frame.matched.map(|place| Place { at, ..place });
