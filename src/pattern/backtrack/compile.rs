@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::ClassUnicode;
 
+use super::analyse::{first, lookbehind, mark_referenced, saves};
 use crate::pattern::limits;
+use crate::pattern::syntax::Parsed;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
-use crate::pattern::syntax::{Parsed, class};
 use crate::pattern::text::CharSet;
 
 /// One step of a program. Where it is `back`, it reads the character before the position, not the one behind it.
@@ -420,93 +421,5 @@ impl Compiler {
             self.instructions[at] = Instruction::LeaveIfIdle { slot, exit };
         }
         Ok(())
-    }
-}
-
-/// Marks the groups that something refers to.
-fn mark_referenced(node: &Node, needed: &mut [bool]) {
-    match node {
-        Node::Backreference { group, .. } => needed[*group] = true,
-        Node::Conditional(conditional) => {
-            if let Test::Group(group) = &conditional.test {
-                needed[*group] = true;
-            }
-        }
-        _ => {}
-    }
-    node.children()
-        .into_iter()
-        .for_each(|node| mark_referenced(node, needed));
-}
-
-/// Whether running the node sets groups or asks for them.
-fn saves(node: &Node, needed: &[bool], idle_loop: bool) -> bool {
-    let idle_loop = match node {
-        Node::Group(group, _) if needed[*group] || idle_loop => return true,
-        Node::Backreference { .. } => return true,
-        Node::Conditional(conditional) if matches!(conditional.test, Test::Group(_)) => {
-            return true;
-        }
-        Node::Repeat(repeat) => idle_loop || repeat.node.min_chars() == 0,
-        _ => idle_loop,
-    };
-    node.children()
-        .into_iter()
-        .any(|node| saves(node, needed, idle_loop))
-}
-
-/// The node may match nothing, or what it begins with is not known.
-struct Unknown;
-
-fn first(node: &Node) -> Result<ClassUnicode, Unknown> {
-    match node {
-        Node::Char(value) => Ok(class::single(*value)),
-        Node::Class(class) => Ok(class.clone()),
-        Node::Group(_, node) | Node::Atomic(node) => first(node),
-        Node::Concat(nodes) => {
-            // What matches nothing in front does not matter: it can only forbid more.
-            let begins = nodes
-                .iter()
-                .find(|node| !matches!(node, Node::Assert(_) | Node::Look(_) | Node::Empty));
-            begins.map_or(Err(Unknown), first)
-        }
-        Node::Alternation(nodes) => {
-            let classes = nodes.iter().map(first).collect::<Result<Vec<_>, _>>()?;
-            Ok(class::union(classes))
-        }
-        Node::Repeat(repeat) if repeat.min > 0 => first(&repeat.node),
-        _ => Err(Unknown),
-    }
-}
-
-/// How many bytes before its position the node may read.
-fn lookbehind(node: &Node) -> usize {
-    /// The greatest length of a character in UTF-8.
-    const CHAR: usize = 4;
-    let below = node
-        .children()
-        .into_iter()
-        .map(lookbehind)
-        .max()
-        .unwrap_or(0);
-    let of_look = |look: &Look| {
-        if !look.behind {
-            return below;
-        }
-        look.node.max_chars().map_or(usize::MAX, |chars| {
-            chars.saturating_mul(CHAR).saturating_add(below)
-        })
-    };
-    match node {
-        Node::Assert(Assert::Start | Assert::End | Assert::EndOrFinalNewline | Assert::LineEnd) => {
-            0
-        }
-        Node::Assert(_) => CHAR,
-        Node::Look(look) => of_look(look),
-        Node::Conditional(conditional) => match &conditional.test {
-            Test::Look(look) => of_look(look).max(below),
-            Test::Group(_) => below,
-        },
-        _ => below,
     }
 }

@@ -4,6 +4,7 @@
 //! has come, so that nothing is tried again because of how the text was cut.
 
 use super::compile::{Instruction, Program};
+use super::memory::Memory;
 use crate::pattern::limits;
 use crate::pattern::syntax::class;
 use crate::pattern::text::{NotArrived, Window};
@@ -64,47 +65,6 @@ enum FrameKind {
         negative: bool,
         memories: (usize, usize),
     },
-}
-
-/// The positions at which an instruction was carried out and came to nothing, as bits.
-#[derive(Debug, Clone, Default)]
-struct Memory {
-    /// The position of the first bit, a multiple of 64.
-    first: usize,
-    bits: Vec<u64>,
-}
-
-impl Memory {
-    /// Adds a position; false when it was there.
-    fn insert(&mut self, at: usize) -> bool {
-        if self.bits.is_empty() || at < self.first {
-            // What lies before is seen only by looking back, and seldom.
-            self.clear();
-            self.first = at / 64 * 64;
-        }
-        let (word, bit) = ((at - self.first) / 64, 1 << (at % 64));
-        if self.bits.len() <= word {
-            self.bits.resize(word + 1, 0);
-        }
-        let new = self.bits[word] & bit == 0;
-        self.bits[word] |= bit;
-        new
-    }
-
-    fn clear(&mut self) {
-        self.bits.clear();
-    }
-
-    /// Gives up what no later try comes to, when that is at least half of it.
-    fn forget_before(&mut self, at: usize) {
-        let words = at.saturating_sub(self.first) / 64;
-        if words >= self.bits.len() {
-            self.bits.clear();
-        } else if words > self.bits.len() / 2 {
-            self.bits.drain(..words);
-            self.first += 64 * words;
-        }
-    }
 }
 
 /// The state of a search: of the try under way, and of what all tries took together.
