@@ -422,3 +422,73 @@ impl Machine {
         Ok(matched.is_empty().then_some(at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Attempt, Machine, Window};
+    use crate::pattern::backtrack::Program;
+    use crate::pattern::syntax::parse;
+
+    fn program(source: &str) -> Program {
+        Program::new(&parse(source).expect("a pattern")).expect("a program")
+    }
+
+    #[test]
+    fn it_goes_on_where_text_was_missing() {
+        let program = program("(?=(?P<x>a+))[ab]+(?<!c)c");
+        let mut machine = Machine::new(0);
+        machine.begin(&program, 0);
+        for text in ["", "a", "aa", "aab"] {
+            let window = Window {
+                text,
+                start: 0,
+                complete: false,
+            };
+            assert_eq!(machine.resume(&program, &window, None), Attempt::NotArrived);
+        }
+        let window = Window {
+            text: "aabc",
+            start: 0,
+            complete: false,
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::Match(4));
+        assert_eq!(machine.group(1), Some(0..2));
+    }
+
+    #[test]
+    fn a_greedy_loop_over_characters_keeps_one_choice() {
+        let program = program("(?P<x>[^<]*)(?=<)x");
+        let mut machine = Machine::new(0);
+        let text = "\u{e9}".repeat(1000);
+        machine.begin(&program, 0);
+        let window = Window {
+            text: &text,
+            start: 0,
+            complete: false,
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::NotArrived);
+        assert!(machine.choices.len() < 10, "{}", machine.choices.len());
+        let window = Window {
+            complete: true,
+            ..window
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::NoMatch);
+    }
+
+    #[test]
+    fn steps_are_counted_over_all_tries() {
+        let program = program(r"(a*)*\1b");
+        let text = "a".repeat(60);
+        let window = Window {
+            text: &text,
+            start: 0,
+            complete: true,
+        };
+        let mut machine = Machine::new(0);
+        machine.begin(&program, 0);
+        assert!(matches!(
+            machine.resume(&program, &window, None),
+            Attempt::OutOfSteps(_)
+        ));
+    }
+}
