@@ -271,3 +271,47 @@ pub(crate) fn groups(
         .map(|group| Some(slots[2 * group]?..slots[2 * group + 1]?))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Automaton, Scanned, Simulation, Window, groups};
+    use crate::pattern::syntax::parse;
+
+    fn automaton(source: &str) -> Automaton {
+        Automaton::new(&parse(source).expect("a pattern")).expect("an automaton")
+    }
+
+    #[test]
+    fn threads_are_carried_from_chunk_to_chunk() {
+        let automaton = automaton("ab+|b");
+        let mut simulation = Simulation::new(&automaton, 0);
+        // The window begins at the last hold: what was read before is not read again.
+        for (text, start, complete, expected) in [
+            ("xa", 0, false, Scanned::Hold(1)),
+            ("ab", 1, false, Scanned::Hold(1)),
+            ("abb", 1, false, Scanned::Hold(1)),
+            ("abbx", 1, false, Scanned::Found(1..4)),
+        ] {
+            let window = Window {
+                text,
+                start,
+                complete,
+            };
+            assert_eq!(simulation.scan(&automaton, &window, None), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_the_match_of_highest_priority() {
+        let automaton = automaton("(?P<x>a|ab)(?P<y>c|bcd)?(?P<z>z)?");
+        let window = Window {
+            text: "abcd",
+            start: 7,
+            complete: true,
+        };
+        assert_eq!(
+            groups(&automaton, &window, &(7..11), None),
+            [Some(7..8), Some(8..11), None]
+        );
+    }
+}

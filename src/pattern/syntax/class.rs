@@ -220,3 +220,45 @@ fn lookup(name: &str) -> Option<ClassUnicode> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{contains, fold, is_identifier, property, same_but_for_case, single};
+
+    #[test]
+    fn the_turkic_letters_are_cases_of_one_letter_each() {
+        let cases = |c: char| {
+            let mut class = single(c);
+            fold(&mut class, false);
+            ['i', 'I', '\u{130}', '\u{131}'].map(|c| contains(&class, c))
+        };
+        assert_eq!(cases('i'), [true, true, true, false]);
+        assert_eq!(cases('I'), [true, true, false, true]);
+        assert_eq!(cases('\u{130}'), [true, false, true, false]);
+        assert!(same_but_for_case('k', '\u{212a}') && !same_but_for_case('k', 'l'));
+    }
+
+    #[test]
+    fn properties_are_found_by_any_spelling_and_never_by_syntax() {
+        for name in [
+            "Lu",
+            "uppercase letter",
+            "Is_Greek",
+            "IsGreek",
+            "posix_alnum",
+            "ASCII",
+        ] {
+            assert!(property(None, name).is_some(), "{name}");
+        }
+        for name in ["", "}", "Lu}\\p{Ll", "nonsense"] {
+            assert!(property(None, name).is_none(), "{name}");
+        }
+        assert!(property(Some("Script"), "Greek").is_some());
+    }
+
+    #[test]
+    fn identifiers_are_those_of_python() {
+        assert!(is_identifier("_a1") && is_identifier("\u{e9}t\u{e9}"));
+        assert!(!is_identifier("1a") && !is_identifier("a-b"));
+    }
+}

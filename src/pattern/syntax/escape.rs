@@ -283,3 +283,44 @@ fn line_ending() -> Node {
     let pair = Node::Concat(vec![Node::Char('\r'), Node::Char('\n')]);
     Node::Atomic(Box::new(Node::Alternation(vec![pair, Node::Class(one)])))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+    use crate::pattern::syntax::parse;
+
+    fn character(source: &str) -> Option<char> {
+        match parse(source).ok()?.node {
+            Node::Char(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn numbers_are_octal_or_groups() {
+        assert_eq!(character(r"\0"), Some('\0'));
+        assert_eq!(character(r"\012"), Some('\n'));
+        assert_eq!(character(r"\101"), Some('A'));
+        assert_eq!(character(r"\777"), Some('\u{1ff}'));
+        assert!(
+            matches!(parse(r"(a)\1").expect("a pattern").node, Node::Concat(nodes) if
+            matches!(nodes[1], Node::Backreference { group: 1, .. }))
+        );
+        assert!(parse(r"\8").is_err());
+    }
+
+    #[test]
+    fn letters_are_escapes_or_errors_and_all_else_is_itself() {
+        assert_eq!(character(r"\t"), Some('\t'));
+        assert_eq!(character(r"\u00e9"), Some('\u{e9}'));
+        assert_eq!(character(r"\N"), Some('N'));
+        assert_eq!(character(r"\p"), Some('p'));
+        assert_eq!(character(r"\g<"), None);
+        assert_eq!(character(r"\<"), Some('<'));
+        let error = parse(r"a\y").expect_err("no escape");
+        assert_eq!(
+            (error.span, error.hint.as_deref()),
+            (1..3, Some("write `y` for the letter itself"))
+        );
+    }
+}

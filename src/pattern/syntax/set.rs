@@ -121,3 +121,41 @@ fn points(low: u32, high: u32) -> ClassUnicode {
         _ => class::none(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, class};
+    use crate::pattern::syntax::parse;
+
+    /// The ASCII characters of the set.
+    fn ascii(source: &str) -> String {
+        match parse(source).expect("a pattern").node {
+            Node::Class(set) => (' '..='~').filter(|c| class::contains(&set, *c)).collect(),
+            node => panic!("{node:?}"),
+        }
+    }
+
+    #[test]
+    fn brackets_and_hyphens_are_themselves_where_they_mean_nothing_else() {
+        assert_eq!(ascii("[]a]"), "]a");
+        assert_eq!(ascii("[[a]"), "[a");
+        assert_eq!(ascii("[a-c-]"), "-abc");
+        assert_eq!(ascii(r"[+-\d]"), "+-0123456789");
+        assert_eq!(ascii("[&&a]"), "&a");
+        assert_eq!(ascii("[[:digit:]x]"), "0123456789x");
+        assert_eq!(ascii("[[:digit]"), ":[dgit");
+        assert_eq!(ascii("(?x)[a b]"), " ab");
+    }
+
+    #[test]
+    fn case_is_widened_before_the_set_is_turned_around() {
+        assert_eq!(ascii("(?i)[a-c]"), "ABCabc");
+        assert!(!ascii("(?i)[^a-c]").contains(['A', 'a']));
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_no_characters() {
+        assert_eq!(ascii(r"[\ud800-\udfff]"), "");
+        assert!(parse(r"[\ud800-\ue000]").is_ok());
+    }
+}
