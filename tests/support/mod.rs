@@ -8,6 +8,7 @@
 )]
 
 pub mod corpus;
+pub mod parsing;
 pub mod random;
 pub mod reference;
 pub mod rust_source;
