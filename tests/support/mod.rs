@@ -9,6 +9,7 @@
 
 pub mod comparison;
 pub mod corpus;
+pub mod parsing;
 pub mod random;
 pub mod reference;
 pub mod rust_source;
