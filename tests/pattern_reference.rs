@@ -521,3 +521,56 @@ fn literals_match_as_their_alternation_in_the_reference() {
         .collect();
     check(&cases, &mut random);
 }
+
+/// Where we differ on purpose, with both answers: the module's documentation gives the reasons.
+#[test]
+fn the_differences_from_the_reference_are_these() {
+    let cases = [
+        // A set of another alternative taken for one without case.
+        ("[^a]|1|(?i:b)", "A", Some(0..1), None, Value::Null),
+        // A set taken for the same one under another flag.
+        (
+            "(?a:[^\\W\\d]x)?[^\\W\\d]",
+            "é",
+            Some(0..2),
+            None,
+            Value::Null,
+        ),
+        // A group repeated after it matched nothing.
+        (
+            "(?P<y>\\n*?){,2}x",
+            "\nx",
+            Some(0..2),
+            Some(0..1),
+            json!({"span": [0, 2], "groups": {"y": [1, 1]}}),
+        ),
+    ];
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|(pattern, text, ..)| json!({"pattern": pattern, "texts": [(text, 0)]}).to_string())
+        .collect();
+    let Some(answers) = support::reference::ask("regex_pairs.py", &lines) else {
+        return;
+    };
+    for ((pattern, text, span, group, theirs), answer) in cases.iter().zip(&answers) {
+        let answer: Value = serde_json::from_str(answer).expect("the reference writes JSON");
+        assert_eq!(
+            &answer["answers"][0]["search"], theirs,
+            "{pattern}: the reference has changed"
+        );
+        let found = Pattern::regex(pattern)
+            .expect("a pattern")
+            .search(text, 0)
+            .expect("no limit");
+        assert_eq!(
+            found.as_ref().map(|found| &found.span),
+            span.as_ref(),
+            "{pattern}"
+        );
+        assert_eq!(
+            found.and_then(|found| found.group("y")),
+            *group,
+            "{pattern}"
+        );
+    }
+}
