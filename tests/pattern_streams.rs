@@ -230,7 +230,7 @@ fn what_is_not_supported_is_refused_by_name_and_place() {
 #[test]
 fn the_deepest_patterns_need_little_stack() {
     let deep = |open: &str, inner: &str, close: &str| {
-        format!("{}{inner}{}", open.repeat(190), close.repeat(190))
+        format!("{}{inner}{}", open.repeat(95), close.repeat(95))
     };
     let sources = [
         deep("(?:", "a", ")*"),

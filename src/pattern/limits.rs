@@ -4,7 +4,7 @@
 pub(crate) const PATTERN_BYTES: usize = 1 << 16;
 
 /// How deep groups may be nested.
-pub(crate) const NESTING: usize = 200;
+pub(crate) const NESTING: usize = 100;
 
 /// The greatest size of an automaton, in bytes.
 pub(crate) const AUTOMATON_BYTES: usize = 4 << 20;
