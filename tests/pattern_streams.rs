@@ -188,6 +188,8 @@ fn hostile_patterns_end() {
         &"(?:".repeat(20_000),
         &"a*".repeat(50_000),
         &"[a".repeat(1000),
+        &r"\w".repeat(30_000),
+        &r"\p{L}".repeat(12_000),
     ] {
         assert!(Pattern::regex(source).is_err());
     }

@@ -15,7 +15,7 @@
 //! - Refused by name: fuzzy matching, recursion, named lists, `\G`, `\K`, `\X`, `\N{...}`, `(*PRUNE)`, `(*SKIP)`, the flags
 //!   `V1 f L p r w`, and character properties that are neither categories, scripts nor binary (blocks, numeric values).
 //!   No engine here does them, and response templates have no use for them.
-//! - Refused by size: sources beyond 64 KiB, groups nested beyond 100 deep, repetitions that write out too long; and
+//! - Refused by size: sources beyond 64 KiB, groups nested beyond 100 deep, too many large sets, repetitions that write out too long; and
 //!   searches that take too many steps for their text. `regex` has no limits, and hangs.
 //! - Letters and digits that the later Unicode of `regex` has are not known here.
 //! - A repeated group that matched nothing in an iteration: how `regex` goes on depends on what it remembers of earlier

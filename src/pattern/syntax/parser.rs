@@ -49,6 +49,8 @@ pub(super) struct Parser<'s> {
     /// References to be checked once all groups are known: number or name, place.
     pub(super) references: Vec<(GroupReference, std::ops::Range<usize>)>,
     depth: usize,
+    /// How many ranges the sets so far have together.
+    class_ranges: usize,
 }
 
 /// Reads `source`.
@@ -128,6 +130,7 @@ impl<'s> Parser<'s> {
             open_groups: Vec::new(),
             references: Vec::new(),
             depth: 0,
+            class_ranges: 0,
         }
     }
 }
@@ -217,6 +220,18 @@ impl Parser<'_> {
                 }
                 _ => self.literal(next),
             };
+            if let Node::Class(class) = &item {
+                self.class_ranges += class.ranges().len();
+                if self.class_ranges > limits::CLASS_RANGES {
+                    return Err(PatternError::new(
+                        format!(
+                            "the pattern's sets have more than {} ranges together",
+                            limits::CLASS_RANGES
+                        ),
+                        self.cursor.at - 1..self.cursor.at,
+                    ));
+                }
+            }
             items.push(item);
             before = Before::Item;
         }
