@@ -2,6 +2,9 @@
 
 mod clock;
 mod error;
+mod gguf;
+#[cfg(test)]
+mod loading_tests;
 mod reads;
 mod run;
 mod source;
