@@ -55,7 +55,7 @@ impl Render<'_> {
                 args.none(name)?;
                 match (subject, subject.as_int()) {
                     (Py::Float(number), _) => Ok(Py::Float(number.abs())),
-                    (_, Some(number)) => Ok(Py::int(number.abs())),
+                    (_, Some(number)) => Ok(Py::int(number.saturating_abs())),
                     (other, None) => Err(Fault::error(format!(
                         "`abs` needs a number, not a `{}`",
                         other.type_name()

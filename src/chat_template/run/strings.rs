@@ -314,7 +314,7 @@ pub(super) fn call(
                 Some('+' | '-') => text.split_at(1),
                 _ => ("", &**text),
             };
-            let width = int_or(Some(&width), 0)? - i64::from(!sign.is_empty());
+            let width = int_or(Some(&width), 0)?.saturating_sub(i64::from(!sign.is_empty()));
             let padded = pad(digits, width, '0', true, false)?;
             render.string(format!("{sign}{padded}"))
         }
