@@ -162,22 +162,30 @@ impl Problem {
         else {
             return Vec::new();
         };
-        let primary = diagnostic
-            .place
-            .span
-            .iter()
-            .map(|span| (span, None, AnnotationKind::Primary));
+        // Where a label points into the place itself, such as at a sign in a pattern, it is the better place.
+        let primary = diagnostic.place.span.iter().filter(|span| {
+            !diagnostic
+                .labels
+                .iter()
+                .any(|label| span.start <= label.span.start && label.span.end <= span.end)
+        });
         let labels = diagnostic.labels.iter().map(|label| {
             let text = (!label.text.is_empty()).then(|| escape::line(&label.text).into_owned());
-            (&label.span, text, AnnotationKind::Context)
+            (&label.span, text)
         });
         primary
+            .map(|span| (span, None))
             .chain(labels)
-            .map(|(span, label, kind)| Place {
+            .enumerate()
+            .map(|(index, (span, label))| Place {
                 name: escape::line(&document.name),
                 excerpt: Excerpt::of(text, span),
                 label,
-                kind,
+                kind: if index == 0 {
+                    AnnotationKind::Primary
+                } else {
+                    AnnotationKind::Context
+                },
             })
             .collect()
     }

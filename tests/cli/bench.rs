@@ -1,7 +1,11 @@
 //! A folder with files, and the binary run in it.
 
 use std::fmt;
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -125,6 +129,24 @@ impl Bench {
 
 pub(crate) fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_obverse"))
+}
+
+/// Gives the lines of a running program one by one, and fails when the next one does not come soon. The program's output
+/// is closed at the first line after nobody asks any more.
+pub(crate) fn lines_of(output: impl Read + Send + 'static) -> impl FnMut() -> String {
+    let (sender, receiver) = mpsc::sync_channel(0);
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            if sender.send(line.expect("UTF-8")).is_err() {
+                break;
+            }
+        }
+    });
+    move || {
+        receiver
+            .recv_timeout(Duration::from_secs(20))
+            .expect("a line, soon")
+    }
 }
 
 impl Run {

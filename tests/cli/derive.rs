@@ -76,8 +76,7 @@ fn what_is_not_proved_is_a_finding_with_its_smallest_message() {
       supports   system message, no tools
                  not: tools, calls, several calls, content with calls, tool results, reasoning
 
-      error[not-inverted]: a message does not come back from its render, after a user's message (no kwargs)
-      error[not-inverted]: a message does not come back from its render, after a user's message (no kwargs)
+      error[not-inverted]: a message does not come back from its render, after a user's message (no kwargs) (2 times)
       error[not-inverted]: a message does not come back from its render, with a system message (no kwargs)
 
       the smallest message that shows it
@@ -252,14 +251,21 @@ fn a_file_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn the_date_and_the_special_tokens_are_given() {
-    let dated = format!("{{{{ bos_token }}}}{{{{ strftime_now('%Y') }}}}{CHAT}");
+    let dated = CHAT
+        .replace("<assistant>", "<assistant{{ strftime_now(' %Y') }}>")
+        .replace(
+            "<{{ message.role }}>",
+            "<{{ message.role }}{{ strftime_now(' %Y') }}>",
+        )
+        .replace("</{{ message.role }}>", "{{ eos_token }}");
     let bench = Bench::new().file("dated.jinja", dated);
-    let run = bench.run("derive dated.jinja --date 2001-01-01 --explain");
-    assert!(run.stderr.contains("<s>2001<user>"), "{run}");
+    let run = bench.run("derive dated.jinja --date 2001-01-01");
+    assert!(run.stdout.contains("<assistant 2001>"), "{run}");
+    assert!(run.stdout.contains("</s>"), "{run}");
     assert!(run.stderr.contains("info[assumed-special-token]"), "{run}");
-    let run =
-        bench.run("derive dated.jinja --date 2001-01-01 --explain --special-token bos_token=<b>");
-    assert!(run.stderr.contains("<b>2001<user>"), "{run}");
+    let run = bench.run("derive dated.jinja --special-token eos_token=<e>");
+    assert!(run.stdout.contains("<e>"), "{run}");
+    assert!(!run.stdout.contains("2001"), "{run}");
     assert!(!run.stderr.contains("assumed"), "{run}");
 }
 

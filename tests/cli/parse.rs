@@ -1,6 +1,6 @@
 //! `obverse parse`.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::bench::{self, Bench, TEMPLATE};
@@ -136,8 +136,7 @@ fn events_are_written_before_more_is_read() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = || lines.next().unwrap().unwrap();
+    let mut next = bench::lines_of(child.stdout.take().unwrap());
     // A character of four bytes and a delimiter arrive cut in two, and no line ever ends.
     input.write_all(b"a\xf0\x9f").unwrap();
     assert!(next().contains("region_open"));
@@ -190,15 +189,10 @@ fn a_bad_pattern_is_shown_with_the_place_inside_it() {
     let bench = Bench::new().file("broken.json", broken);
     assert_snapshot!(bench.run("parse broken.json").refused(2), @r#"
     error[bad-pattern]: close_pattern does not compile: `)` is missing
-     --> broken.json:6:34
+     --> broken.json:6:58
       |
     6 |     "content": {"close_pattern": "\\s*(?<end></assistant>"},
-      |                                  ^^^^^^^^^^^^^^^^^^^^^^^^^
-      |
-     ::: broken.json:6:58
-      |
-    6 |     "content": {"close_pattern": "\\s*(?<end></assistant>"},
-      |                                                          - `)` is missing
+      |                                                          ^ `)` is missing
       |
       = note: at $.fields.content.close_pattern
     "#);
@@ -321,6 +315,7 @@ fn a_truncated_tool_call_leaves_the_rest_of_the_message() {
       |       ^^^^^^^^^^^^^^^^^^^
       |
       = note: field `tool_calls`, bytes 34 to 53
+      = note: the response ends inside this region
       = note: raw text: {"name": "f", "argu
       = help: set content_args.allow_non_json to take such a region as text
     "#);
@@ -381,6 +376,7 @@ fn what_follows_a_broken_region_is_parsed() {
       = note: field `tool_calls`, bytes 8 to 10
       = note: raw text: [1
       = help: set content_args.allow_non_json to take such a region as text
+
     error[json]: field 'tool_calls': the region is not JSON: expected a value
      --> <stdin>:2:47
       |
@@ -449,7 +445,7 @@ fn a_prefix_with_a_broken_region_is_an_error() {
     }
     --- stderr
     error[json]: field 'tool_calls': the region is not JSON: expected a value
-    --> <stdin>
+    --> the prefix
      = note: field `tool_calls`, bytes 0 to 0
      = note: raw text: [
      = help: set content_args.allow_non_json to take such a region as text

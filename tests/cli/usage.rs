@@ -1,6 +1,6 @@
 //! What holds for every verb: usage errors, help, colours, a reader that goes away.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::bench::{self, Bench};
@@ -135,13 +135,12 @@ fn a_reader_that_goes_away_ends_the_work_quietly() {
             .spawn()
             .unwrap();
         let mut input = child.stdin.take().unwrap();
-        let mut first = String::new();
         let line = b"{\"messages\": [], \"response\": \"<think>a</think>b\"}\n";
         input.write_all(line).unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        output.read_line(&mut first).unwrap();
+        let mut next = bench::lines_of(child.stdout.take().unwrap());
+        let first = next();
         assert!(first.starts_with('{'), "{first}");
-        drop(output);
+        drop(next);
         // It may be gone before all of this is written.
         for _ in 0..10_000 {
             if input.write_all(line).is_err() {

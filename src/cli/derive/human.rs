@@ -35,7 +35,14 @@ pub(super) fn report(report: &Report) -> String {
     if !findings.is_empty() {
         out.push('\n');
     }
+    // The same may have been found several times, with other counterexamples.
+    let mut told: Vec<&Finding> = Vec::new();
     for finding in &findings {
+        let is_same = |other: &&Finding| other.code == finding.code && other.text == finding.text;
+        if told.iter().any(is_same) {
+            continue;
+        }
+        told.push(finding);
         let (style, name) = match finding.severity {
             Severity::Error => (RED, "error"),
             Severity::Warning => (YELLOW, "warning"),
@@ -44,7 +51,16 @@ pub(super) fn report(report: &Report) -> String {
         let text = escape::block(&finding.text);
         let text = text.trim_end().replace('\n', "\n      ");
         let label = paint(style.bold(), name);
-        out.push_str(&format!("  {label}[{}]: {text}\n", finding.code));
+        let times = match findings
+            .iter()
+            .copied()
+            .filter(|other| is_same(other))
+            .count()
+        {
+            1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        out.push_str(&format!("  {label}[{}]: {text}{times}\n", finding.code));
     }
     if let Some(smallest) = smallest(&findings) {
         out.push_str(&counterexample(smallest));

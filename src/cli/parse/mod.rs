@@ -102,15 +102,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             whole(session, &name, &text)
         }
         Err(error) => {
-            show(&error, &name, None);
+            let errors = [*error];
+            problem(&errors[0], "the prefix", None, usize::MAX).show();
             let message = template.defaults().clone();
             if args.events {
                 let mut out = output::results();
-                write_line(&mut out, "error", "error", wire::parse_error(&error))?;
+                write_line(&mut out, "error", "error", wire::parse_error(&errors[0]))?;
                 write_line(&mut out, "partial_message", "message", message)?;
                 out.flush()?;
             } else {
-                output::print_json(&wire::pretty(&partial(&[*error], message)))?;
+                output::print_json(&wire::pretty(&partial(&errors, message)))?;
             }
             Ok(Status::Found)
         }
@@ -133,9 +134,7 @@ fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
 fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
     session.feed(text, &mut |_| ());
     let ended = session.finish(&mut |_| ());
-    for error in &ended.errors {
-        show(error, name, Some(text));
-    }
+    show(&ended.errors, name, Some(text), text.len());
     if ended.errors.is_empty() {
         output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
         return Ok(Status::Done);
@@ -203,9 +202,7 @@ fn follow(
     };
     write_line(&mut out, kind, "message", ended.message)?;
     out.flush()?;
-    for error in &ended.errors {
-        show(error, name, None);
-    }
+    show(&ended.errors, name, None, decoded);
     Ok(if ended.errors.is_empty() {
         Status::Done
     } else {
@@ -243,8 +240,18 @@ fn bad_utf8(name: &str, message: &str) -> Problem {
     })
 }
 
-/// Tells people why a region did not parse. Without the `text`, which a stream no longer has, the byte range must do.
-fn show(error: &ParseError, name: &str, text: Option<&str>) {
+/// Tells people why regions did not parse. Without the `text`, which a stream no longer has, the byte ranges must do;
+/// `length` is the response's in bytes.
+fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
+    for (index, error) in errors.iter().enumerate() {
+        if index > 0 {
+            output::tell("\n");
+        }
+        problem(error, name, text, length).show();
+    }
+}
+
+fn problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {
     let mut diagnostic = Diagnostic::error(error.kind.name(), &error.message);
     diagnostic.place.span = error.span.clone();
     diagnostic.hint = error.hint.clone();
@@ -255,9 +262,12 @@ fn show(error: &ParseError, name: &str, text: Option<&str>) {
     if let (Some(field), Some(span)) = (&error.field, &error.span) {
         let range = format!("field `{field}`, bytes {} to {}", span.start, span.end);
         problem = problem.with_note(range);
+        if span.end == length {
+            problem = problem.with_note("the response ends inside this region");
+        }
     }
     if let Some(raw) = &error.raw {
         problem = problem.with_note(format!("raw text: {}", escape::short(raw, RAW)));
     }
-    problem.show();
+    problem
 }
