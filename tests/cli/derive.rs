@@ -96,18 +96,20 @@ fn the_evidence_is_shown_as_diffs() {
     let explained = bench.run("derive chat.jinja --explain");
     assert_eq!(explained.stdout, plain.stdout);
     let evidence = explained.stderr.strip_prefix(&plain.stderr).unwrap();
-    assert_snapshot!(evidence, @r#"
-    anchor  "<assistant>"
-      what the generation prompt adds after a user's message, as far as the answered conversation has it too
-      left  conversation
-      right with the generation prompt
-      │ Quern maple</user>{+<assistant>+}
+    assert_snapshot!(format!("the report\n{evidence}"), @r#"
+    the report
 
-    turn end  "</assistant>"
-      what follows the answer both at the end and before the next message
-      left  at the end
-      right before the next message
-      │ Quern maple</user><assistant>Zephyr wold</assistant>{+<user>+}
+      anchor  "<assistant>"
+        what the generation prompt adds after a user's message, as far as the answered conversation has it too
+        left  conversation
+        right with the generation prompt
+        │ Quern maple</user>{+<assistant>+}
+
+      turn end  "</assistant>"
+        what follows the answer both at the end and before the next message
+        left  at the end
+        right before the next message
+        │ Quern maple</user><assistant>Zephyr wold</assistant>{+<user>+}
     "#);
 }
 
