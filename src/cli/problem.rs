@@ -12,6 +12,14 @@ use super::{escape, output};
 /// How many characters of a long line are shown on either side of a place.
 const MARGIN: usize = 60;
 
+/// How many diagnostics are shown; after so many nobody reads on.
+pub(crate) const MANY: usize = 20;
+
+/// A line that says how many of `count` diagnostics are not shown, if there are such.
+pub(crate) fn more(count: usize) -> Option<String> {
+    (count > MANY).then(|| format!("... and {} more\n", count - MANY))
+}
+
 /// A text that diagnostics speak of.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
@@ -99,11 +107,13 @@ impl Problem {
 
     /// Each diagnostic as a block of lines, styled, everything from outside escaped.
     pub(crate) fn render(&self) -> String {
-        let blocks: Vec<String> = self
+        let mut blocks: Vec<String> = self
             .diagnostics
             .iter()
+            .take(MANY)
             .map(|diagnostic| self.render_one(diagnostic))
             .collect();
+        blocks.extend(more(self.diagnostics.len()));
         blocks.join("\n")
     }
 
@@ -323,6 +333,15 @@ mod tests {
         assert_eq!(excerpt.column, 501);
         assert_eq!(excerpt.shown.chars().count(), 2 * MARGIN + 3);
         assert_eq!(&excerpt.shown[excerpt.span], "é");
+    }
+
+    #[test]
+    fn of_many_diagnostics_the_first_are_shown() {
+        let many = vec![Diagnostic::error("unknown-key", "no"); MANY + 3];
+        let shown = plain(&Problem::all(many));
+        assert_eq!(shown.matches("error[").count(), MANY);
+        assert!(shown.ends_with("\n... and 3 more\n"), "{shown}");
+        assert_eq!(more(MANY), None);
     }
 
     #[test]

@@ -17,6 +17,9 @@ const COLUMN: usize = 11;
 /// How many characters of a text in a counterexample are shown.
 const SHOWN: usize = 400;
 
+/// How many of a prefix, of which only the end matters.
+const PREFIX: usize = 120;
+
 /// The report, styled and escaped.
 pub(super) fn report(report: &Report) -> String {
     let mut out = headline(report);
@@ -256,7 +259,7 @@ fn counterexample(found: &Counterexample) -> String {
     let mut line = |name: &str, text: String| row(&mut out, name, &text);
     line("message", value(&found.message));
     if !found.prefix.is_empty() {
-        line("prefix", text(&found.prefix));
+        line("prefix", escape::end(&found.prefix, PREFIX));
     }
     line("response", text(&found.response));
     line("expected", paint(GREEN, &value(&found.expected)));
