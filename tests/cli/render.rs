@@ -85,6 +85,12 @@ fn special_tokens_are_assumed_only_where_nothing_tells_them() {
             .done();
         assert_eq!(text, "<b>.");
     }
+    // A config that names no token says that there is none.
+    let silent = "{\"chat_template\": \"[{{ bos_token }}]\"}";
+    let text = bench
+        .file("silent/tokenizer_config.json", silent)
+        .run("render silent --messages messages.json");
+    assert_eq!(text.done(), "[]");
 }
 
 #[test]
