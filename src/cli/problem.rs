@@ -9,8 +9,11 @@ use obverse::diagnostic::{Diagnostic, Severity};
 use super::status::Status;
 use super::{escape, output};
 
-/// How many characters of a long line are shown on either side of a place.
-const MARGIN: usize = 60;
+/// How many characters of a line are shown.
+const WIDTH: usize = 120;
+
+/// How many of them stand before the place, when the line is longer.
+const BEFORE: usize = 40;
 
 /// How many diagnostics are shown; after so many nobody reads on.
 pub(crate) const MANY: usize = 20;
@@ -244,11 +247,16 @@ impl Excerpt {
             to -= 1;
         }
         let end = boundary(text, span.end).clamp(start, to);
-        let marked = cut_end(&text[start..end], 2 * MARGIN);
-        let after = &text[start + marked.len()..to];
         let before = &text[from..start];
+        let (before_width, width) = if text[from..to].chars().count() <= WIDTH {
+            (WIDTH, WIDTH)
+        } else {
+            (BEFORE, WIDTH - BEFORE)
+        };
+        let marked = cut_end(&text[start..end], width);
+        let after = &text[start + marked.len()..to];
         let mut shown = String::new();
-        let near = cut_start(before, MARGIN);
+        let near = cut_start(before, before_width);
         if near.len() < before.len() {
             shown.push('…');
         }
@@ -256,7 +264,7 @@ impl Excerpt {
         let begin = shown.len();
         shown.push_str(&escape::line(marked));
         let finish = shown.len();
-        let near = cut_end(after, MARGIN);
+        let near = cut_end(after, width - marked.chars().count());
         shown.push_str(&escape::line(near));
         if near.len() < after.len() {
             shown.push('…');
@@ -331,8 +339,11 @@ mod tests {
         let text = "é".repeat(1000);
         let excerpt = Excerpt::of(&text, &(1000..1002));
         assert_eq!(excerpt.column, 501);
-        assert_eq!(excerpt.shown.chars().count(), 2 * MARGIN + 3);
+        assert_eq!(excerpt.shown.chars().count(), WIDTH + 2);
         assert_eq!(&excerpt.shown[excerpt.span], "é");
+        let excerpt = Excerpt::of(&text, &(0..2000));
+        assert_eq!(excerpt.shown.chars().count(), WIDTH - BEFORE + 1);
+        assert_eq!(excerpt.span, 0..2 * (WIDTH - BEFORE));
     }
 
     #[test]

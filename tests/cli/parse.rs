@@ -206,7 +206,7 @@ fn everything_that_is_wrong_is_shown() {
     error[empty-literal]: start_anchor must not be empty text
      --> broken.json:1:18
       |
-    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xm…
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
       |                  ^^
       |
       = note: at $.start_anchor
@@ -232,8 +232,8 @@ fn everything_that_is_wrong_is_shown() {
     error[unknown-content]: there is no content parser "xml"
      --> broken.json:1:77
       |
-    1 | … "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
-      |                                                              ^^^^^
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                                                             ^^^^^
       |
       = note: at $.fields.c.content
       = help: the content parsers are text, int, float, bool, json, xml-inline, kv-lines
@@ -241,8 +241,8 @@ fn everything_that_is_wrong_is_shown() {
     error[unknown-key]: a response template has no key "x"
      --> broken.json:1:86
       |
-    1 | …lds": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
-      |                                                              ^^^
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                                                                      ^^^
       |
       = note: at $.x
       = help: its keys are version, defaults, fields, start_anchor, start_anchor_pattern

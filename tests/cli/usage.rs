@@ -109,6 +109,26 @@ fn colours_are_for_those_who_want_them() {
 }
 
 #[test]
+fn no_color_is_honoured() {
+    let bench = Bench::new();
+    let told = |variables: &[&str], arguments: &[&str]| {
+        let mut command = bench.command();
+        for name in variables {
+            command.env(name, "1");
+        }
+        let output = command
+            .args(["parse", "missing"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(told(&["CLICOLOR_FORCE"], &[]).contains('\u{1b}'));
+    assert!(!told(&["CLICOLOR_FORCE", "NO_COLOR"], &[]).contains('\u{1b}'));
+    assert!(told(&["NO_COLOR"], &["--color", "always"]).contains('\u{1b}'));
+}
+
+#[test]
 fn results_are_never_coloured() {
     let bench = Bench::new();
     let plain = bench.run_with("parse template.json", "Hi").done();
