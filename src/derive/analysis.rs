@@ -94,6 +94,15 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     };
     let reasoning = reasoning.reasoning;
 
+    if let Some(reasoning) = &reasoning {
+        for (literal, found) in
+            anchor::with_closed_reasoning(lab, &user, &anchor, &settings, &reasoning.close)
+        {
+            anchor.literals.push(literal);
+            evidence.push(found);
+        }
+    }
+
     let (content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 

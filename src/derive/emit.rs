@@ -7,6 +7,7 @@
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
+use super::arguments::{self, ArgumentTag};
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
 use super::text;
@@ -138,7 +139,7 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             ..FieldDocument::default()
         },
         Shape::Tagged { between } => FieldDocument {
-            open: Some(opening(calls, name_pattern(between))),
+            open: Some(opening(calls, name_pattern(between, between))),
             close: closing(calls, ends),
             repeats: true,
             content: Some(
@@ -148,14 +149,77 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
                 }
                 .to_owned(),
             ),
-            transform: Some(call_object(
-                Value::from("{name}"),
-                Value::from("{content}"),
-                None,
-            )),
+            transform: Some(named_call()),
             ..FieldDocument::default()
         },
+        Shape::Tags { between, argument } => {
+            let after = format!("{between}{}", argument.open);
+            FieldDocument {
+                open: Some(opening(calls, name_pattern(between, &after))),
+                close: closing(calls, ends),
+                repeats: true,
+                content: Some("xml-inline".to_owned()),
+                content_args: tag_arguments(argument),
+                transform: Some(named_call()),
+                ..FieldDocument::default()
+            }
+        }
     }
+}
+
+/// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that
+/// was read as a number cannot be made the text again that the tool's schema may ask for, while text can be typed by it.
+fn tag_arguments(argument: &ArgumentTag) -> Map {
+    Map::from_iter([("tag_pattern".to_owned(), Value::from(tag_pattern(argument)))])
+}
+
+/// A call whose name was captured by what opens it.
+fn named_call() -> Value {
+    call_object(Value::from("{name}"), Value::from("{content}"), None)
+}
+
+/// A pattern for one argument. White space that the template writes around a value may be missing, and no other is taken
+/// from the value.
+fn tag_pattern(argument: &ArgumentTag) -> String {
+    let stop = class_of_stop(&argument.between);
+    let (between, lead) = split_space(&argument.between, Edge::End);
+    let (close, trail) = split_space(&argument.close, Edge::Start);
+    let close = text::escape_loosely(close.trim_end()).replace(arguments::KEY, "(?P=key)");
+    format!(
+        "{}(?P<key>[^\\s{stop}]+){}{}(?P<value>.*?){}{close}",
+        text::escape_loosely(argument.open.trim_start()),
+        text::escape_loosely(between),
+        optional_space(lead),
+        optional_space(trail),
+    )
+}
+
+/// Which edge of a literal touches the value.
+enum Edge {
+    Start,
+    End,
+}
+
+/// A literal and the white space at its edge.
+fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
+    match edge {
+        Edge::Start => {
+            let rest = literal.trim_start();
+            (rest, &literal[..literal.len() - rest.len()])
+        }
+        Edge::End => {
+            let rest = literal.trim_end();
+            (rest, &literal[rest.len()..])
+        }
+    }
+}
+
+/// White space of which each character may be missing.
+fn optional_space(space: &str) -> String {
+    space
+        .chars()
+        .map(|c| format!("{}?", text::escape(&c.to_string())))
+        .collect()
 }
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
@@ -173,11 +237,7 @@ fn bare_object(members: &Members, ends: &[&str]) -> FieldDocument {
         close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
         repeats: true,
         content: Some("json".to_owned()),
-        transform: Some(call_object(
-            Value::from("{name}"),
-            Value::from("{content}"),
-            None,
-        )),
+        transform: Some(named_call()),
         ..FieldDocument::default()
     }
 }
@@ -228,21 +288,24 @@ fn opening(calls: &ToolCalls, name: String) -> Delimiter {
     Delimiter::pattern(pattern)
 }
 
-/// A group for the name up to what stands after it.
-fn name_pattern(between: &str) -> String {
-    let stop = between.trim_start().chars().next().map(|c| match c {
-        '\\' | ']' | '[' | '^' | '-' => format!("\\{c}"),
-        c => c.to_string(),
-    });
-    let space = if between.starts_with(char::is_whitespace) {
-        "\\s*"
-    } else {
-        ""
-    };
+/// The first sign of what stands after a name, written for a set of characters.
+fn class_of_stop(after: &str) -> String {
+    match after.trim_start().chars().next() {
+        Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
+        Some(c) => c.to_string(),
+        None => String::new(),
+    }
+}
+
+/// A group for the name up to what stands after it, of which `between` is taken.
+fn name_pattern(between: &str, after: &str) -> String {
+    let spaced = between.starts_with(char::is_whitespace) && !between.trim().is_empty();
+    let space = if spaced { "\\s*" } else { "" };
+    let between = between.trim();
     format!(
         "(?P<name>[^\\s{}]+){space}{}\\s*",
-        stop.unwrap_or_default(),
-        text::escape_loosely(between.trim())
+        class_of_stop(after),
+        text::escape_loosely(between)
     )
 }
 
@@ -307,9 +370,9 @@ mod tests {
 
     #[test]
     fn a_name_ends_where_the_rest_of_its_tag_begins() {
-        assert_eq!(name_pattern(">\n"), "(?P<name>[^\\s>]+)>\\s*");
+        assert_eq!(name_pattern(">\n", ">\n"), "(?P<name>[^\\s>]+)>\\s*");
         assert_eq!(
-            name_pattern("\n```json\n"),
+            name_pattern("\n```json\n", "\n```json\n"),
             "(?P<name>[^\\s`]+)\\s*```json\\s*"
         );
     }

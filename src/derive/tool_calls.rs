@@ -1,12 +1,13 @@
 //! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
 
 use super::anchor::Anchor;
+use super::arguments::{self, ArgumentTag};
 use super::evidence::{Evidence, Sample};
 use super::json_shape::{self, Place};
 use super::lab::{Context, Lab};
 use super::probe::{self, ArgumentsForm, Assistant, Call, Dialect, NoContent};
 use super::reasoning::Reasoning;
-use super::text;
+use super::text::{self, Repeated};
 use crate::value::Value;
 
 /// How a chat template writes tool calls.
@@ -36,6 +37,12 @@ pub(super) enum Shape {
     Tagged {
         /// What stands between name and arguments.
         between: String,
+    },
+    /// The name and each argument stand in tags of their own.
+    Tags {
+        /// What stands between name and arguments.
+        between: String,
+        argument: ArgumentTag,
     },
 }
 
@@ -113,7 +120,7 @@ pub(super) fn read(
             }
             None => {
                 obstacle.get_or_insert_with(|| {
-                    format!("calls are rendered, but not as JSON or as a name beside JSON arguments:\n{said}")
+                    format!("calls are rendered, but not as JSON, nor as a name beside arguments that are JSON or stand in tags:\n{said}")
                 });
             }
         }
@@ -182,6 +189,7 @@ fn cut(said: &str, calls: &[Call]) -> Option<Cut> {
     cut_array(said, calls)
         .or_else(|| cut_objects(said, calls))
         .or_else(|| cut_tagged(said, calls))
+        .or_else(|| cut_tags(said, calls))
 }
 
 fn cut_array(said: &str, calls: &[Call]) -> Option<Cut> {
@@ -242,6 +250,28 @@ fn cut_tagged(said: &str, calls: &[Call]) -> Option<Cut> {
     })
 }
 
+fn cut_tags(said: &str, calls: &[Call]) -> Option<Cut> {
+    let mut literals = Vec::new();
+    let mut shape = None;
+    let mut from = 0;
+    for call in calls {
+        let name = from + said[from..].find(&call.name)?;
+        let name_end = name + call.name.len();
+        let (tags, end) = arguments::tags(&said[name_end..], &call.arguments)?;
+        literals.push(said[from..name].to_owned());
+        shape.get_or_insert(Shape::Tags {
+            between: tags.before,
+            argument: tags.argument,
+        });
+        from = name_end + end;
+    }
+    literals.push(said[from..].to_owned());
+    Some(Cut {
+        literals,
+        shape: shape?,
+    })
+}
+
 /// Where the parts of `call` are in its JSON object.
 fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
     let name = json_shape::find(value, &Value::from(call.name.as_str()))?;
@@ -283,29 +313,23 @@ fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
         None => single.shape,
     };
     let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
-    let (call, section, separator, tail) = match repeated {
-        Some([before, between, after]) => {
-            let close = text::snap_back(between, text::common_prefix(between, after));
-            let shared = text::common_suffix(before, between).min(between.len() - close);
-            let open = text::snap_forward(between, between.len() - shared);
-            (
-                (between[open..].to_owned(), between[..close].to_owned()),
-                before[..before.len() - (between.len() - open)].to_owned(),
-                between[close..open].to_owned(),
-                after[close..].to_owned(),
-            )
-        }
+    let around = match repeated {
+        Some([before, between, after]) => text::repeated(before, between, after),
         _ => {
-            let (close, tail) = split_end(&last, end);
-            ((first, close), String::new(), String::new(), tail)
+            let (close, after) = split_end(&last, end);
+            Repeated {
+                each: (first, close),
+                after,
+                ..Repeated::default()
+            }
         }
     };
-    let (section_close, turn_end) = split_end(&tail, end);
+    let (section_close, turn_end) = split_end(&around.after, end);
     ToolCalls {
         shape,
-        call,
-        section: (section, section_close),
-        separator,
+        call: around.each,
+        section: (around.before, section_close),
+        separator: around.separator,
         turn_end,
         parallel,
     }
