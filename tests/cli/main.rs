@@ -4,5 +4,6 @@ mod bench;
 mod derive;
 mod lines;
 mod parse;
+mod reference;
 mod render;
 mod usage;
