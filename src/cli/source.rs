@@ -146,7 +146,7 @@ fn load_problem(error: &LoadError) -> Problem {
     match error {
         LoadError::Unreadable { path, reason } => Problem::failed(
             "unreadable",
-            format!("cannot read {}: {reason}", path.display()),
+            format!("cannot read {}: {reason}", input::name(path)),
         ),
         LoadError::NotUtf8 { path, offset } => match std::fs::read(path) {
             Ok(bytes) if std::str::from_utf8(&bytes).is_err() => {

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Problem::failed(
                 "unwritable",
-                format!("cannot create {}: {error}", folder.display()),
+                format!("cannot create {}: {error}", input::name(folder)),
             )
         })?;
     }
@@ -176,8 +176,7 @@ fn store(
         None => false,
     };
     for file in wrote {
-        let name = file.display().to_string();
-        output::tell(&format!("  wrote {}\n", super::escape::line(&name)));
+        output::tell(&format!("  wrote {}\n", input::name(&file)));
     }
     if report_to_stdout {
         output::print_json(&report)?;
