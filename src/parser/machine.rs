@@ -200,10 +200,9 @@ impl Machine {
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
-        let before = self.position;
         self.read_to(start, sink);
         self.position = end;
-        self.idle = if end > before { 0 } else { self.idle + 1 };
+        self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
             self.stalled = true;
             return Err(ParseError::new(
@@ -243,6 +242,7 @@ impl Machine {
         if end <= self.position {
             return;
         }
+        self.idle = 0;
         let text = &self.buffer[self.position - self.base..end - self.base];
         if let Some(index) = self.region.field {
             let field = &self.template.fields()[index];

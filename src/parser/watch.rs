@@ -22,6 +22,8 @@ pub(super) struct Watch {
     /// Where the field's name stands among the names in code point order, which settles ties.
     rank: usize,
     pattern: Pattern,
+    /// Whether a match waits for the text that follows it: see [`Watch::waits`].
+    patient: bool,
     search: Search,
     state: State,
 }
@@ -51,6 +53,7 @@ impl Watch {
             field,
             rank,
             pattern: pattern.clone(),
+            patient: pattern.as_literals().is_none_or(extend_each_other),
             search: Search::new(pattern, 0),
             state: State::Pending { hold: 0 },
         }
@@ -78,10 +81,27 @@ impl Watch {
         }
         Ok(())
     }
+
+    /// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
+    /// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
+    /// holds makes each chunk's events the same.
+    fn waits(&self, captures: &Captures, end: usize) -> bool {
+        captures.span.end == end && (self.patient || captures.span.is_empty())
+    }
+}
+
+/// Whether one literal begins another.
+fn extend_each_other(literals: &[String]) -> bool {
+    literals.iter().any(|long| {
+        literals
+            .iter()
+            .any(|short| long != short && long.starts_with(short.as_str()))
+    })
 }
 
 /// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
-/// then opens before closes, then by the field's name, as the reference orders them.
+/// then opens before closes, then by the field's name, as the reference orders them. One that begins at the very end of a
+/// complete text, where nothing is left to open or close, does not count, nor does it there.
 pub(super) fn next_delimiter(
     watches: &mut [Watch],
     indices: &[usize],
@@ -93,15 +113,20 @@ pub(super) fn next_delimiter(
     for &index in indices {
         let watch = &mut watches[index];
         watch.advance(window, from)?;
-        if let State::Pending { hold: pending } = watch.state {
-            hold = hold.min(pending);
+        match &watch.state {
+            State::Pending { hold: pending } => hold = hold.min(*pending),
+            State::Found(captures) if !window.complete && watch.waits(captures, end) => {
+                hold = hold.min(captures.span.start);
+            }
+            State::Found(_) => {}
         }
     }
     let best = indices
         .iter()
         .filter_map(|&index| match &watches[index].state {
-            State::Found(captures) => Some((index, captures)),
-            State::Pending { .. } => None,
+            // A delimiter that is held and begins no later could still turn out to be the next, or the longer one.
+            State::Found(captures) if captures.span.start < hold => Some((index, captures)),
+            _ => None,
         })
         .min_by_key(|(index, captures)| {
             let watch = &watches[*index];
@@ -114,15 +139,9 @@ pub(super) fn next_delimiter(
             )
         });
     Ok(match best {
-        // A pending delimiter that begins at the same place could still turn out to be the longer one.
-        Some((watch, captures)) if window.complete || captures.span.start < hold => {
-            Next::Delimiter {
-                watch,
-                captures: captures.clone(),
-            }
-        }
-        Some((_, captures)) => Next::None {
-            hold: hold.min(captures.span.start),
+        Some((watch, captures)) => Next::Delimiter {
+            watch,
+            captures: captures.clone(),
         },
         None => Next::None { hold },
     })
