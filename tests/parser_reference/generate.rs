@@ -4,7 +4,7 @@ use obverse::value::{Map, Value, json};
 
 use super::pool::{
     ANCHORS, CONTENTS, Content, DEFAULTS, DELIMITERS, Delimiter, EACH, NAMES, NOISE, TOOLS,
-    TRANSFORMS,
+    TRANSFORMS, wild,
 };
 use super::support::parsing::cut;
 use super::support::random::Random;
@@ -24,8 +24,8 @@ pub struct Case {
 
 /// A field of the document, as far as responses are made of it.
 struct Part {
-    open: Option<&'static Delimiter>,
-    close: Option<&'static Delimiter>,
+    open: Option<Delimiter>,
+    close: Option<Delimiter>,
     content: &'static Content,
 }
 
@@ -62,7 +62,7 @@ pub fn case(random: &mut Random) -> Case {
         if !random.once_in(5) {
             prefix.push_str(random.pick(anchors));
         }
-        prefix + &text(random, &parts, 2)
+        prefix + &text(random, &parts, 2, steady)
     } else {
         String::new()
     };
@@ -74,7 +74,7 @@ pub fn case(random: &mut Random) -> Case {
     } else {
         Vec::new()
     };
-    let response = text(random, &parts, 7);
+    let response = text(random, &parts, 7, steady);
     let cut = cut(random, &response)
         .into_iter()
         .map(str::to_owned)
@@ -118,22 +118,25 @@ fn field(random: &mut Random, steady: bool, implicit: bool) -> (Part, Map) {
     let mut field = object(content.json);
     let delimiter = |random: &mut Random| {
         let pool: &'static [Delimiter] = DELIMITERS;
+        if !steady && random.once_in(4) {
+            return wild(random);
+        }
         loop {
             let found = &pool[random.below(pool.len())];
             if found.steady || !steady {
-                return found;
+                return found.clone();
             }
         }
     };
     let open = (!implicit).then(|| delimiter(random));
     let close = (!random.once_in(if implicit { 2 } else { 6 })).then(|| delimiter(random));
-    for (side, delimiter) in [("open", open), ("close", close)] {
+    for (side, delimiter) in [("open", &open), ("close", &close)] {
         if let Some(delimiter) = delimiter {
             let suffix = if delimiter.pattern { "_pattern" } else { "" };
-            field.insert(format!("{side}{suffix}"), value(delimiter.json));
+            field.insert(format!("{side}{suffix}"), value(&delimiter.json));
         }
     }
-    let named = [open, close].into_iter().flatten().any(|is| is.named);
+    let named = [&open, &close].into_iter().flatten().any(|is| is.named);
     if named || random.once_in(6) {
         let each = random.once_in(6);
         // Most that can be: a transform that asks for more than there is ends the parse.
@@ -169,12 +172,17 @@ fn field(random: &mut Random, steady: bool, implicit: bool) -> (Part, Map) {
 }
 
 /// Regions, whole and broken, with noise between them.
-fn text(random: &mut Random, parts: &[Part], most: usize) -> String {
+fn text(random: &mut Random, parts: &[Part], most: usize, steady: bool) -> String {
     let mut text = String::new();
     for _ in 0..=random.below(most) {
         let part = &parts[random.below(parts.len())];
-        let sides = [part.open, part.close].into_iter().flatten();
+        let sides = [&part.open, &part.close].into_iter().flatten();
         match random.below(8) {
+            // More than is kept of what has been read. Patterns made up could take for ever over it.
+            0 if steady && random.once_in(40) => {
+                let times = 500 + random.below(2_000);
+                text.push_str(&random.text(NOISE, 6).repeat(times));
+            }
             0 => text.push_str(&random.text(NOISE, 4)),
             1 => text.push_str(random.pick(part.content.texts)),
             2 => {
@@ -189,14 +197,14 @@ fn text(random: &mut Random, parts: &[Part], most: usize) -> String {
                 }
             }
             _ => {
-                if let Some(open) = part.open {
+                if let Some(open) = &part.open {
                     text.push_str(random.pick(open.texts));
                 }
                 text.push_str(random.pick(part.content.texts));
                 if random.once_in(6) {
                     text.push_str(&random.text(NOISE, 2));
                 }
-                if let (Some(close), true) = (part.close, !random.once_in(8)) {
+                if let (Some(close), true) = (&part.close, !random.once_in(8)) {
                     text.push_str(random.pick(close.texts));
                 }
             }

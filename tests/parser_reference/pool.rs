@@ -1,9 +1,14 @@
 //! What documents are made of: delimiters with texts that they match, content parsers with texts that they read.
 
+use std::borrow::Cow;
+
+use super::support::random::Random;
+
 /// A delimiter, as a document writes it.
+#[derive(Clone)]
 pub struct Delimiter {
     /// JSON: a literal, a list of literals, or the source of a pattern.
-    pub json: &'static str,
+    pub json: Cow<'static, str>,
     pub pattern: bool,
     /// Whether it has named groups, which a document may have only beside a transform.
     pub named: bool,
@@ -15,7 +20,7 @@ pub struct Delimiter {
 
 const fn literal(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
     Delimiter {
-        json,
+        json: Cow::Borrowed(json),
         pattern: false,
         named: false,
         texts,
@@ -25,38 +30,33 @@ const fn literal(json: &'static str, texts: &'static [&'static str]) -> Delimite
 
 /// A list of literals of which one may begin while another is under way.
 const fn list(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    Delimiter {
-        steady: false,
-        ..literal(json, texts)
-    }
+    let mut delimiter = literal(json, texts);
+    delimiter.steady = false;
+    delimiter
 }
 
 const fn steady(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    Delimiter {
-        pattern: true,
-        ..literal(json, texts)
-    }
+    let mut delimiter = literal(json, texts);
+    delimiter.pattern = true;
+    delimiter
 }
 
 const fn pattern(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    Delimiter {
-        steady: false,
-        ..steady(json, texts)
-    }
+    let mut delimiter = steady(json, texts);
+    delimiter.steady = false;
+    delimiter
 }
 
 const fn named(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    Delimiter {
-        named: true,
-        ..pattern(json, texts)
-    }
+    let mut delimiter = pattern(json, texts);
+    delimiter.named = true;
+    delimiter
 }
 
 const fn steady_named(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    Delimiter {
-        steady: true,
-        ..named(json, texts)
-    }
+    let mut delimiter = named(json, texts);
+    delimiter.steady = true;
+    delimiter
 }
 
 pub const DELIMITERS: &[Delimiter] = &[
@@ -363,3 +363,67 @@ pub const NOISE: &[&str] = &[
     "[", "]", "|", "/", "{", "\"", "\\", "$", "é", "🦀", "e\u{301}", "\r\n", ".", ":", "word",
     "The end.", "\u{0}", "\u{1}",
 ];
+
+/// What the patterns of [`wild`] speak of.
+const LETTERS: &[&str] = &["a", "b", "<", ">", "/", " ", "\\n", "é"];
+const WILD_TEXTS: &[&str] = &[
+    "a", "b", "ab", "aab", "<a>", "<b>", "</a>", "<", ">", " ", "\n", "é", "<ab/>", "", "bb\n",
+    "a>", "<<",
+];
+
+/// A pattern made up: it may match anything, and nothing.
+pub fn wild(random: &mut Random) -> Delimiter {
+    let source = alternatives(random, 2);
+    Delimiter {
+        json: Cow::Owned(obverse::value::json::quote(&source)),
+        pattern: true,
+        named: source.contains("(?P<"),
+        texts: WILD_TEXTS,
+        steady: false,
+    }
+}
+
+fn alternatives(random: &mut Random, depth: usize) -> String {
+    let count = 1 + usize::from(random.once_in(3));
+    let all: Vec<String> = (0..count).map(|_| sequence(random, depth)).collect();
+    all.join("|")
+}
+
+fn sequence(random: &mut Random, depth: usize) -> String {
+    (0..=random.below(4))
+        .map(|_| {
+            let item = item(random, depth);
+            let times = match random.below(10) {
+                0 => random.pick(&["*", "+", "?", "{1,2}", "{2}"]),
+                1 => random.pick(&["*?", "+?", "??", "*+", "++"]),
+                _ => "",
+            };
+            item + times
+        })
+        .collect()
+}
+
+fn item(random: &mut Random, depth: usize) -> String {
+    match random.below(if depth == 0 { 6 } else { 9 }) {
+        0 => random
+            .pick(&[".", "[ab]", "[^<]", "\\w", "\\s", "\\W", "[<>]", "\\S"])
+            .to_owned(),
+        1 if depth == 2 && random.once_in(4) => random
+            .pick(&["(?:^)", "(?:$)", "(?:\\Z)", "(?:\\b)", "(?:\\B)"])
+            .to_owned(),
+        6..9 => {
+            let inner = alternatives(random, depth - 1);
+            let open = match random.below(12) {
+                0 => "(?=",
+                1 => "(?!",
+                2 => "(?<=",
+                3 => "(?<!",
+                4 => "(?>",
+                5..9 => "(?:",
+                _ => "(",
+            };
+            format!("{open}{inner})")
+        }
+        _ => random.pick(LETTERS).to_owned(),
+    }
+}

@@ -1,25 +1,26 @@
 //! A failing case made small: fields and keys dropped, text dropped, for as long as it fails in the same way.
 
+use std::time::{Duration, Instant};
+
 use obverse::value::{Map, Value, json};
 
 use super::compare::Wrong;
 use super::generate::Case;
 
-/// How many smaller cases are tried.
-const TRIES: usize = 3_000;
+/// How long smaller cases are tried.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn shrink(
     mut case: Case,
     mut wrong: Wrong,
     judge: &mut dyn FnMut(&Case) -> Option<Wrong>,
 ) -> (Case, Wrong) {
-    let mut tries = TRIES;
+    let started = Instant::now();
     'again: loop {
         for smaller in smaller(&case) {
-            if tries == 0 {
+            if started.elapsed() > PATIENCE {
                 break 'again;
             }
-            tries -= 1;
             if let Some(found) = judge(&smaller)
                 && found.what == wrong.what
             {
