@@ -1,4 +1,38 @@
 //! Obverse: the workbench for response templates.
+//!
+//! A *chat template* turns messages into the text that a language model reads. A *response template* (the JSON document
+//! of Hugging Face transformers) turns the text that the model writes back into a message. Obverse derives the second
+//! from the first, proves it by inversion, and parses with it as text arrives.
+//!
+//! The rooms of this crate, in the order in which data flows through them:
+//!
+//! - [`chat_template`] loads chat templates (`.jinja`, `tokenizer_config.json`, a model folder, GGUF), renders them as
+//!   transformers does, and records what they read;
+//! - [`derive`] renders variants of a conversation, reads the model's format off their differences, writes a response
+//!   template for it and verifies that it brings messages back;
+//! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
+//! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
+//! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
+//! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
+//!
+//! Below all of them lie [`value`], JSON as Python knows it, and [`diagnostic`], what is wrong and where.
+//!
+//! ```
+//! use obverse::{chat_template, derive, parser, response_template::ResponseTemplate};
+//!
+//! let source = chat_template::from_text(
+//!     "example",
+//!     "{% for m in messages %}[{{ m.role }}]{{ m.content }}[/{{ m.role }}]{% endfor %}\
+//!      {% if add_generation_prompt %}[assistant]{% endif %}",
+//! )?;
+//! let derivation = derive::derive(&source, &derive::Options::default())?;
+//! assert!(derivation.report.verified);
+//!
+//! let template = ResponseTemplate::from_value(&derivation.document.to_value())?;
+//! let message = parser::parse_response("Hello![/assistant]", template, "", &[])?;
+//! assert_eq!(message["content"].as_str(), Some("Hello!"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod chat_template;
 pub mod content;

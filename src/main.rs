@@ -1,3 +1,7 @@
-//! The `obverse` binary.
+//! The `obverse` binary: arguments in, exit status out. Everything else is [`cli`] and the library.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main().into()
+}

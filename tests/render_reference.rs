@@ -241,6 +241,45 @@ fn corpus() -> Option<Vec<(String, String)>> {
     )
 }
 
+/// Each paragraph of the odd templates, named by its file and number.
+fn odd() -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    jinja_files(&root().join("tests/chat_templates_odd"), &mut paths);
+    let mut out = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("a template");
+        let file = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        for (index, source) in text.split("\n=====\n").enumerate() {
+            out.push((format!("{file}[{index}] {source:.60?}"), source.to_owned()));
+        }
+    }
+    out
+}
+
+#[test]
+fn odd_templates_render_as_in_transformers() {
+    let few = |name: &str| {
+        [
+            "plain/0",
+            "parts/0/false",
+            "two_calls/0/true",
+            "empty/0",
+            "unicode/0/false",
+        ]
+        .iter()
+        .any(|key| name.starts_with(key))
+    };
+    let cases: Vec<Case> = cases(false)
+        .into_iter()
+        .filter(|case| few(&case.name))
+        .collect();
+    compare(&odd(), &cases);
+}
+
 #[test]
 fn real_templates_render_as_in_transformers() {
     let Some(templates) = corpus() else { return };

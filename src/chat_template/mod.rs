@@ -7,6 +7,8 @@ mod run;
 mod source;
 mod survey;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -67,9 +67,52 @@ pub struct ChatTemplateSource {
     pub config_path: Option<PathBuf>,
     /// The special tokens that the templates are given: `bos_token`, `eos_token`, ...
     pub special_tokens: Map,
+    /// The special tokens that were assumed because nothing names them; see [`ChatTemplateSource::assuming_tokens`].
+    pub assumed_tokens: Vec<String>,
 }
 
+/// What the beginning and the end of a text are most often called, for templates that come without a configuration.
+const ASSUMED_TOKENS: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
+
 impl ChatTemplateSource {
+    /// The same source with special tokens, which win over those that it had.
+    #[must_use]
+    pub fn with_special_tokens(mut self, tokens: Map) -> Self {
+        self.assumed_tokens
+            .retain(|name| !tokens.contains_key(name));
+        self.special_tokens.extend(tokens);
+        for (_, template) in &mut self.templates {
+            *template = template
+                .clone()
+                .with_special_tokens(self.special_tokens.clone());
+        }
+        self
+    }
+
+    /// The same source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads and nothing
+    /// names, as is the case of a `.jinja` file on its own. The field `assumed_tokens` tells which.
+    #[must_use]
+    pub fn assuming_tokens(self) -> Self {
+        let missing: Vec<(&str, &str)> = ASSUMED_TOKENS
+            .into_iter()
+            .filter(|(name, _)| !self.special_tokens.contains_key(*name))
+            .filter(|(name, _)| {
+                let reads = |(_, template): &(String, ChatTemplate)| {
+                    template.variables().iter().any(|variable| variable == name)
+                };
+                self.templates.iter().any(reads)
+            })
+            .collect();
+        let tokens = missing
+            .iter()
+            .map(|(name, token)| ((*name).to_owned(), Value::from(*token)));
+        let mut source = self.with_special_tokens(tokens.collect());
+        source
+            .assumed_tokens
+            .extend(missing.iter().map(|(name, _)| (*name).to_owned()));
+        source
+    }
+
     /// The template that transformers would choose: `tool_use` when tools are given and there is one, else `default`;
     /// the error lists the names that there are.
     pub fn select(&self, with_tools: bool) -> Result<&ChatTemplate, LoadError> {
@@ -104,6 +147,7 @@ pub fn from_text(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError
         templates: vec![("default".to_owned(), template)],
         config_path: None,
         special_tokens: Map::new(),
+        assumed_tokens: Vec::new(),
     })
 }
 
@@ -187,6 +231,7 @@ pub fn load(path: &Path) -> Result<ChatTemplateSource, LoadError> {
         templates,
         config_path,
         special_tokens,
+        assumed_tokens: Vec::new(),
     })
 }
 

@@ -2,6 +2,17 @@
 //!
 //! The rules are those of `transformers.utils.chat_parsing` 5.23, the reference. A document's `content_args` may hold
 //! anything: what is wrong with them shows when a region is parsed, as there.
+//!
+//! Different on purpose:
+//!
+//! - Integers have any number of digits. Python refuses more than 4300 by default.
+//! - JSON nests at most [`json::MAX_DEPTH`](crate::value::json::MAX_DEPTH) deep, where Python stops near 990, and a
+//!   surrogate escape without its partner is U+FFFD.
+//! - What a transform writes and what `string_delims` rewrites is limited in proportion to the region.
+//! - Coercion changes arguments and nothing else. Where a transform puts one parsed object in two places, Python shares it,
+//!   and the reference coerces both.
+//! - An `anyOf` or `oneOf` that is not a list declares nothing. The reference fails for numbers and `true`.
+//! - A delimiter of `string_delims` is a string. The reference also takes a list of characters.
 
 mod coerce;
 mod error;

@@ -77,13 +77,6 @@ impl Transform {
     ) -> Result<Value, ContentError> {
         self.0.apply(scope, budget)
     }
-
-    /// The placeholders in the order in which they stand, each as its dotted path split at the dots.
-    pub fn placeholders(&self) -> Vec<&[String]> {
-        let mut found = Vec::new();
-        self.0.collect(&mut found);
-        found
-    }
 }
 
 /// What placeholders can name.
@@ -195,15 +188,6 @@ impl Node {
         };
         budget.spend(value)?;
         Ok(value.clone())
-    }
-
-    fn collect<'a>(&'a self, found: &mut Vec<&'a [String]>) {
-        match self {
-            Self::Literal(_) => {}
-            Self::Placeholder(names) => found.push(names),
-            Self::Array(items) => items.iter().for_each(|item| item.collect(found)),
-            Self::Object(members) => members.iter().for_each(|(_, node)| node.collect(found)),
-        }
     }
 }
 

@@ -70,6 +70,11 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         literals: vec![literal],
     };
     evidence.push(found);
+    if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+        && let Some(shorter) = anchor.without_last_token()
+    {
+        anchor = shorter;
+    }
 
     let (turn_end, found) = turn_end::read(
         lab,

@@ -22,6 +22,16 @@ impl Anchor {
             .map(|end| &text[end..])
     }
 
+    /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing were left.
+    pub(super) fn without_last_token(&self) -> Option<Self> {
+        let shorter = |literal: &String| {
+            let rest = literal.strip_suffix(text::last_token(literal))?;
+            (!rest.trim().is_empty()).then(|| rest.to_owned())
+        };
+        let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
+        Some(Self { literals })
+    }
+
     /// Whether a turn that ends with `end` is followed by another one in `text`.
     pub(super) fn follows(&self, text: &str, end: &str) -> bool {
         let end = end.trim();
@@ -90,7 +100,7 @@ pub(super) fn read(
         }
     }
     let header = header.map(|found| {
-        let end = text::snap_back(&found, found.len());
+        let end = text::before_open_bracket(&found, found.len());
         found[..end].to_owned()
     });
     match header {

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::response_template::{Document, Invalid, ResponseTemplate};
+use crate::value::Value;
 
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
@@ -107,6 +108,16 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             .iter()
             .any(|finding| finding.severity == crate::diagnostic::Severity::Error);
     let mut findings = analysis.findings.clone();
+    findings.extend(source.assumed_tokens.iter().map(|name| {
+        let token = source.special_tokens.get(name).and_then(Value::as_str);
+        Finding::warning(
+            "assumed-token",
+            format!(
+                "the chat template reads {name}, which nothing here names; '{}' was assumed",
+                token.unwrap_or_default()
+            ),
+        )
+    }));
     findings.extend(verification.findings);
     let report = Report {
         source: source.path.display().to_string(),

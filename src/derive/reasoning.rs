@@ -55,14 +55,7 @@ pub(super) struct Found {
 /// Looks for reasoning in every way, the most telling first.
 pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
     let key = readable_key(lab, context, anchor, settings);
-    let prompts: Vec<(Map, String)> = settings
-        .iter()
-        .filter_map(|kwargs| {
-            let prompt = lab.prompt(&context.under(kwargs)).ok()?;
-            let tail = anchor.after_last(&prompt)?.to_owned();
-            Some((kwargs.clone(), tail))
-        })
-        .collect();
+    let prompts = prompts(lab, context, anchor, settings);
     let prefilled = from_prompts(&prompts);
     if let Some((key, kwargs)) = key
         && let Some((mut reasoning, evidence)) =
@@ -102,13 +95,72 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
     }
 }
 
+/// What the generation prompt writes into the turn under one setting.
+#[derive(Debug)]
+struct Prompt {
+    kwargs: Map,
+    tail: String,
+    /// Whether an answer without reasoning is rendered as going on from there.
+    goes_on: bool,
+}
+
+fn prompts(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Vec<Prompt> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let prompt = |kwargs: &Map| {
+        let turn = lab.turn(&context.under(kwargs), &answer).ok()?;
+        Some(Prompt {
+            kwargs: kwargs.clone(),
+            tail: anchor.after_last(&turn.prompt)?.to_owned(),
+            goes_on: turn.full.starts_with(&turn.prompt),
+        })
+    };
+    settings.iter().filter_map(prompt).collect()
+}
+
 /// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
-fn opener(prompts: &[(Map, String)], open: &str) -> Opener {
-    if prompts.iter().any(|(_, tail)| text::tokens(tail) == [open]) {
+fn opener(prompts: &[Prompt], open: &str) -> Opener {
+    if prompts
+        .iter()
+        .any(|prompt| text::tokens(&prompt.tail) == [open])
+    {
         Opener::Prompt
     } else {
         Opener::Model
     }
+}
+
+/// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or what
+/// follows it is the marker at which the template cuts an answer.
+pub(super) fn begins_in_anchor(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> bool {
+    if let Some((key, kwargs)) = readable_key(lab, context, anchor, settings) {
+        let dialect = Dialect {
+            reasoning_key: Some(key),
+            ..Dialect::standard()
+        };
+        let message = Assistant::saying(probe::CONTENT).thinking(probe::REASONING);
+        return lab
+            .turn(&context.under(&kwargs), &dialect.write(&message))
+            .is_ok_and(|turn| {
+                anchor
+                    .turn(&turn.full, probe::REASONING)
+                    .is_some_and(|said| said.trim_start().starts_with(probe::REASONING))
+            });
+    }
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let Ok(turn) = lab.turn(context, &answer) else {
+        return false;
+    };
+    let said = anchor
+        .turn(&turn.full, probe::CONTENT)
+        .unwrap_or_default()
+        .trim_start();
+    !said.starts_with(probe::CONTENT)
+        && cut_from_content(lab, context).is_some_and(|(marker, _)| said.starts_with(&marker))
 }
 
 impl Reasoning {
@@ -246,31 +298,30 @@ struct Prefilled {
     evidence: Option<Evidence>,
 }
 
-fn from_prompts(prompts: &[(Map, String)]) -> Prefilled {
+/// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
+/// other prompt opens one, and may close it as well.
+fn from_prompts(prompts: &[Prompt]) -> Prefilled {
     let mut found = Prefilled::default();
-    for (kwargs, tail) in prompts {
-        let tokens = text::tokens(tail);
-        let (open, close) = match tokens.as_slice() {
-            [open] => (*open, None),
-            [open, close] => (*open, Some(*close)),
+    for prompt in prompts {
+        let tokens = text::tokens(&prompt.tail);
+        let (open, close) = match (tokens.as_slice(), prompt.goes_on) {
+            ([open, close], _) => (Some(*open), Some(*close)),
+            ([close], true) => (None, Some(*close)),
+            ([open], false) => (Some(*open), None),
             _ => continue,
         };
-        found.open.get_or_insert_with(|| open.to_owned());
-        if found.close.is_none() {
-            found.close = close.map(str::to_owned);
-        }
+        found.open = found.open.or(open.map(str::to_owned));
+        found.close = found.close.or(close.map(str::to_owned));
         if found.evidence.is_none() || close.is_some() {
-            let other = prompts.iter().find(|(_, other)| other != tail);
-            let sample = |kwargs: &Map, tail: &str| Sample::new(describe(kwargs), tail);
+            let sample =
+                |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
+            let other = prompts.iter().find(|other| other.tail != prompt.tail);
             found.evidence = Some(Evidence {
                 question: "reasoning",
                 marker: tokens.join(" "),
                 reading: "what the generation prompt writes into the turn".to_owned(),
-                left: other.map_or_else(
-                    || Sample::new("the turn's beginning", ""),
-                    |(k, t)| sample(k, t),
-                ),
-                right: sample(kwargs, tail),
+                left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
+                right: sample(prompt),
             });
         }
     }

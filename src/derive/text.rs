@@ -29,6 +29,11 @@ pub(super) fn snap_back(text: &str, cut: usize) -> usize {
     if cut >= text.len() {
         return cut;
     }
+    before_open_bracket(text, cut)
+}
+
+/// Where the first bracket begins that is open at `cut`, on its line; `cut` if none is.
+pub(super) fn before_open_bracket(text: &str, cut: usize) -> usize {
     let line = text[..cut].rfind('\n').map_or(0, |at| at + 1);
     BRACKETS
         .iter()

@@ -33,13 +33,13 @@ impl PatternError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatchError {
-    /// Backtracking went on for longer than is allowed. The limit grows with the text that was searched, so that only
+    /// The search went on for longer than is allowed. The limit grows with the text that was searched, so that only
     /// patterns whose work is out of proportion to the text meet it.
-    #[error("the pattern backtracks too much at byte {at}: more than {limit} steps")]
+    #[error("the pattern takes too long at byte {at}: more than {limit} steps")]
     StepLimit {
         /// The number of steps that was exceeded.
         limit: u64,
-        /// The byte offset from which the match was being tried.
+        /// A byte offset: how far the search had come.
         at: usize,
     },
 }

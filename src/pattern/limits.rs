@@ -12,6 +12,11 @@ pub(crate) const AUTOMATON_BYTES: usize = 4 << 20;
 /// The greatest number of instructions of a backtracking program.
 pub(crate) const PROGRAM_LENGTH: usize = 200_000;
 
-/// How many steps backtracking may take whatever the text, and how many more for each byte that was read.
+/// How many steps a search may take whatever the text.
 pub(crate) const STEPS: u64 = 2_000_000;
+
+/// How many steps more backtracking may take for each byte that it read.
 pub(crate) const STEPS_PER_BYTE: u64 = 64;
+
+/// How many steps more an automaton may take for each byte that it read. Its patterns are linear; only their size counts.
+pub(crate) const AUTOMATON_STEPS_PER_BYTE: u64 = 1000;

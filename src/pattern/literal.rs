@@ -189,3 +189,63 @@ impl Literals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Literals, Scan, Scanned};
+
+    fn literals(list: &[&str]) -> Literals {
+        Literals::new(
+            &list
+                .iter()
+                .map(|literal| (*literal).to_owned())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    fn whole(list: &[&str], text: &str) -> Scanned {
+        literals(list).scan(&mut Scan::default(), text.as_bytes(), 0, true)
+    }
+
+    #[test]
+    fn the_first_is_found_and_at_one_place_the_longest() {
+        assert_eq!(whole(&["ab", "abcd", "bc"], "xabcx"), Scanned::Found(1..3));
+        assert_eq!(whole(&["ab", "abcd", "bc"], "xabcd"), Scanned::Found(1..5));
+        assert_eq!(whole(&["abcd", "bc"], "xabce"), Scanned::Found(2..4));
+        assert_eq!(whole(&["c", "abcd"], "abc"), Scanned::Found(2..3));
+        assert_eq!(whole(&["ab"], "a"), Scanned::Hold(1));
+    }
+
+    #[test]
+    fn an_earlier_one_that_may_be_complete_later_is_waited_for() {
+        let literals = literals(&["c", "abcd"]);
+        let mut scan = Scan::default();
+        assert_eq!(
+            literals.scan(&mut scan, b"xabc", 0, false),
+            Scanned::Hold(1)
+        );
+        assert_eq!(
+            literals.scan(&mut scan.clone(), b"d", 4, false),
+            Scanned::Found(1..5)
+        );
+        assert_eq!(
+            literals.scan(&mut scan.clone(), b"x", 4, false),
+            Scanned::Found(3..4)
+        );
+        assert_eq!(literals.scan(&mut scan, b"", 4, true), Scanned::Found(3..4));
+    }
+
+    #[test]
+    fn characters_that_share_bytes_are_held_whole() {
+        let literals = literals(&["\u{e9}b", "\u{e0}"]);
+        let mut scan = Scan::default();
+        assert_eq!(
+            literals.scan(&mut scan, "x\u{e9}".as_bytes(), 0, false),
+            Scanned::Hold(1)
+        );
+        assert_eq!(
+            literals.scan(&mut scan, "\u{e8}".as_bytes(), 3, false),
+            Scanned::Hold(5)
+        );
+    }
+}

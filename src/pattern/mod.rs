@@ -8,7 +8,20 @@
 //! |---|---|---|
 //! | literal | literals, and patterns that are one | linear |
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
-//! | backtracking | look-around, back-references, atomic groups, conditionals | bounded by a limit on its steps |
+//! | backtracking | look-around, back-references, atomic groups, conditionals | bounded by a limit on its steps; linear where no group is asked for |
+//!
+//! # Where it differs from `regex`
+//!
+//! - Refused by name: fuzzy matching, recursion, named lists, `\G`, `\K`, `\X`, `\N{...}`, `(*PRUNE)`, `(*SKIP)`, the flags
+//!   `V1 f L p r w`, and character properties that are neither categories, scripts nor binary (blocks, numeric values).
+//!   No engine here does them, and response templates have no use for them.
+//! - Refused by size: sources beyond 64 KiB, groups nested beyond 200 deep, repetitions that write out too long; and
+//!   searches that take too many steps for their text. `regex` has no limits, and hangs.
+//! - Letters and digits that the later Unicode of `regex` has are not known here.
+//! - A repeated group that matched nothing in its last iteration: `regex` goes on by what it remembers of earlier
+//!   failures, which here plays no part. Seen in two of ten thousand generated patterns, and in none that anyone wrote.
+//! - `regex` confuses sets that differ in the flags `a` or `i` alone and stand in one pattern, as in `\w(?a:\w)` or
+//!   `[^a]|(?i:b)`; here each keeps its own.
 
 mod automaton;
 mod backtrack;
@@ -82,8 +95,8 @@ impl Pattern {
             Some(text) if !text.is_empty() => Strategy::Literal(Literals::new(&[text])),
             _ => match Automaton::new(&parsed) {
                 Ok(automaton) => Strategy::Automaton(automaton),
-                Err(BuildError::TooLarge) => return Err(too_large()),
-                Err(BuildError::Unsuitable) => {
+                // What an automaton spells out byte by byte may still be a short program.
+                Err(BuildError::TooLarge | BuildError::Unsuitable) => {
                     Strategy::Backtracking(Program::new(&parsed).ok_or_else(too_large)?)
                 }
             },
@@ -171,7 +184,11 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// When the pattern backtracks too much.
+    /// When the search takes too many steps.
+    ///
+    /// # Panics
+    ///
+    /// When `from` lies within a character or behind the end.
     pub fn search(&self, text: &str, from: usize) -> Result<Option<Captures>, MatchError> {
         self.search_past(text, from, false)
     }
@@ -197,6 +214,16 @@ impl Pattern {
 
     /// All matches in a complete text that do not overlap, as Python's `finditer` gives them. An empty match may directly
     /// follow another; after one, the next match does not end at the same place. An error ends the iteration.
+    ///
+    /// ```
+    /// use obverse::pattern::Pattern;
+    ///
+    /// let pattern = Pattern::regex(r"(?P<key>\w+)=")?;
+    /// let text = "a=1 b=2";
+    /// let keys = pattern.find_iter(text).map(|found| Ok(&text[found?.group("key").unwrap_or_default()]));
+    /// assert_eq!(keys.collect::<Result<Vec<_>, obverse::pattern::MatchError>>()?, ["a", "b"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn find_iter<'t>(
         &'t self,
         text: &'t str,
@@ -250,4 +277,63 @@ fn escape(literal: &str) -> String {
         source.push(c);
     }
     source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Engine, Pattern, Search};
+
+    fn spans(source: &str, text: &str) -> Vec<(usize, usize)> {
+        let pattern = Pattern::regex(source).expect("a pattern");
+        let found = pattern
+            .find_iter(text)
+            .map(|found| found.expect("no limit").span);
+        found.map(|span| (span.start, span.end)).collect()
+    }
+
+    #[test]
+    fn empty_matches_are_found_as_by_finditer() {
+        assert_eq!(spans("a*", "aab"), [(0, 2), (2, 2), (3, 3)]);
+        assert_eq!(spans("|a", "a"), [(0, 0), (0, 1), (1, 1)]);
+        assert_eq!(spans("$", "a\n"), [(1, 1), (2, 2)]);
+        assert_eq!(spans("(?=a)", "aa"), [(0, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn look_behind_sees_what_stands_before_the_search() {
+        let search = |source: &str, from| {
+            let found = Pattern::regex(source)
+                .expect("a pattern")
+                .search("abc", from)
+                .expect("no limit");
+            found.map(|found| found.span)
+        };
+        assert_eq!(search("(?<=a)b", 1), Some(1..2));
+        assert_eq!(search(r"\bb", 1), None);
+        assert_eq!(search("^b", 1), None);
+        assert_eq!(search("c", 3), None);
+        assert_eq!(search("$", 3), Some(3..3));
+    }
+
+    #[test]
+    fn the_source_of_literals_matches_the_same() {
+        let literals = ["a.".to_owned(), "<|x|>\n".to_owned(), "a.b".to_owned()];
+        let pattern = Pattern::literals(&literals).expect("literals");
+        assert_eq!(pattern.source(), "\\<\\|x\\|\\>\n|a\\.b|a\\.");
+        assert_eq!(
+            (pattern.engine(), pattern.lookbehind()),
+            (Engine::Literal, 0)
+        );
+        let same = Pattern::regex(pattern.source()).expect("a pattern");
+        let text = "ab a. a.b <|x|>\n";
+        let found = |pattern: &Pattern| pattern.find_iter(text).collect::<Vec<_>>();
+        assert_eq!(found(&pattern), found(&same));
+    }
+
+    #[test]
+    fn patterns_and_searches_go_from_thread_to_thread() {
+        fn check<T: Send + Sync + Clone + 'static>() {}
+        check::<Pattern>();
+        check::<Search>();
+    }
 }

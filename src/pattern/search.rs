@@ -119,7 +119,11 @@ impl Search {
     ///
     /// # Errors
     ///
-    /// When the pattern backtracks too much.
+    /// When the search takes too many steps.
+    ///
+    /// # Panics
+    ///
+    /// When the window lacks text that it must hold.
     pub fn advance(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
@@ -138,7 +142,7 @@ impl Search {
                 }
             }
             (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
-                match simulation.scan(automaton, window, self.no_end_at) {
+                match simulation.scan(automaton, window, self.no_end_at)? {
                     automaton::Scanned::Found(span) => {
                         let groups = if self.pattern.group_names().is_empty() {
                             Vec::new()
@@ -189,11 +193,11 @@ fn backtrack(
 ) -> Result<Option<Range<usize>>, MatchError> {
     loop {
         if !*under_way {
-            if let Some(first) = &program.first {
-                let rest = &window.text[*start - window.start..];
-                let skipped = rest.char_indices().find(|(_, c)| first.contains(*c));
-                *start += skipped.map_or(rest.len(), |(at, _)| at);
-                if skipped.is_none() {
+            let rest = &window.text[*start - window.start..];
+            match program.skip(rest) {
+                Some(skipped) => *start += skipped,
+                None => {
+                    *start += rest.len();
                     return Ok(None);
                 }
             }
@@ -212,5 +216,62 @@ fn backtrack(
         };
         *under_way = false;
         *start += next.len_utf8();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, Progress, Search, Window};
+
+    #[test]
+    fn the_window_may_be_trimmed_to_the_last_hold_less_what_is_looked_back() {
+        for source in [r"\bab", "(?<=x)ab", "(?<=x)(?P<n>a)b"] {
+            let pattern = Pattern::regex(source).expect("a pattern");
+            let text = "ab aab xa";
+            let mut search = Search::new(&pattern, 2);
+            let window = Window {
+                text,
+                start: 0,
+                complete: false,
+            };
+            let Ok(Progress::Pending { hold }) = search.advance(&window) else {
+                panic!("{source}")
+            };
+            let start = hold - pattern.lookbehind().min(hold);
+            let text = "ab aab xab, ab";
+            let window = Window {
+                text: &text[start..],
+                start,
+                complete: true,
+            };
+            let found = search.advance(&window).expect("no limit");
+            let span = if source.starts_with('(') {
+                8..10
+            } else {
+                12..14
+            };
+            assert!(
+                matches!(&found, Progress::Found(found) if found.span == span),
+                "{source}: {found:?}"
+            );
+            // The answer stays.
+            assert_eq!(search.advance(&window), Ok(found));
+        }
+    }
+
+    #[test]
+    fn without_a_match_the_complete_text_ends_the_search() {
+        for source in ["ab", "a+b", "a(?=b)"] {
+            let pattern = Pattern::regex(source).expect("a pattern");
+            let window = Window {
+                text: "xa",
+                start: 5,
+                complete: true,
+            };
+            assert_eq!(
+                Search::new(&pattern, 5).advance(&window),
+                Ok(Progress::Pending { hold: 7 })
+            );
+        }
     }
 }

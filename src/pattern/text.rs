@@ -106,3 +106,52 @@ impl CharSet {
         class::contains(&self.class, value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{NotArrived, Window};
+    use crate::pattern::syntax::ast::Assert;
+
+    #[test]
+    fn an_end_is_one_only_when_nothing_follows() {
+        let open = Window {
+            text: "a\n",
+            start: 10,
+            complete: false,
+        };
+        let closed = Window {
+            complete: true,
+            ..open
+        };
+        assert_eq!(open.holds(Assert::EndOrFinalNewline, 10), Ok(false));
+        assert_eq!(open.holds(Assert::EndOrFinalNewline, 11), Err(NotArrived));
+        assert_eq!(closed.holds(Assert::EndOrFinalNewline, 11), Ok(true));
+        assert_eq!(closed.holds(Assert::End, 11), Ok(false));
+        assert_eq!(closed.holds(Assert::End, 12), Ok(true));
+        assert_eq!(open.holds(Assert::LineEnd, 11), Ok(true));
+        assert_eq!(open.holds(Assert::LineStart, 12), Ok(true));
+        assert_eq!(open.holds(Assert::Start, 10), Ok(false));
+    }
+
+    #[test]
+    fn a_word_that_cannot_start_does_not_wait() {
+        let open = Window {
+            text: "a",
+            start: 0,
+            complete: false,
+        };
+        assert_eq!(open.holds(Assert::WordStart { ascii: false }, 1), Ok(false));
+        assert_eq!(
+            open.holds(Assert::WordEnd { ascii: false }, 1),
+            Err(NotArrived)
+        );
+        assert_eq!(
+            open.holds(Assert::WordBoundary { ascii: false }, 1),
+            Err(NotArrived)
+        );
+        assert_eq!(
+            open.holds(Assert::WordBoundary { ascii: false }, 0),
+            Ok(true)
+        );
+    }
+}

@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format, Places};
 use crate::value::{Map, Path, Value};
 
-use super::validate::{self, Source as Text};
-use super::{Invalid, ResponseTemplate};
+use super::findings::Source as Text;
+use super::{Invalid, ResponseTemplate, validate};
 
 /// The member of a `tokenizer_config.json` that holds the response template.
 pub const KEY: &str = "response_template";
@@ -188,9 +188,9 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
         .filter_map(|spans| Some((spans.key.clone()?, spans.value.clone())))
         .collect();
     members.sort_by_key(|(key, _)| key.start);
-    let style = FileStyle::of(text, &members);
-    if let Some(spans) = places.get(&root.key(KEY)) {
-        let value = spans.value.clone();
+    let replaced = places.get(&root.key(KEY)).map(|spans| &spans.value);
+    let style = FileStyle::of(text, &members, replaced);
+    if let Some(value) = replaced {
         return Ok(format!(
             "{}{}{}",
             &text[..value.start],
@@ -236,10 +236,23 @@ struct FileStyle {
 }
 
 impl FileStyle {
-    fn of(text: &str, members: &[(Range<usize>, Range<usize>)]) -> Self {
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        // A file that is ASCII because it escapes the rest stays so.
-        let ensure_ascii = text.is_ascii() && escapes_non_ascii(text);
+    /// The style of a text, to be judged without the value that is about to be replaced.
+    fn of(
+        text: &str,
+        members: &[(Range<usize>, Range<usize>)],
+        replaced: Option<&Range<usize>>,
+    ) -> Self {
+        let rest = replaced.map_or([text, ""], |value| {
+            [&text[..value.start], &text[value.end..]]
+        });
+        let newline = if rest.iter().any(|part| part.contains("\r\n")) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        // A file that is ASCII because it escapes what is not stays so.
+        let ensure_ascii = rest.iter().all(|part| part.is_ascii())
+            && rest.iter().any(|part| escapes_beyond_ascii(part));
         let Some((key, value)) = members.last() else {
             let indent = "  ".to_owned();
             return Self {
@@ -291,7 +304,7 @@ impl FileStyle {
 }
 
 /// Whether a `\uXXXX` in the text stands for something outside ASCII.
-fn escapes_non_ascii(text: &str) -> bool {
+fn escapes_beyond_ascii(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         let escape = &rest.as_bytes()[at + 1..];

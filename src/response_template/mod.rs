@@ -5,7 +5,9 @@
 //! form to fill in and to write; [`config`] finds and stores it.
 
 pub mod config;
+mod delimiter;
 mod document;
+mod findings;
 mod nearest;
 mod validate;
 
@@ -80,7 +82,7 @@ impl ResponseTemplate {
             json::parse_with_places(text).map_err(|error| Invalid::from_json_error(&error, 0))?;
         validate::compile(
             &value,
-            Some(&validate::Source {
+            Some(&findings::Source {
                 text,
                 places: &places,
             }),

@@ -1,15 +1,13 @@
 //! From the document to its compiled form, or to everything that is wrong with it.
 
-use std::ops::Range;
-
-use indexmap::IndexSet;
-
 use crate::content::{Content, PARSERS, Transform};
-use crate::diagnostic::{Diagnostic, Label};
-use crate::pattern::{Pattern, PatternError};
-use crate::value::json::{self, Places, Spans, quote, to_string};
-use crate::value::{Integer, Map, Path, Step, Value};
+use crate::diagnostic::Diagnostic;
+use crate::pattern::Pattern;
+use crate::value::json::{quote, to_string};
+use crate::value::{Integer, Map, Path, Value};
 
+use super::delimiter::pattern;
+use super::findings::{Findings, Source};
 use super::nearest::nearest;
 use super::{Field, Invalid, ResponseTemplate};
 
@@ -35,12 +33,6 @@ const FIELD_KEYS: [&str; 11] = [
     "transform_each",
 ];
 
-/// The text that a document was read from.
-pub(super) struct Source<'a> {
-    pub(super) text: &'a str,
-    pub(super) places: &'a Places,
-}
-
 /// Compiles the document that is found at `root` of the source.
 pub(super) fn compile(
     document: &Value,
@@ -60,91 +52,6 @@ pub(super) fn compile(
                 .sort_by_key(|found| found.place.span.as_ref().map(|span| span.start));
             Err(Invalid::new(findings.diagnostics))
         }
-    }
-}
-
-/// The diagnostics so far, and what gives them their places.
-struct Findings<'a> {
-    source: Option<&'a Source<'a>>,
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl Findings<'_> {
-    /// Adds a finding about the value at `path`.
-    fn value(&mut self, path: &Path, diagnostic: Diagnostic) {
-        let span = self.spans(path).map(|spans| spans.value.clone());
-        self.add(path, span, diagnostic);
-    }
-
-    /// Adds a finding about the key at `path`.
-    fn key(&mut self, path: &Path, diagnostic: Diagnostic) {
-        let span = self.spans(path).and_then(|spans| spans.key.clone());
-        self.add(path, span, diagnostic);
-    }
-
-    fn spans(&self, path: &Path) -> Option<&Spans> {
-        self.source.and_then(|source| source.places.get(path))
-    }
-
-    fn add(&mut self, path: &Path, span: Option<Range<usize>>, diagnostic: Diagnostic) {
-        let mut diagnostic = diagnostic.with_path(path.to_string());
-        diagnostic.place.span = span;
-        self.diagnostics.push(diagnostic);
-    }
-
-    /// Adds a finding about the pattern at `path`, with the place inside it.
-    fn pattern(&mut self, path: &Path, error: PatternError) {
-        let name = path
-            .steps()
-            .last()
-            .map_or_else(String::new, |step| match step {
-                Step::Key(key) => key.clone(),
-                Step::Index(index) => index.to_string(),
-            });
-        let mut diagnostic = Diagnostic::error(
-            "bad-pattern",
-            format!("{name} does not compile: {}", error.message),
-        );
-        if let (Some(spans), Some(source)) = (self.spans(path), self.source) {
-            let start = spans.value.start;
-            let literal = &source.text[spans.value.clone()];
-            let at = |offset| start + json::offset_in_literal(literal, offset);
-            diagnostic.labels.push(Label {
-                span: at(error.span.start)..at(error.span.end),
-                text: error.message,
-            });
-        }
-        diagnostic.hint = error.hint;
-        self.value(path, diagnostic);
-    }
-
-    fn wrong_type(&mut self, path: &Path, name: &str, expected: &str, found: &Value) {
-        let message = format!("{name} must be {expected}, not {}", described(found));
-        self.value(path, Diagnostic::error("wrong-type", message));
-    }
-
-    fn unknown_keys(&mut self, path: &Path, members: &Map, known: &[&str], what: &str) {
-        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
-            let mut diagnostic =
-                Diagnostic::error("unknown-key", format!("{what} has no key {}", quote(key)));
-            diagnostic.hint = Some(match nearest(key, known) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("its keys are {}", known.join(", ")),
-            });
-            self.key(&path.key(key), diagnostic);
-        }
-    }
-}
-
-/// The value by its JSON type, for messages.
-fn described(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Int(_) | Value::Float(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 
@@ -401,106 +308,6 @@ fn transform(members: &Map, path: &Path, findings: &mut Findings<'_>) -> (Option
             (None, each)
         }
     }
-}
-
-/// The pattern under one of two keys; `None` when there is neither, or after a finding.
-fn pattern(
-    members: &Map,
-    path: &Path,
-    literal_key: &str,
-    pattern_key: &str,
-    findings: &mut Findings<'_>,
-) -> Option<Pattern> {
-    match (members.get(literal_key), members.get(pattern_key)) {
-        (Some(_), Some(_)) => {
-            let message = format!("{literal_key} and {pattern_key} exclude each other");
-            let hint = "keep the one that you mean; a list of literals may stand under the first";
-            findings.key(
-                &path.key(pattern_key),
-                Diagnostic::error("conflicting-keys", message).with_hint(hint),
-            );
-            None
-        }
-        (Some(literals), None) => {
-            literal_pattern(literals, &path.key(literal_key), literal_key, findings)
-        }
-        (None, Some(Value::String(source))) => Pattern::regex(source)
-            .map_err(|error| findings.pattern(&path.key(pattern_key), error))
-            .ok(),
-        (None, Some(other)) => {
-            findings.wrong_type(&path.key(pattern_key), pattern_key, "a string", other);
-            None
-        }
-        (None, None) => None,
-    }
-}
-
-fn literal_pattern(
-    literals: &Value,
-    path: &Path,
-    key: &str,
-    findings: &mut Findings<'_>,
-) -> Option<Pattern> {
-    let items = match literals {
-        Value::String(_) => std::slice::from_ref(literals),
-        Value::Array(items) => items,
-        other => {
-            findings.wrong_type(path, key, "a string or a list of strings", other);
-            return None;
-        }
-    };
-    if items.is_empty() {
-        findings.value(
-            path,
-            Diagnostic::error(
-                "no-literals",
-                format!("the list of {key} must not be empty"),
-            ),
-        );
-        return None;
-    }
-    let before = findings.diagnostics.len();
-    let mut texts: IndexSet<String> = IndexSet::new();
-    for (index, item) in items.iter().enumerate() {
-        let path = if literals.as_array().is_some() {
-            path.index(index)
-        } else {
-            path.clone()
-        };
-        match item {
-            Value::String(text) if text.is_empty() => {
-                let diagnostic =
-                    Diagnostic::error("empty-literal", format!("{key} must not be empty text"));
-                findings.value(
-                    &path,
-                    diagnostic.with_hint("leave the key out where nothing stands"),
-                );
-            }
-            Value::String(text) => {
-                texts.insert(text.clone());
-            }
-            other => findings.wrong_type(&path, key, "a string", other),
-        }
-    }
-    if findings.diagnostics.len() > before {
-        return None;
-    }
-    // What is wrong with literals has no place inside one of them.
-    let compiled = Pattern::literals(&texts.into_iter().collect::<Vec<_>>());
-    let report = |error: PatternError| {
-        let diagnostic = Diagnostic::error(
-            "bad-pattern",
-            format!("{key} does not compile: {}", error.message),
-        );
-        findings.value(
-            path,
-            Diagnostic {
-                hint: error.hint,
-                ..diagnostic
-            },
-        );
-    };
-    compiled.map_err(report).ok()
 }
 
 #[cfg(test)]

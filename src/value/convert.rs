@@ -220,3 +220,60 @@ fn to_serde(value: &Value, depth: usize) -> Result<serde_json::Value, Conversion
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn what_both_sides_hold_goes_there_and_back() {
+        let text = r#"{"b": [null, true, -1, 18446744073709551615, 1.0, 0.1], "a": {"é": "x"}}"#;
+        let value = json::parse(text).expect("JSON");
+        let there = serde_json::Value::try_from(&value).expect("a narrow value");
+        assert_eq!(
+            json::to_string(&Value::try_from(&there).expect("shallow")),
+            text
+        );
+        let serialized = serde_json::to_string(&value).expect("a narrow value");
+        assert_eq!(
+            json::to_string(&serde_json::from_str(&serialized).expect("JSON")),
+            text
+        );
+    }
+
+    #[test]
+    fn what_one_side_lacks_is_refused_or_documented() {
+        let big = json::parse("123456789012345678901234567890").expect("JSON");
+        assert!(matches!(
+            serde_json::Value::try_from(&big),
+            Err(ConversionError::IntegerTooLarge(_))
+        ));
+        assert_eq!(
+            serde_json::to_string(&big).expect("within 128 bits"),
+            "123456789012345678901234567890"
+        );
+        let bigger = json::parse(&"9".repeat(50)).expect("JSON");
+        assert!(serde_json::to_string(&bigger).is_err());
+        let nan = Value::Float(f64::NAN);
+        assert!(matches!(
+            serde_json::Value::try_from(&nan),
+            Err(ConversionError::NotFinite(_))
+        ));
+        assert_eq!(serde_json::to_string(&nan).expect("null"), "null");
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let deep = |levels| {
+            (0..levels).fold(serde_json::Value::Null, |inner, _| {
+                serde_json::Value::Array(vec![inner])
+            })
+        };
+        assert!(Value::try_from(&deep(MAX_DEPTH)).is_ok());
+        assert_eq!(
+            Value::try_from(&deep(MAX_DEPTH + 1)),
+            Err(ConversionError::TooDeep)
+        );
+    }
+}

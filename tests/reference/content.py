@@ -1,75 +1,44 @@
-"""Answers what Python and the reference make of values and of the text of regions: one JSON object a line in, one out.
+"""Answers what the reference makes of the text of regions and of tool calls: one JSON object a line in, one out.
 
 Results are given as Python's JSON in a string, so that a test sees spelling and key order and not only the value.
 """
 
 import json
-import re
 import sys
 from types import SimpleNamespace
 
 from transformers.utils.chat_parsing.content_parsers import parse_content, process_field
 from transformers.utils.chat_parsing.response_parser import ResponseParser
 
-NO_TOOLS = {"start_anchor": "x", "fields": {"content": {}}}
-
-
-def loads(text):
-    return json.loads(text)
+ANY_TEMPLATE = {"start_anchor": "x", "fields": {"content": {}}}
 
 
 def ask(question):
     match question["ask"]:
-        case "json":
-            try:
-                return loads(question["text"])
-            except json.JSONDecodeError as error:
-                # In UTF-8, as Obverse counts.
-                raise Place(len(question["text"][: error.pos].encode())) from error
-        case "dumps":
-            options = question["options"]
-            if separators := options.get("separators"):
-                options["separators"] = tuple(separators)
-            return json.dumps(loads(question["text"]), **options)
-        case "repr":
-            return repr(loads(question["text"]))
-        case "strip":
-            return question["text"].strip()
-        case "int":
-            return int(question["text"])
-        case "float":
-            return float(question["text"])
         case "content":
             return parse_content(question["text"], question["name"], question["args"])
         case "process":
             field = SimpleNamespace(
                 name="field",
                 content=question["name"],
-                content_args=question["args"],
+                content_args={},
                 transform=question["transform"],
                 transform_each=question["each"],
             )
-            return process_field(question["text"], field, question["captures"])
+            value = process_field(question["text"], field, question["captures"])
+            return coerce(value, question["tools"]) if "tools" in question else value
         case "coerce":
-            parser = ResponseParser(NO_TOOLS, prefix="", tools=question["tools"])
-            value = question["value"]
-            return parser._coerce_tool_calls(value) if parser._tool_params else value
+            return coerce(question["value"], question["tools"])
 
 
-class Place(Exception):
-    pass
-
-
-def lone_surrogates_replaced(text):
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+def coerce(value, tools):
+    parser = ResponseParser(ANY_TEMPLATE, prefix="", tools=tools)
+    return parser._coerce_tool_calls(value) if parser._tool_params else value
 
 
 for line in sys.stdin:
-    question = json.loads(line)
     try:
-        answer = {"value": lone_surrogates_replaced(json.dumps(ask(question), ensure_ascii=False))}
-    except Place as place:
-        answer = {"error": "json", "at": place.args[0]}
-    except Exception as error:  # whatever it raises, the text has no value
-        answer = {"error": type(error).__name__}
+        answer = {"value": json.dumps(ask(json.loads(line)), ensure_ascii=False)}
+    except Exception as error:  # whatever it raises, the region has no value
+        answer = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(answer))

@@ -32,11 +32,13 @@ def described(match, bytes_at):
     }
 
 
+EVERY = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+
+
 def ranges(pattern):
     result = []
-    for code in range(0x110000):
-        if 0xD800 <= code < 0xE000 or not pattern.fullmatch(chr(code)):
-            continue
+    for match in pattern.finditer(EVERY):
+        code = ord(match[0])
         if result and result[-1][1] == code - 1:
             result[-1][1] = code
         else:

@@ -8,9 +8,10 @@ import datetime
 import json
 import sys
 
+from transformers import PreTrainedTokenizerBase
 from transformers.utils import chat_template_utils
 
-CLOCK = datetime.datetime(2025, 1, 5, 14, 3, 9, 42)
+CLOCK = datetime.datetime(2025, 1, 5, 14, 3, 9)
 
 
 class StoppedClock(datetime.datetime):
@@ -22,18 +23,25 @@ class StoppedClock(datetime.datetime):
 chat_template_utils.datetime = StoppedClock
 
 
+TOKENIZER = PreTrainedTokenizerBase()
+
+
 def render(template, case):
+    options = {
+        "tools": case.get("tools"),
+        "documents": case.get("documents"),
+        "chat_template": template,
+        "add_generation_prompt": case.get("add_generation_prompt", False),
+        **case.get("kwargs", {}),
+    }
     try:
-        texts, _ = chat_template_utils.render_jinja_template(
-            conversations=[case["messages"]],
-            tools=case.get("tools"),
-            documents=case.get("documents"),
-            chat_template=template,
-            add_generation_prompt=case.get("add_generation_prompt", False),
-            **case.get("kwargs", {}),
-        )
-        texts[0].encode()
-        return {"text": texts[0]}
+        if case["messages"]:
+            text = TOKENIZER.apply_chat_template(case["messages"], tokenize=False, **options)
+        else:
+            # `apply_chat_template` looks at the first message.
+            text = chat_template_utils.render_jinja_template([[]], **options)[0][0]
+        text.encode()
+        return {"text": text}
     except RecursionError:
         return {"error": "RecursionError"}
     except Exception as error:

@@ -7,8 +7,10 @@
     reason = "each test binary is a crate of its own, uses its own part, and says what it skips"
 )]
 
+pub mod comparison;
 pub mod corpus;
 pub mod parsing;
 pub mod random;
 pub mod reference;
 pub mod rust_source;
+pub mod values;

@@ -51,6 +51,16 @@ impl Arguments {
         Ok(out)
     }
 
+    /// Many methods of Python take no names.
+    pub(super) fn without_names(self, function: &str) -> Result<Self, Fault> {
+        match self.named.first() {
+            Some(_) => Err(Fault::error(format!(
+                "`{function}` takes no named arguments"
+            ))),
+            None => Ok(self),
+        }
+    }
+
     /// The only argument.
     pub(super) fn one(self, function: &str, parameter: &str) -> Result<Py, Fault> {
         let [value] = self.bind(function, [parameter], 1)?;

@@ -67,12 +67,11 @@ impl Render<'_> {
                 let definition = &tree.macros[*index];
                 match name {
                     "name" => Some(Py::str(tree.name(definition.name))),
-                    "arguments" => Some(Py::Tuple(
+                    "arguments" => Some(Py::tuple(
                         definition
                             .params
                             .iter()
-                            .map(|param| Py::str(tree.name(*param)))
-                            .collect(),
+                            .map(|param| Py::str(tree.name(*param))),
                     )),
                     "catch_varargs" => Some(Py::Bool(definition.uses_varargs)),
                     "catch_kwargs" => Some(Py::Bool(definition.uses_kwargs)),

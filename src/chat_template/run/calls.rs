@@ -22,7 +22,7 @@ impl<'t> Render<'t> {
     ) -> Result<Arguments, Fault> {
         let mut out = Arguments::default();
         for arg in args {
-            let value = self.expr(arg.expr(), scope)?;
+            let value = self.expr(arg.expr(), scope)?.plain();
             match arg {
                 Arg::Pos(_) => out.positional.push(value),
                 Arg::Named(name, _) => out.named.push((Rc::from(self.name(*name)), value)),
@@ -137,7 +137,7 @@ impl<'t> Render<'t> {
         for (special, value) in [
             (
                 "varargs",
-                definition.uses_varargs.then(|| Py::Tuple(varargs.into())),
+                definition.uses_varargs.then(|| Py::tuple(varargs)),
             ),
             ("kwargs", definition.uses_kwargs.then(|| Py::dict(kwargs))),
             (
@@ -227,7 +227,9 @@ impl<'t> Render<'t> {
                     attributes.insert(name.clone(), value.clone());
                 }
                 attributes.extend(named);
-                Ok(Py::Namespace(Rc::new(RefCell::new(attributes))))
+                let namespace = Rc::new(RefCell::new(attributes));
+                self.namespaces.push(namespace.clone());
+                Ok(Py::Namespace(namespace))
             }
             Global::RaiseException => {
                 let message = args.one("raise_exception", "message")?;
@@ -256,12 +258,31 @@ impl<'t> Render<'t> {
         }
     }
 
+    fn loop_method(&mut self, state: &LoopState, name: &str, args: Arguments) -> Result<Py, Fault> {
+        let values = args.positional;
+        if name == "changed" {
+            let before = state.changed.replace(None);
+            let same = match before {
+                Some(before) => self.same(&Py::list(before), &Py::list(values.clone()))?,
+                None => false,
+            };
+            *state.changed.borrow_mut() = Some(values);
+            return Ok(Py::Bool(!same));
+        }
+        if values.is_empty() {
+            return Err(Fault::error("`loop.cycle` needs at least one item"));
+        }
+        Ok(values[*state.index.borrow() % values.len()].clone())
+    }
+
     fn call_method(&mut self, subject: &Py, name: &str, args: Arguments) -> Result<Py, Fault> {
         match subject {
             Py::Str(text) => strings::call(self, text, name, args),
             Py::Dict(dict) => match name {
                 "get" => {
-                    let [key, default] = args.bind("get", ["key", "default"], 1)?;
+                    let [key, default] =
+                        args.without_names(name)?
+                            .bind("get", ["key", "default"], 1)?;
                     let key = key.unwrap_or(Py::None);
                     hashable(&key)?;
                     Ok(self.own_item(subject, &key).or(default).unwrap_or(Py::None))
@@ -286,15 +307,21 @@ impl<'t> Render<'t> {
                 self.spend(items.len() as u64)?;
                 let wanted = args.one(name, "value")?;
                 if name == "count" {
-                    let count = items.iter().filter(|item| item.equals(&wanted)).count();
-                    return Ok(Py::int(count as i128));
+                    let mut count = 0;
+                    for item in &items {
+                        count += i128::from(self.same(item, &wanted)?);
+                    }
+                    return Ok(Py::int(count));
                 }
-                let at = items.iter().position(|item| item.equals(&wanted));
-                at.map(|at| Py::int(at as i128))
-                    .ok_or_else(|| Fault::error("`index` of what is not in the list"))
+                for (at, item) in items.iter().enumerate() {
+                    if self.same(item, &wanted)? {
+                        return Ok(Py::int(at as i128));
+                    }
+                }
+                Err(Fault::error("`index` of what is not in the list"))
             }
             Py::Float(value) => args.none(name).map(|()| Py::Bool(value.fract() == 0.0)),
-            Py::Loop(state) => loop_method(state, name, args),
+            Py::Loop(state) => self.loop_method(state, name, args),
             Py::Cycler(state) => {
                 args.none(name)?;
                 let mut at = state.1.borrow_mut();
@@ -315,21 +342,6 @@ impl<'t> Render<'t> {
             }
         }
     }
-}
-
-fn loop_method(state: &LoopState, name: &str, args: Arguments) -> Result<Py, Fault> {
-    let values = args.positional;
-    if name == "changed" {
-        let same = state.changed.borrow().as_ref().is_some_and(|before| {
-            before.len() == values.len() && before.iter().zip(&values).all(|(a, b)| a.equals(b))
-        });
-        *state.changed.borrow_mut() = Some(values);
-        return Ok(Py::Bool(!same));
-    }
-    if values.is_empty() {
-        return Err(Fault::error("`loop.cycle` needs at least one item"));
-    }
-    Ok(values[*state.index.borrow() % values.len()].clone())
 }
 
 fn range(args: Arguments) -> Result<Py, Fault> {

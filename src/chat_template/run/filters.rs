@@ -1,18 +1,20 @@
 //! Jinja's filters, with transformers' own `tojson`.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 
 use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
+use super::items::weight;
 use super::json;
 use super::object::{Key, Missing, Py};
-use super::operators::order;
 use super::strings::{self, Ends};
 use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
+use crate::value::python;
 
 /// Whether there is a filter of that name.
 pub(super) fn is_filter(name: &str) -> bool {
@@ -24,6 +26,30 @@ pub(super) fn is_filter(name: &str) -> bool {
 
 impl Render<'_> {
     pub(super) fn filter(&mut self, name: &str, subject: Py, args: Arguments) -> Result<Py, Fault> {
+        self.spend(1 + weight(&subject))?;
+        let marked_up = matches!(subject, Py::Markup(_));
+        let subject = match name {
+            // What is marked up already is not escaped again.
+            "safe" | "string" | "escape" | "e" if marked_up => {
+                return args.none(name).map(|()| subject);
+            }
+            "default" | "d" => subject,
+            _ => subject.plain(),
+        };
+        let keeps = matches!(
+            name,
+            "upper" | "lower" | "trim" | "capitalize" | "title" | "indent" | "center"
+        );
+        let makes = matches!(name, "safe" | "escape" | "e" | "forceescape");
+        let value = self.plain_filter(name, subject, args)?;
+        Ok(if makes || (keeps && marked_up) {
+            value.marked_up()
+        } else {
+            value
+        })
+    }
+
+    fn plain_filter(&mut self, name: &str, subject: Py, args: Arguments) -> Result<Py, Fault> {
         match name {
             "tojson" => {
                 let [ascii, indent, separators, sort] = args.bind(
@@ -145,19 +171,21 @@ impl Render<'_> {
                             let keys = paths
                                 .split(',')
                                 .map(|path| {
-                                    self.path(&item, &Py::str(path)).map(|key| fold(key, cased))
+                                    self.path(&item, &Py::str(path))
+                                        .and_then(|key| self.fold(key, cased))
                                 })
                                 .collect::<Result<Vec<_>, _>>()?;
                             Py::list(keys)
                         }
                         Some(path) if !matches!(path, Py::None) => {
-                            fold(self.path(&item, path)?, cased)
+                            let key = self.path(&item, path)?;
+                            self.fold(key, cased)?
                         }
-                        _ => fold(item.clone(), cased),
+                        _ => self.fold(item.clone(), cased)?,
                     };
                     keyed.push((key, item));
                 }
-                let items = sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
+                let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.list(items)
             }
             "dictsort" => {
@@ -176,15 +204,12 @@ impl Render<'_> {
                     Some("value") => 1,
                     _ => return Err(Fault::error("`dictsort` sorts by `key` or by `value`")),
                 };
-                let keyed = dict
-                    .items
-                    .iter()
-                    .map(|(key, item)| {
-                        let pair = [key.0.clone(), item.clone()];
-                        (fold(pair[at].clone(), cased), Py::Tuple(pair.into()))
-                    })
-                    .collect();
-                let items = sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
+                let mut keyed = Vec::with_capacity(dict.items.len());
+                for (key, item) in &dict.items {
+                    let pair = [key.0.clone(), item.clone()];
+                    keyed.push((self.fold(pair[at].clone(), cased)?, Py::tuple(pair)));
+                }
+                let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.list(items)
             }
             "unique" => {
@@ -198,7 +223,7 @@ impl Render<'_> {
                         _ => item.clone(),
                     };
                     if seen
-                        .insert(super::hashable(&fold(key, cased))?, ())
+                        .insert(super::hashable(&self.fold(key, cased)?)?, ())
                         .is_none()
                     {
                         out.push(item);
@@ -215,7 +240,7 @@ impl Render<'_> {
                         Some(path) if !matches!(path, Py::None) => self.path(&item, path)?,
                         _ => item.clone(),
                     };
-                    let key = fold(key, cased);
+                    let key = self.fold(key, cased)?;
                     let wanted = if name == "min" {
                         Ordering::Less
                     } else {
@@ -223,7 +248,7 @@ impl Render<'_> {
                     };
                     let better = match &best {
                         None => true,
-                        Some((held, _)) => order("<", &key, held)? == Some(wanted),
+                        Some((held, _)) => self.order("<", &key, held)? == Some(wanted),
                     };
                     if better {
                         best = Some((key, item));
@@ -292,12 +317,7 @@ impl Render<'_> {
             "title" => args.none(name).map(|()| title(&shown))?,
             "escape" | "e" | "forceescape" => {
                 args.none(name)?;
-                shown
-                    .replace('&', "&amp;")
-                    .replace('>', "&gt;")
-                    .replace('<', "&lt;")
-                    .replace('\'', "&#39;")
-                    .replace('"', "&#34;")
+                escape(&shown)
             }
             "replace" => {
                 let [old, new, count] = args.bind(name, ["old", "new", "count"], 2)?;
@@ -345,7 +365,7 @@ impl Render<'_> {
             }
             _ => {
                 let values = if args.named.is_empty() {
-                    Py::Tuple(args.positional.into())
+                    Py::tuple(args.positional)
                 } else {
                     Py::dict(
                         args.named
@@ -378,7 +398,12 @@ impl Render<'_> {
     }
 
     fn map_filter(&mut self, subject: &Py, mut args: Arguments) -> Result<Py, Fault> {
-        let items = self.iterate(subject)?;
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
         self.room_for(items.len())?;
         let mut out = Vec::with_capacity(items.len());
         if args.positional.is_empty() {
@@ -411,7 +436,12 @@ impl Render<'_> {
         subject: &Py,
         mut args: Arguments,
     ) -> Result<Py, Fault> {
-        let items = self.iterate(subject)?;
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
         self.room_for(items.len())?;
         let mut positional = args.positional.into_iter();
         let attribute =
@@ -449,6 +479,33 @@ impl Render<'_> {
             }
         }
         Ok(Py::generator(out))
+    }
+
+    fn sorted(&mut self, mut keyed: Vec<(Py, Py)>, reverse: bool) -> Result<Vec<Py>, Fault> {
+        let mut failed = None;
+        keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
+            (None, Ok(order)) => {
+                let order = order.unwrap_or(Ordering::Equal);
+                if reverse { order.reverse() } else { order }
+            }
+            (None, Err(fault)) => {
+                failed = Some(fault);
+                Ordering::Equal
+            }
+            _ => Ordering::Equal,
+        });
+        match failed {
+            Some(fault) => Err(fault),
+            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
+        }
+    }
+
+    /// Strings sort and compare without their case unless told otherwise.
+    fn fold(&mut self, value: Py, cased: bool) -> Result<Py, Fault> {
+        match &value {
+            Py::Str(text) if !cased => self.string(text.to_lowercase()),
+            _ => Ok(value),
+        }
     }
 
     fn portions(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
@@ -506,7 +563,7 @@ impl Render<'_> {
                         .or_else(|| matches!(other, Py::Big(_)).then(|| other.clone())),
                 };
                 let through_float = || match subject {
-                    Py::Str(text) => parse_float(text)
+                    Py::Str(text) => python::float(text)
                         .filter(|number| number.is_finite())
                         .map(|number| Py::int(number.trunc() as i128)),
                     _ => None,
@@ -519,7 +576,7 @@ impl Render<'_> {
             "float" => {
                 let [default] = args.bind(name, ["default"], 0)?;
                 let number = match subject {
-                    Py::Str(text) => parse_float(text),
+                    Py::Str(text) => python::float(text),
                     other => other.as_float(),
                 };
                 Ok(number.map(Py::Float).or(default).unwrap_or(Py::Float(0.0)))
@@ -552,7 +609,14 @@ impl Render<'_> {
                         Py::Float(format!("{number:.places$}").parse().unwrap_or(number))
                     }
                     Some("common") if precision >= 0 => subject.clone(),
-                    Some("common") => Py::Float((number * scale).round_ties_even() / scale),
+                    Some("common") => {
+                        let rounded = (number * scale).round_ties_even() / scale;
+                        if matches!(subject, Py::Float(_)) {
+                            Py::Float(rounded)
+                        } else {
+                            Py::int(rounded as i128)
+                        }
+                    }
                     Some("ceil") => Py::Float((number * scale).ceil() / scale),
                     Some("floor") => Py::Float((number * scale).floor() / scale),
                     _ => return Err(Fault::error("`round` rounds `common`, `ceil` or `floor`")),
@@ -562,30 +626,13 @@ impl Render<'_> {
     }
 }
 
-/// Strings sort and compare without their case unless told otherwise.
-fn fold(value: Py, cased: bool) -> Py {
-    match &value {
-        Py::Str(text) if !cased => Py::str(&text.to_lowercase()),
-        _ => value,
-    }
-}
-
-fn sorted(mut keyed: Vec<(Py, Py)>, reverse: bool) -> Result<Vec<Py>, Fault> {
-    let mut failed = None;
-    keyed.sort_by(|(a, _), (b, _)| match order("<", a, b) {
-        Ok(order) => {
-            let order = order.unwrap_or(Ordering::Equal);
-            if reverse { order.reverse() } else { order }
-        }
-        Err(fault) => {
-            failed.get_or_insert(fault);
-            Ordering::Equal
-        }
-    });
-    match failed {
-        Some(fault) => Err(fault),
-        None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
-    }
+/// The text with what HTML gives a meaning replaced.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('>', "&gt;")
+        .replace('<', "&lt;")
+        .replace('\'', "&#39;")
+        .replace('"', "&#34;")
 }
 
 /// Jinja's own `title`: a word starts behind white space, a hyphen or an opening bracket.
@@ -598,7 +645,7 @@ fn title(text: &str) -> String {
         } else {
             out.extend(c.to_lowercase());
         }
-        starts = strings::is_space(c) || matches!(c, '-' | '(' | '{' | '[' | '<');
+        starts = python::is_space(c) || matches!(c, '-' | '(' | '{' | '[' | '<');
     }
     out
 }
@@ -666,65 +713,36 @@ fn truncate(text: &str, args: Arguments) -> Result<String, Fault> {
         + end)
 }
 
-/// Python's `int(text, base)` for the bases that are written with digits alone.
+/// Python's `int(text, base)`.
 fn parse_int(text: &str, base: u32) -> Option<Py> {
-    let trimmed = text.trim_matches(strings::is_space);
+    if base == 10 {
+        let number = python::int(text)?;
+        return Some(
+            number
+                .as_i64()
+                .map_or_else(|| Py::Big(Rc::new(number)), Py::Int),
+        );
+    }
+    let trimmed = python::strip(text);
     let (negative, digits) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
     };
-    let digits = match base {
-        16 => digits
-            .strip_prefix("0x")
-            .or_else(|| digits.strip_prefix("0X"))
-            .unwrap_or(digits),
-        8 => digits
-            .strip_prefix("0o")
-            .or_else(|| digits.strip_prefix("0O"))
-            .unwrap_or(digits),
-        2 => digits
-            .strip_prefix("0b")
-            .or_else(|| digits.strip_prefix("0B"))
-            .unwrap_or(digits),
-        _ => digits,
+    let marks = match base {
+        16 => ["0x", "0X"],
+        8 => ["0o", "0O"],
+        2 => ["0b", "0B"],
+        _ => ["", ""],
     };
-    if digits.is_empty()
-        || digits.starts_with('_')
-        || digits.ends_with('_')
-        || digits.contains("__")
-    {
+    let digits = marks
+        .iter()
+        .find_map(|mark| digits.strip_prefix(mark))
+        .unwrap_or(digits);
+    let misplaced =
+        digits.starts_with(['_', '+', '-']) || digits.ends_with('_') || digits.contains("__");
+    if misplaced || !(2..=36).contains(&base) {
         return None;
     }
-    let plain: String = digits
-        .chars()
-        .filter(|c| *c != '_')
-        .map(|c| {
-            text::decimal_digit(c)
-                .and_then(|digit| char::from_digit(digit, 10))
-                .unwrap_or(c)
-        })
-        .collect();
-    if base == 10 {
-        let sign = if negative { "-" } else { "" };
-        let number = crate::value::Integer::from_digits(&format!("{sign}{plain}"))?;
-        return Some(
-            number
-                .as_i64()
-                .map_or_else(|| Py::Big(std::rc::Rc::new(number)), Py::Int),
-        );
-    }
-    if !(2..=36).contains(&base) {
-        return None;
-    }
-    let number = i128::from_str_radix(&plain, base).ok()?;
+    let number = i128::from_str_radix(&digits.replace('_', ""), base).ok()?;
     Some(Py::int(if negative { -number } else { number }))
-}
-
-/// Python's `float(text)`.
-fn parse_float(text: &str) -> Option<f64> {
-    let trimmed = text.trim_matches(strings::is_space);
-    if trimmed.starts_with('_') || trimmed.ends_with('_') || trimmed.contains("__") {
-        return None;
-    }
-    trimmed.replace('_', "").parse().ok()
 }

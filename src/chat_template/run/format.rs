@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::object::Py;
 use super::{MAX_VALUE, Render, strings, text};
 use crate::chat_template::error::Limit;
+use crate::value::python;
 
 fn bad(message: impl Into<String>) -> Fault {
     Fault::error(message)
@@ -177,7 +178,7 @@ pub(super) fn braces(
     args: &Arguments,
 ) -> Result<String, Fault> {
     let mut automatic = 0;
-    format_fields(render, text, args, &mut automatic, 2)
+    format_fields(render, text, args, &mut automatic, 3)
 }
 
 fn format_fields(
@@ -325,10 +326,6 @@ fn format_value(value: &Py, spec: &str) -> Result<String, Fault> {
             layout.zero = false;
             lay_out(&shown, "", &layout, '<')
         }
-        Py::Bool(_) if layout.kind.is_none() => {
-            let shown = text::str_of(value)?;
-            lay_out(&shown, "", &layout, '>')
-        }
         Py::Int(_) | Py::Big(_) | Py::Float(_) | Py::Bool(_) => number_of(value, &layout),
         other => Err(bad(format!("a `{}` takes no format", other.type_name()))),
     }
@@ -368,7 +365,7 @@ fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
         let shown = match kind {
             _ if !size.is_finite() => {
                 layout.zero = false;
-                text::float(size)
+                python::float_repr(size)
             }
             Some('f' | 'F') => format!("{size:.*}", layout.precision.unwrap_or(6)),
             Some('%') => format!("{:.*}%", layout.precision.unwrap_or(6), size * 100.0),
@@ -377,7 +374,7 @@ fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
                 general(size, layout.precision.unwrap_or(6).max(1), layout.alternate)
             }
             None => match layout.precision {
-                None => text::float(size),
+                None => python::float_repr(size),
                 Some(precision) => {
                     let shown = general(size, precision.max(1), false);
                     if shown.contains(['.', 'e']) {
@@ -511,7 +508,7 @@ mod tests {
 
     #[test]
     fn percent_is_pythons() {
-        let two = Py::Tuple([Py::str("a"), Py::Float(2.5)].into());
+        let two = Py::tuple([Py::str("a"), Py::Float(2.5)]);
         assert_eq!(percent("%s=%05.1f%%", &two).expect("a format"), "a=002.5%");
         assert!(percent("%s", &two).is_err());
         assert!(percent("%d", &Py::str("x")).is_err());

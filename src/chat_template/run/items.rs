@@ -10,10 +10,12 @@ use super::text;
 impl Render<'_> {
     /// The items that `for` walks over.
     pub(super) fn iterate(&mut self, value: &Py) -> Result<Vec<Py>, Fault> {
+        if let Some(len) = value.len() {
+            self.room_for(len)?;
+        }
         match value {
             Py::Undefined(_) => Ok(Vec::new()),
             Py::Str(text) => {
-                self.room_for(text.len())?;
                 let mut buffer = [0; 4];
                 Ok(text
                     .chars()
@@ -39,13 +41,12 @@ impl Render<'_> {
                     View::Items => dict
                         .items
                         .iter()
-                        .map(|(key, item)| Py::Tuple([key.0.clone(), item.clone()].into()))
+                        .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
                         .collect(),
                 })
             }
             Py::Range(start, _, step) => {
                 let count = value.len().unwrap_or(0);
-                self.room_for(count)?;
                 let (start, step) = (i128::from(*start), i128::from(*step));
                 Ok((0..count as i128)
                     .map(|index| Py::int(start + index * step))
@@ -65,6 +66,7 @@ impl Render<'_> {
         if let Py::Undefined(missing) = value {
             return Err(Fault::error(missing.message()));
         }
+        self.spend(weight(value) + weight(key))?;
         if let Some(found) = self.own_item(value, key) {
             return Ok(found);
         }
@@ -167,37 +169,43 @@ impl Render<'_> {
                     .map(|index| list.items[index].clone())
                     .collect();
                 self.room_for(items.len())?;
-                Ok(Py::List(Rc::new(List {
-                    items,
-                    origin: list.origin.clone(),
-                })))
+                Ok(Py::List(Rc::new(List::new(items, list.origin.clone()))))
             }
             Py::Tuple(items) => {
                 if step == 0 {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
-                Ok(Py::Tuple(
-                    indices(items.len(), start, stop, step)
-                        .map(|index| items[index].clone())
-                        .collect(),
+                Ok(Py::tuple(
+                    indices(items.len(), start, stop, step).map(|index| items[index].clone()),
                 ))
             }
-            Py::Range(..) => {
-                let items = self.iterate(value)?;
-                self.slice(&Py::Tuple(items.into()), bounds)
+            Py::Range(first, _, stride) => {
+                if step == 0 {
+                    return Err(Fault::error("the step of a slice cannot be zero"));
+                }
+                let (low, high) = bounds_of(value.len().unwrap_or(0), start, stop, step);
+                let at = |index: i128| i128::from(*first) + index * i128::from(*stride);
+                let whole = |number: i128| {
+                    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
+                };
+                Ok(Py::Range(
+                    whole(at(low)),
+                    whole(at(high)),
+                    whole(step.saturating_mul(i128::from(*stride))),
+                ))
             }
             _ => undefined(),
         }
     }
 }
 
-/// The indices that a slice picks, as Python's `slice.indices` counts them.
-fn indices(
-    len: usize,
-    start: Option<i128>,
-    stop: Option<i128>,
-    step: i128,
-) -> impl Iterator<Item = usize> {
+/// The steps that looking through a string once costs; lists and dictionaries are found in at once.
+pub(super) fn weight(value: &Py) -> u64 {
+    value.as_str().map_or(0, |text| text.len() as u64 / 16)
+}
+
+/// Where a slice starts and where it stops, as Python's `slice.indices` counts them.
+fn bounds_of(len: usize, start: Option<i128>, stop: Option<i128>, step: i128) -> (i128, i128) {
     let len = len as i128;
     let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
     let clamp = |bound: Option<i128>, default: i128| match bound {
@@ -205,9 +213,20 @@ fn indices(
         Some(bound) if bound < 0 => (bound + len).max(low),
         Some(bound) => bound.min(high),
     };
-    let start = clamp(start, if step > 0 { low } else { high });
-    let stop = clamp(stop, if step > 0 { high } else { low });
-    let mut at = start;
+    (
+        clamp(start, if step > 0 { low } else { high }),
+        clamp(stop, if step > 0 { high } else { low }),
+    )
+}
+
+/// The indices that a slice picks.
+fn indices(
+    len: usize,
+    start: Option<i128>,
+    stop: Option<i128>,
+    step: i128,
+) -> impl Iterator<Item = usize> {
+    let (mut at, stop) = bounds_of(len, start, stop, step);
     std::iter::from_fn(move || {
         let inside = if step > 0 { at < stop } else { at > stop };
         let index = inside.then(|| usize::try_from(at).ok()).flatten()?;

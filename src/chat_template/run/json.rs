@@ -1,12 +1,12 @@
 //! The `tojson` filter: `json.dumps`, as transformers lets templates call it.
 
-use std::fmt::Write as _;
-
 use super::MAX_VALUE;
 use super::fault::Fault;
 use super::object::{Dict, Py};
 use super::text;
 use crate::chat_template::error::Limit;
+use crate::value::json::{self, Format};
+use crate::value::{Value, python};
 
 /// How deep a value may nest; Python stops at about a thousand.
 const DEPTH: usize = 500;
@@ -115,7 +115,7 @@ fn number_text(number: f64) -> String {
         }
         .to_owned()
     } else {
-        text::float(number)
+        python::float_repr(number)
     }
 }
 
@@ -143,13 +143,15 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
         .collect();
     if style.sort_keys {
         let mut failed = None;
-        items.sort_by(|a, b| match super::operators::order("<", a.0, b.0) {
-            Ok(order) => order.unwrap_or(std::cmp::Ordering::Equal),
-            Err(fault) => {
-                failed.get_or_insert(fault);
-                std::cmp::Ordering::Equal
-            }
-        });
+        items.sort_by(
+            |a, b| match super::operators::order("<", a.0, b.0, &mut 1_000_000) {
+                Ok(order) => order.unwrap_or(std::cmp::Ordering::Equal),
+                Err(fault) => {
+                    failed.get_or_insert(fault);
+                    std::cmp::Ordering::Equal
+                }
+            },
+        );
         if let Some(fault) = failed {
             return Err(fault);
         }
@@ -185,24 +187,13 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
 }
 
 fn quote(text: &str, ensure_ascii: bool, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if u32::from(c) < 0x20 || (ensure_ascii && (u32::from(c) > 0x7e)) => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
-        }
+    if ensure_ascii && !text.is_ascii() {
+        let format = Format {
+            ensure_ascii,
+            ..Format::default()
+        };
+        out.push_str(&format.write(&Value::from(text)));
+    } else {
+        out.push_str(&json::quote(text));
     }
-    out.push('"');
 }

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use self::fault::Fault;
-use self::object::{Global, Key, LoopState, Missing, Origin, Py};
+use self::object::{Attributes, Global, Key, LoopState, Missing, Origin, Py};
 use self::scope::Scope;
 use super::error::{Limit, RenderError};
 use super::reads::{Read, Reads};
@@ -29,7 +29,7 @@ use super::{Clock, RenderInput};
 use crate::value::{Map, Value};
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
-pub(super) const MAX_FUEL: u64 = 50_000_000;
+pub(super) const MAX_FUEL: u64 = 20_000_000;
 
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
 pub(super) const MAX_VALUE: usize = 64 << 20;
@@ -39,6 +39,12 @@ pub(super) const MAX_OUTPUT: usize = 64 << 20;
 
 /// How deep blocks, expressions and calls may nest while rendering.
 pub(super) const MAX_DEPTH: usize = 600;
+
+/// How deep values that a template keeps may nest.
+pub(super) const MAX_NESTING: usize = 500;
+
+/// How deep the input may nest.
+pub(super) const MAX_INPUT_NESTING: usize = 400;
 
 /// The sandbox's own limit on `range`.
 pub(super) const MAX_RANGE: usize = 100_000;
@@ -56,7 +62,9 @@ pub(super) struct Render<'t> {
     out: String,
     /// The loops that can call themselves, with the scope around each.
     recursive: Vec<(&'t For, Rc<Scope>)>,
+    /// Scopes that macros hold, and namespaces: both can hold themselves, and are emptied at the end.
     scopes: Vec<Rc<Scope>>,
+    namespaces: Vec<Rc<Attributes>>,
     reads: Option<Reads>,
 }
 
@@ -75,6 +83,19 @@ pub(super) fn render(
     input: &RenderInput,
     observe: bool,
 ) -> Result<(String, Reads), RenderError> {
+    let values = input
+        .messages
+        .iter()
+        .chain(input.tools.iter().flatten())
+        .chain(input.documents.iter().flatten())
+        .chain(input.kwargs.values())
+        .chain(tokens.values());
+    if nests_deeper(values, MAX_INPUT_NESTING) {
+        return Err(RenderError::Limit {
+            which: Limit::Recursion,
+            limit: MAX_INPUT_NESTING as u64,
+        });
+    }
     let mut render = Render {
         tree,
         literals: tree.literals.iter().map(literal).collect(),
@@ -85,12 +106,16 @@ pub(super) fn render(
         out: String::new(),
         recursive: Vec::new(),
         scopes: Vec::new(),
+        namespaces: Vec::new(),
         reads: observe.then(Reads::default),
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
     for scope in &render.scopes {
         scope.clear();
+    }
+    for namespace in &render.namespaces {
+        namespace.borrow_mut().clear();
     }
     result?;
     Ok((render.out, render.reads.unwrap_or_default()))
@@ -106,6 +131,22 @@ fn literal(literal: &Literal) -> Py {
     }
 }
 
+/// Whether one of the values nests deeper than so many levels; found out without recursing.
+fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
+    let mut open: Vec<(&Value, usize)> = values.map(|value| (value, 1)).collect();
+    while let Some((value, depth)) = open.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// The variables that `render_jinja_template` passes. What it passes by name cannot be a kwarg as well.
 fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>, Py> {
     let origin = |name: &str| observe.then(|| Origin::top(name));
@@ -116,7 +157,7 @@ fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>,
             Py::from_input(value, origin(name).as_ref()),
         );
     }
-    let messages = Value::Array(input.messages.iter().map(alias_reasoning).collect());
+    let messages = Value::Array(input.messages.iter().map(prepare).collect());
     out.insert(
         Rc::from("messages"),
         Py::from_input(&messages, origin("messages").as_ref()),
@@ -135,23 +176,27 @@ fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>,
     out
 }
 
-/// transformers' `_alias_reasoning_fields`: reasoning under any of three names is given under two.
-fn alias_reasoning(message: &Value) -> Value {
+/// A message as `apply_chat_template` hands it on: without the keys that hold nothing, and its reasoning, under whichever
+/// of three names it came, under two.
+fn prepare(message: &Value) -> Value {
     let Value::Object(map) = message else {
         return message.clone();
     };
-    let Some(reasoning) = ["reasoning_content", "thinking", "reasoning"]
+    let mut map = map.clone();
+    map.retain(|_, value| !matches!(value, Value::Null));
+    let reasoning = ["reasoning_content", "thinking", "reasoning"]
         .iter()
-        .filter_map(|key| map.get(*key))
-        .find(|value| !matches!(value, Value::Null))
-    else {
-        return message.clone();
-    };
-    let mut out = Map::new();
-    out.insert("thinking".to_owned(), reasoning.clone());
-    out.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-    out.insert("reasoning_content".to_owned(), reasoning.clone());
-    Value::Object(out)
+        .find_map(|key| map.get(*key))
+        .cloned();
+    if let Some(reasoning) = reasoning {
+        if !map.contains_key("thinking") {
+            map.shift_insert(0, "thinking".to_owned(), reasoning.clone());
+        } else if let Some(at) = map.get_index_of("thinking") {
+            map.move_index(at, 0);
+        }
+        map.insert("reasoning_content".to_owned(), reasoning);
+    }
+    Value::Object(map)
 }
 
 impl<'t> Render<'t> {
@@ -221,7 +266,14 @@ impl<'t> Render<'t> {
             }
             Py::List(list) => match list.origin.clone() {
                 Some(origin) => self.note(&origin, "[]", true),
-                None => list.items.iter().for_each(|item| self.note_whole(item)),
+                None => {
+                    for item in list
+                        .iter()
+                        .filter(|item| !matches!(item, Py::List(list) if list.origin.is_none()))
+                    {
+                        self.note_whole(item);
+                    }
+                }
             },
             _ => {}
         }
@@ -336,6 +388,12 @@ impl<'t> Render<'t> {
             Stmt::For(stmt) => self.for_loop(stmt, scope)?,
             Stmt::Set { target, value } => {
                 let value = self.expr(value, scope)?;
+                if matches!(value, Py::Generator(_) | Py::Loop(_) | Py::Cycler(_)) {
+                    self.spend(value.len().unwrap_or(1_000) as u64)?;
+                }
+                if value.depth() > MAX_NESTING {
+                    return Err(Fault::Limit(Limit::Recursion, MAX_NESTING as u64));
+                }
                 self.assign(target, value, scope)?;
             }
             Stmt::SetBlock {
@@ -398,7 +456,7 @@ impl<'t> Render<'t> {
     }
 
     fn for_loop(&mut self, stmt: &'t For, scope: &Rc<Scope>) -> Result<(), Fault> {
-        let value = self.expr(&stmt.iter, scope)?;
+        let value = self.expr(&stmt.iter, scope)?.plain();
         self.run_loop(stmt, &value, scope, 1)
     }
 
@@ -413,7 +471,6 @@ impl<'t> Render<'t> {
         let mut items = self
             .iterate(value)
             .map_err(|fault| fault.at(stmt.iter.span))?;
-        self.room_for(items.len())?;
         if let Some(filter) = &stmt.filter {
             let mut kept = Vec::new();
             for item in items {
@@ -444,6 +501,7 @@ impl<'t> Render<'t> {
             changed: None.into(),
             recursive,
         });
+        let mut completed = false;
         for index in 0..count {
             *state.index.borrow_mut() = index;
             let inner = Scope::inside(scope);
@@ -451,9 +509,15 @@ impl<'t> Render<'t> {
                 inner.set(name, Py::Loop(state.clone()));
             }
             self.assign(&stmt.target, state.items[index].clone(), &inner)?;
-            if self.block(&stmt.body, &inner)? == Flow::Break {
-                break;
+            match self.block(&stmt.body, &inner)? {
+                Flow::On => completed = true,
+                Flow::Continue => {}
+                Flow::Break => break,
             }
+        }
+        // Jinja's `else` asks whether the body was ever run to its end.
+        if !completed {
+            self.block(&stmt.otherwise, &Scope::inside(scope))?;
         }
         self.depth -= 1;
         Ok(())
@@ -523,23 +587,23 @@ impl<'t> Render<'t> {
                 let items = self.exprs(items, scope)?;
                 self.list(items)
             }
-            ExprKind::Tuple(items) => Ok(Py::Tuple(self.exprs(items, scope)?.into())),
+            ExprKind::Tuple(items) => Ok(Py::tuple(self.exprs(items, scope)?)),
             ExprKind::Dict(items) => {
                 let mut dict = IndexMap::with_capacity(items.len());
                 for (key, value) in items {
-                    let key = self.expr(key, scope)?;
-                    let value = self.expr(value, scope)?;
+                    let key = self.expr(key, scope)?.plain();
+                    let value = self.expr(value, scope)?.plain();
                     dict.insert(hashable(&key)?, value);
                 }
                 Ok(Py::dict(dict))
             }
             ExprKind::Attr(subject, name) => {
-                let subject = self.expr(subject, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
                 self.attribute(&subject, self.name(*name))
             }
             ExprKind::Item(subject, key) => {
-                let subject = self.expr(subject, scope)?;
-                let key = self.expr(key, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
+                let key = self.expr(key, scope)?.plain();
                 self.item(&subject, &key)
             }
             ExprKind::Slice {
@@ -548,7 +612,7 @@ impl<'t> Render<'t> {
                 stop,
                 step,
             } => {
-                let subject = self.expr(subject, scope)?;
+                let subject = self.expr(subject, scope)?.plain();
                 let mut bounds = [Py::None, Py::None, Py::None];
                 for (slot, bound) in bounds.iter_mut().zip([start, stop, step]) {
                     if let Some(bound) = bound {
@@ -616,7 +680,10 @@ impl<'t> Render<'t> {
     }
 
     fn exprs(&mut self, exprs: &'t [Expr], scope: &Rc<Scope>) -> Result<Vec<Py>, Fault> {
-        exprs.iter().map(|expr| self.expr(expr, scope)).collect()
+        exprs
+            .iter()
+            .map(|expr| self.expr(expr, scope).map(Py::plain))
+            .collect()
     }
 
     fn chain(

@@ -21,15 +21,17 @@ pub(super) enum Py {
     Big(Rc<Integer>),
     Float(f64),
     Str(Rc<str>),
+    /// What `safe` and `escape` make: a string that escapes what is added to it.
+    Markup(Rc<str>),
     List(Rc<List>),
-    Tuple(Rc<[Py]>),
+    Tuple(Rc<List>),
     Dict(Rc<Dict>),
     Range(i64, i64, i64),
     /// `dict.keys()`, `.values()` and `.items()`.
     View(View, Rc<Dict>),
     /// What filters such as `map` make: it can be walked once.
     Generator(Rc<RefCell<VecDeque<Py>>>),
-    Namespace(Rc<RefCell<IndexMap<Rc<str>, Py>>>),
+    Namespace(Rc<Attributes>),
     Loop(Rc<LoopState>),
     /// The macro of that index, with the scope it was defined in.
     Macro(usize, Rc<Scope>),
@@ -38,6 +40,9 @@ pub(super) enum Py {
     Cycler(Rc<(Vec<Py>, RefCell<usize>)>),
     Joiner(Rc<(Rc<str>, RefCell<bool>)>),
 }
+
+/// What a namespace holds.
+pub(super) type Attributes = RefCell<IndexMap<Rc<str>, Py>>;
 
 /// Why something is undefined.
 #[derive(Debug)]
@@ -93,15 +98,50 @@ pub(super) struct Origin {
 pub(super) struct List {
     pub(super) items: Vec<Py>,
     pub(super) origin: Option<Rc<Origin>>,
+    /// How deep values nest in it, itself included.
+    depth: usize,
+}
+
+impl List {
+    pub(super) fn new(items: Vec<Py>, origin: Option<Rc<Origin>>) -> Self {
+        let depth = 1 + deepest(&items);
+        Self {
+            items,
+            origin,
+            depth,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Dict {
     pub(super) items: IndexMap<Key, Py>,
     pub(super) origin: Option<Rc<Origin>>,
+    depth: usize,
+}
+
+fn deepest<'v>(values: impl IntoIterator<Item = &'v Py>) -> usize {
+    values.into_iter().map(Py::depth).max().unwrap_or(0)
+}
+
+impl std::ops::Deref for List {
+    type Target = [Py];
+
+    fn deref(&self) -> &[Py] {
+        &self.items
+    }
 }
 
 impl Dict {
+    pub(super) fn new(items: IndexMap<Key, Py>, origin: Option<Rc<Origin>>) -> Self {
+        let depth = 1 + deepest(items.values()).max(deepest(items.keys().map(|key| &key.0)));
+        Self {
+            items,
+            origin,
+            depth,
+        }
+    }
+
     pub(super) fn get_str(&self, key: &str) -> Option<&Py> {
         self.items.get(&StrKey(key))
     }
@@ -117,6 +157,9 @@ pub(super) struct LoopState {
     /// What calling the loop runs again, for a recursive one: the address of its statement.
     pub(super) recursive: Option<usize>,
 }
+
+/// How deep a tuple that is a key may nest.
+const MAX_KEY_DEPTH: usize = 5;
 
 /// A dictionary's key: anything that Python can hash.
 #[derive(Debug, Clone)]
@@ -143,6 +186,8 @@ impl Key {
     pub(super) fn new(value: &Py) -> Option<Self> {
         match value {
             Py::List(_) | Py::Dict(_) => None,
+            // Hashing walks through a tuple, as often as something in it is shared.
+            Py::Tuple(items) if items.depth > MAX_KEY_DEPTH => None,
             Py::Tuple(items) => items
                 .iter()
                 .all(|item| Self::new(item).is_some())
@@ -194,7 +239,7 @@ impl Hash for Key {
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
-        self.0.equals(&other.0)
+        self.0.equals(&other.0, &mut 1_000_000)
     }
 }
 
@@ -206,17 +251,15 @@ impl Py {
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
-        Self::List(Rc::new(List {
-            items,
-            origin: None,
-        }))
+        Self::List(Rc::new(List::new(items, None)))
+    }
+
+    pub(super) fn tuple(items: impl IntoIterator<Item = Self>) -> Self {
+        Self::Tuple(Rc::new(List::new(items.into_iter().collect(), None)))
     }
 
     pub(super) fn dict(items: IndexMap<Key, Self>) -> Self {
-        Self::Dict(Rc::new(Dict {
-            items,
-            origin: None,
-        }))
+        Self::Dict(Rc::new(Dict::new(items, None)))
     }
 
     pub(super) fn generator(items: Vec<Self>) -> Self {
@@ -236,9 +279,25 @@ impl Py {
         }
     }
 
+    /// The value, a plain string where it is markup.
+    pub(super) fn plain(self) -> Self {
+        match self {
+            Self::Markup(text) => Self::Str(text),
+            other => other,
+        }
+    }
+
+    /// The value, markup where it is a string.
+    pub(super) fn marked_up(self) -> Self {
+        match self {
+            Self::Str(text) => Self::Markup(text),
+            other => other,
+        }
+    }
+
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
-            Self::Str(text) => Some(text),
+            Self::Str(text) | Self::Markup(text) => Some(text),
             _ => None,
         }
     }
@@ -276,6 +335,7 @@ impl Py {
             Self::Int(_) | Self::Big(_) => "int",
             Self::Float(_) => "float",
             Self::Str(_) => "str",
+            Self::Markup(_) => "Markup",
             Self::List(_) => "list",
             Self::Tuple(_) => "tuple",
             Self::Dict(_) => "dict",
@@ -293,6 +353,21 @@ impl Py {
         }
     }
 
+    /// How deep values nest in it. Namespaces count for one: what they hold is dropped by itself.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::List(list) => list.depth,
+            Self::Dict(dict) => dict.depth,
+            Self::View(_, dict) => 1 + dict.depth,
+            Self::Tuple(items) => items.depth,
+            Self::Generator(items) => 1 + deepest(items.borrow().iter()),
+            Self::Loop(state) => 1 + deepest(&state.items),
+            Self::Cycler(state) => 1 + deepest(&state.0),
+            Self::Method(method) => 1 + method.0.depth(),
+            _ => 1,
+        }
+    }
+
     /// What `if` makes of it.
     pub(super) fn is_true(&self) -> bool {
         match self {
@@ -300,7 +375,7 @@ impl Py {
             Self::Bool(value) => *value,
             Self::Int(value) => *value != 0,
             Self::Float(value) => *value != 0.0,
-            Self::Str(text) => !text.is_empty(),
+            Self::Str(text) | Self::Markup(text) => !text.is_empty(),
             Self::List(list) => !list.items.is_empty(),
             Self::Tuple(items) => !items.is_empty(),
             Self::Dict(dict) | Self::View(_, dict) => !dict.items.is_empty(),
@@ -332,31 +407,36 @@ impl Py {
         })
     }
 
-    /// Python's `==`.
-    pub(super) fn equals(&self, other: &Self) -> bool {
+    /// Python's `==`. What it looks at is taken off `steps`; when none are left the answer means nothing.
+    pub(super) fn equals(&self, other: &Self, steps: &mut u64) -> bool {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return false;
+        }
+        let mut all = |a: &[Self], b: &[Self]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b, steps))
+        };
         match (self, other) {
             (Self::Undefined(_), Self::Undefined(_)) | (Self::None, Self::None) => true,
-            (Self::Str(a), Self::Str(b)) => a == b,
+            (Self::Str(a), Self::Str(b)) => {
+                if a.len() != b.len() {
+                    return false;
+                }
+                *steps = steps.saturating_sub(a.len() as u64 / 64);
+                a == b
+            }
             (Self::Big(a), Self::Big(b)) => a == b,
-            (Self::List(a), Self::List(b)) => {
-                a.items.len() == b.items.len()
-                    && a.items.iter().zip(&b.items).all(|(a, b)| a.equals(b))
-            }
-            (Self::Tuple(a), Self::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.equals(b))
-            }
+            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => all(a, b),
             (Self::Dict(a), Self::Dict(b)) => {
                 a.items.len() == b.items.len()
                     && a.items.iter().all(|(key, value)| {
-                        b.items.get(key).is_some_and(|other| value.equals(other))
+                        b.items
+                            .get(key)
+                            .is_some_and(|other| value.equals(other, steps))
                     })
             }
-            (Self::Range(..), Self::Range(..)) => {
-                let ([Self::Range(a, b, c), Self::Range(x, y, z)], len) =
-                    ([self, other], self.len())
-                else {
-                    return false;
-                };
+            (Self::Range(a, b, c), Self::Range(x, y, z)) => {
+                let len = self.len();
                 len == other.len()
                     && (len == Some(0) || (a == x && (len == Some(1) || (b, c) == (y, z))))
             }
@@ -365,7 +445,7 @@ impl Py {
             (Self::Macro(a, x), Self::Macro(b, y)) => a == b && Rc::ptr_eq(x, y),
             (Self::Global(a), Self::Global(b)) => a == b,
             (Self::View(a, x), Self::View(b, y)) if a == b && *a != View::Values => {
-                Self::Dict(x.clone()).equals(&Self::Dict(y.clone()))
+                Self::Dict(x.clone()).equals(&Self::Dict(y.clone()), steps)
             }
             _ => match (self.as_int(), other.as_int()) {
                 (Some(a), Some(b)) => a == b,
@@ -398,15 +478,12 @@ impl Py {
                         Self::from_input(item, origin.as_ref())
                     })
                     .collect();
-                Self::List(Rc::new(List {
-                    items,
-                    origin: origin.cloned(),
-                }))
+                Self::List(Rc::new(List::new(items, origin.cloned())))
             }
-            Value::Object(map) => Self::Dict(Rc::new(Dict {
-                items: Self::members(map, origin),
-                origin: origin.cloned(),
-            })),
+            Value::Object(map) => Self::Dict(Rc::new(Dict::new(
+                Self::members(map, origin),
+                origin.cloned(),
+            ))),
         }
     }
 

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::fault::Fault;
+use super::filters;
 use super::format;
+use super::items::weight;
 use super::object::{Key, List, Py, View};
 use super::text;
 use super::{MAX_VALUE, Render};
@@ -30,6 +32,10 @@ fn beyond() -> Fault {
 
 impl Render<'_> {
     pub(super) fn binary(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+        let logical = matches!(op, BinaryOp::And | BinaryOp::Or);
+        if !logical && (matches!(left, Py::Markup(_)) || matches!(right, Py::Markup(_))) {
+            return self.with_markup(op, left, right);
+        }
         match op {
             BinaryOp::Add => self.add(left, right),
             BinaryOp::Concat => {
@@ -52,6 +58,22 @@ impl Render<'_> {
         }
     }
 
+    /// Markup stays markup when something is added, and escapes what is not.
+    fn with_markup(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
+        let safe = |side: &Py| match side {
+            Py::Str(text) => Some(filters::escape(text)),
+            Py::Markup(text) => Some(text.to_string()),
+            _ => None,
+        };
+        match (op, safe(left), safe(right)) {
+            (BinaryOp::Add, Some(left), Some(right)) => Ok(self.string(left + &right)?.marked_up()),
+            (BinaryOp::Mul, ..) => Ok(self
+                .binary(op, &left.clone().plain(), &right.clone().plain())?
+                .marked_up()),
+            _ => self.binary(op, &left.clone().plain(), &right.clone().plain()),
+        }
+    }
+
     fn add(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
         match (left, right) {
             (Py::Str(a), Py::Str(b)) => {
@@ -65,11 +87,11 @@ impl Render<'_> {
                 let items = a.items.iter().chain(&b.items).cloned().collect();
                 // What comes from the inputs still does when something is appended.
                 let origin = a.origin.clone().or_else(|| b.origin.clone());
-                Ok(Py::List(Rc::new(List { items, origin })))
+                Ok(Py::List(Rc::new(List::new(items, origin))))
             }
             (Py::Tuple(a), Py::Tuple(b)) => {
                 self.room_for(a.len() + b.len())?;
-                Ok(Py::Tuple(a.iter().chain(b.iter()).cloned().collect()))
+                Ok(Py::tuple(a.iter().chain(b.iter()).cloned()))
             }
             _ => arithmetic(BinaryOp::Add, left, right),
         }
@@ -103,13 +125,8 @@ impl Render<'_> {
             }
             Py::Tuple(items) => {
                 self.room_for(items.len().saturating_mul(times))?;
-                Ok(Py::Tuple(
-                    items
-                        .iter()
-                        .cloned()
-                        .cycle()
-                        .take(items.len() * times)
-                        .collect(),
+                Ok(Py::tuple(
+                    items.iter().cloned().cycle().take(items.len() * times),
                 ))
             }
             _ => arithmetic(BinaryOp::Mul, left, right),
@@ -117,17 +134,20 @@ impl Render<'_> {
     }
 
     pub(super) fn compare(&mut self, op: CompareOp, left: &Py, right: &Py) -> Result<bool, Fault> {
+        if matches!(left, Py::Markup(_)) || matches!(right, Py::Markup(_)) {
+            return self.compare(op, &left.clone().plain(), &right.clone().plain());
+        }
         Ok(match op {
-            CompareOp::Eq => left.equals(right),
-            CompareOp::Ne => !left.equals(right),
-            CompareOp::Lt => order("<", left, right)? == Some(Ordering::Less),
+            CompareOp::Eq => self.same(left, right)?,
+            CompareOp::Ne => !self.same(left, right)?,
+            CompareOp::Lt => self.order("<", left, right)? == Some(Ordering::Less),
             CompareOp::Le => matches!(
-                order("<=", left, right)?,
+                self.order("<=", left, right)?,
                 Some(Ordering::Less | Ordering::Equal)
             ),
-            CompareOp::Gt => order(">", left, right)? == Some(Ordering::Greater),
+            CompareOp::Gt => self.order(">", left, right)? == Some(Ordering::Greater),
             CompareOp::Ge => matches!(
-                order(">=", left, right)?,
+                self.order(">=", left, right)?,
                 Some(Ordering::Greater | Ordering::Equal)
             ),
             CompareOp::In => self.contains(right, left)?,
@@ -135,8 +155,28 @@ impl Render<'_> {
         })
     }
 
+    /// Python's `==`, paid for.
+    pub(super) fn same(&mut self, left: &Py, right: &Py) -> Result<bool, Fault> {
+        let same = left.equals(right, &mut self.fuel);
+        self.spend(u64::from(self.fuel == 0))?;
+        Ok(same)
+    }
+
+    /// Python's `<` and its like, paid for.
+    pub(super) fn order(
+        &mut self,
+        symbol: &str,
+        left: &Py,
+        right: &Py,
+    ) -> Result<Option<Ordering>, Fault> {
+        let order = order(symbol, left, right, &mut self.fuel);
+        self.spend(1)?;
+        order
+    }
+
     /// Python's `in`.
     pub(super) fn contains(&mut self, container: &Py, item: &Py) -> Result<bool, Fault> {
+        self.spend(weight(container) + weight(item))?;
         Ok(match container {
             Py::Str(text) => match item {
                 Py::Str(part) => text.contains(&**part),
@@ -159,27 +199,37 @@ impl Render<'_> {
             }
             other => {
                 let items = self.iterate(other)?;
-                self.spend(items.len() as u64)?;
-                items.iter().any(|other| other.equals(item))
+                for other in &items {
+                    if self.same(other, item)? {
+                        return Ok(true);
+                    }
+                }
+                false
             }
         })
     }
 }
 
-/// How two values are ordered; `Ok(None)` for `NaN`.
-pub(super) fn order(symbol: &str, left: &Py, right: &Py) -> Result<Option<Ordering>, Fault> {
-    fn lists(symbol: &str, a: &[Py], b: &[Py]) -> Result<Option<Ordering>, Fault> {
-        for (a, b) in a.iter().zip(b) {
-            if !a.equals(b) {
-                return order(symbol, a, b);
-            }
-        }
-        Ok(Some(a.len().cmp(&b.len())))
-    }
+/// How two values are ordered; `Ok(None)` for `NaN`. Steps are taken as in [`Py::equals`].
+pub(super) fn order(
+    symbol: &str,
+    left: &Py,
+    right: &Py,
+    steps: &mut u64,
+) -> Result<Option<Ordering>, Fault> {
     match (left, right) {
-        (Py::Str(a), Py::Str(b)) => Ok(Some(a.cmp(b))),
-        (Py::List(a), Py::List(b)) => lists(symbol, &a.items, &b.items),
-        (Py::Tuple(a), Py::Tuple(b)) => lists(symbol, a, b),
+        (Py::Str(a), Py::Str(b)) => {
+            *steps = steps.saturating_sub(1 + a.len().min(b.len()) as u64 / 64);
+            Ok(Some(a.cmp(b)))
+        }
+        (Py::List(a), Py::List(b)) | (Py::Tuple(a), Py::Tuple(b)) => {
+            for (a, b) in a.iter().zip(b.iter()) {
+                if !a.equals(b, steps) {
+                    return order(symbol, a, b, steps);
+                }
+            }
+            Ok(Some(a.len().cmp(&b.len())))
+        }
         _ => match (left.as_int(), right.as_int()) {
             (Some(a), Some(b)) => Ok(Some(a.cmp(&b))),
             _ => match (left.as_float(), right.as_float()) {

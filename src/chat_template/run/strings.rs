@@ -7,9 +7,10 @@ use super::fault::Fault;
 use super::object::{Key, Py};
 use super::{MAX_VALUE, Render, format};
 use crate::chat_template::error::Limit;
+use crate::value::python::{self, is_space};
 
 /// Every method that a template can call.
-pub(super) const METHODS: [&str; 46] = [
+pub(super) const METHODS: [&str; 47] = [
     "capitalize",
     "casefold",
     "center",
@@ -56,12 +57,8 @@ pub(super) const METHODS: [&str; 46] = [
     "title",
     "translate",
     "upper",
+    "zfill",
 ];
-
-/// Python's `str.isspace` of one character: Unicode's white space and the four separators of ASCII.
-pub(super) fn is_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
-}
 
 /// Which ends a `strip` works on.
 #[derive(Debug, Clone, Copy)]
@@ -284,6 +281,16 @@ fn is_title(text: &str) -> bool {
     any
 }
 
+/// Digits that are not decimal: superscripts, circled ones and the like (Unicode's `Numeric_Type=Digit`).
+fn is_other_digit(c: char) -> bool {
+    matches!(c,
+        '²' | '³' | '¹' | '\u{1369}'..='\u{1371}' | '\u{19da}' | '\u{2070}' | '\u{2074}'..='\u{2079}'
+        | '\u{2080}'..='\u{2089}' | '\u{2460}'..='\u{2468}' | '\u{2474}'..='\u{247c}' | '\u{2488}'..='\u{2490}'
+        | '\u{24ea}' | '\u{24f5}'..='\u{24fd}' | '\u{24ff}' | '\u{2776}'..='\u{277e}' | '\u{2780}'..='\u{2788}'
+        | '\u{278a}'..='\u{2792}' | '\u{10a40}'..='\u{10a43}' | '\u{10e60}'..='\u{10e68}'
+        | '\u{11052}'..='\u{1105a}' | '\u{1f100}'..='\u{1f10a}')
+}
+
 /// Calls a method of a string.
 pub(super) fn call(
     render: &mut Render<'_>,
@@ -292,6 +299,15 @@ pub(super) fn call(
     args: Arguments,
 ) -> Result<Py, Fault> {
     render.spend(text.len() as u64 / 16)?;
+    let named = matches!(
+        name,
+        "split" | "rsplit" | "splitlines" | "expandtabs" | "format"
+    );
+    let args = if named {
+        args
+    } else {
+        args.without_names(name)?
+    };
     let all = |test: fn(char) -> bool| Py::Bool(!text.is_empty() && text.chars().all(test));
     let strings = |render: &mut Render<'_>, parts: Vec<&str>| {
         render.spend(text.len() as u64 / 16)?;
@@ -353,7 +369,7 @@ pub(super) fn call(
                 text.rsplit_once(separator)
                     .map_or(["", "", text], |(a, b)| [a, separator, b])
             };
-            Ok(Py::Tuple(parts.map(Py::str).into()))
+            Ok(Py::tuple(parts.map(Py::str)))
         }
         "startswith" | "endswith" => affix(text, name, args),
         "removeprefix" | "removesuffix" => {
@@ -457,6 +473,16 @@ pub(super) fn call(
             )?;
             render.string(padded)
         }
+        "zfill" => {
+            let width = args.one(name, "width")?;
+            let (sign, digits) = match text.chars().next() {
+                Some('+' | '-') => text.split_at(1),
+                _ => ("", &**text),
+            };
+            let width = int_or(Some(&width), 0)? - i64::from(!sign.is_empty());
+            let padded = pad(digits, width, '0', true, false)?;
+            render.string(format!("{sign}{padded}"))
+        }
         "expandtabs" => {
             let [size] = args.bind(name, ["tabsize"], 0)?;
             let size = usize::try_from(int_or(size.as_ref(), 8)?).unwrap_or(0);
@@ -511,7 +537,10 @@ pub(super) fn call(
                         "isalnum" => all(char::is_alphanumeric),
                         "isalpha" => all(char::is_alphabetic),
                         "isascii" => Py::Bool(text.is_ascii()),
-                        "isdecimal" | "isdigit" => all(|c| super::text::decimal_digit(c).is_some()),
+                        "isdecimal" => all(|c| python::int(c.encode_utf8(&mut [0; 4])).is_some()),
+                        "isdigit" => all(|c| {
+                            python::int(c.encode_utf8(&mut [0; 4])).is_some() || is_other_digit(c)
+                        }),
                         "isnumeric" => all(char::is_numeric),
                         "isspace" => all(is_space),
                         "isprintable" => Py::Bool(text.chars().all(super::text::printable)),

@@ -2,6 +2,7 @@
 
 use super::arguments::Arguments;
 use super::fault::Fault;
+use super::items::weight;
 use super::object::Py;
 use super::{Render, text};
 use crate::chat_template::syntax::tree::CompareOp;
@@ -13,6 +14,15 @@ impl Render<'_> {
         subject: &Py,
         args: Arguments,
     ) -> Result<bool, Fault> {
+        self.spend(weight(subject))?;
+        let plain;
+        let (subject, escaped) = match subject {
+            Py::Markup(_) => {
+                plain = subject.clone().plain();
+                (&plain, true)
+            }
+            other => (other, false),
+        };
         let comparison = match name {
             "eq" | "equalto" | "==" => Some(CompareOp::Eq),
             "ne" | "!=" => Some(CompareOp::Ne),
@@ -30,7 +40,7 @@ impl Render<'_> {
         match name {
             "sameas" => {
                 let other = args.one(name, "other")?;
-                return Ok(subject.type_name() == other.type_name() && subject.equals(&other));
+                return Ok(subject.type_name() == other.type_name() && self.same(subject, &other)?);
             }
             "divisibleby" => {
                 let number = args.one(name, "num")?;
@@ -102,7 +112,7 @@ impl Render<'_> {
                 char::is_uppercase,
                 char::is_lowercase,
             ),
-            "escaped" => false,
+            "escaped" => escaped,
             "filter" => super::filters::is_filter(subject.as_str().unwrap_or_default()),
             "test" => is_test(subject.as_str().unwrap_or_default()),
             other => return Err(Fault::error(format!("there is no test named `{other}`"))),

@@ -18,12 +18,29 @@ pub(super) struct Bounds {
     elifs: usize,
     depth: usize,
     first: bool,
+    /// Whether the last token ends an operand.
+    operand: bool,
 }
 
 impl Bounds {
     /// Takes the next token; false when the template goes beyond what is allowed.
     pub(super) fn allow(&mut self, token: &Token<'_>) -> bool {
         let first = std::mem::take(&mut self.first);
+        let after_operand = std::mem::replace(
+            &mut self.operand,
+            matches!(
+                token,
+                Token::Ident(_)
+                    | Token::Str(_)
+                    | Token::String(_)
+                    | Token::Int(_)
+                    | Token::Int128(_)
+                    | Token::Float(_)
+                    | Token::ParenClose
+                    | Token::BracketClose
+                    | Token::BraceClose
+            ),
+        );
         match token {
             Token::BlockStart | Token::VariableStart => {
                 self.operators = 0;
@@ -50,11 +67,11 @@ impl Bounds {
             | Token::Lt
             | Token::Lte => self.operators += 1,
             Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => {
-                self.operators += 1;
                 self.depth += 1;
+                // Behind an operand it calls or subscripts.
+                self.operators += usize::from(after_operand);
             }
             Token::ParenClose | Token::BracketClose | Token::BraceClose => {
-                self.operators = self.operators.saturating_sub(1);
                 self.depth = self.depth.saturating_sub(1);
             }
             _ => {}

@@ -172,6 +172,19 @@ impl Lowering<'_> {
             ast::Stmt::Do(stmt) => {
                 return Err(self.error(stmt.span(), "chat templates have no tag `do`"));
             }
+            ast::Stmt::AutoEscape(stmt)
+                if stmt
+                    .enabled
+                    .as_const()
+                    .is_some_and(|enabled| !enabled.is_true()) =>
+            {
+                self.deeper(stmt.span(), |this| {
+                    Ok(Stmt::With {
+                        assignments: Vec::new(),
+                        body: this.body(&stmt.body)?,
+                    })
+                })?
+            }
             ast::Stmt::AutoEscape(stmt) => {
                 return Err(self.error(
                     stmt.span(),
@@ -306,8 +319,32 @@ impl Lowering<'_> {
     }
 
     fn expr(&mut self, expr: &ast::Expr<'_>) -> Lowered<Expr> {
-        let span = self.span(expr.span());
+        let mut span = self.span(expr.span());
         let kind = self.deeper(expr.span(), |this| this.kind(expr))?;
+        // The parser starts what follows an operand at its last link.
+        let operand = match &kind {
+            ExprKind::Attr(operand, _)
+            | ExprKind::Item(operand, _)
+            | ExprKind::Slice {
+                subject: operand, ..
+            }
+            | ExprKind::Filter {
+                subject: Some(operand),
+                ..
+            }
+            | ExprKind::Test {
+                subject: operand, ..
+            }
+            | ExprKind::Call {
+                callee: operand, ..
+            }
+            | ExprKind::Compare(operand, _)
+            | ExprKind::If { then: operand, .. } => Some(operand),
+            _ => None,
+        };
+        if let Some(operand) = operand {
+            span.start = operand.span.start;
+        }
         Ok(Expr { kind, span })
     }
 

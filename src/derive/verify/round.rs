@@ -65,7 +65,7 @@ impl Bench<'_> {
             Err(reason) => return Outcome::Skipped(reason),
         };
         let Turn { prompt, full } = &rendered.turn;
-        if let Some(part) = missing(message, full) {
+        if let Some(part) = missing(message, &full[rendered.start.unwrap_or(0)..]) {
             return Outcome::Skipped(Reason::NotRendered(part));
         }
         let continued = full

@@ -278,3 +278,70 @@ fn first_bytes(nfa: &NFA) -> Option<FirstBytes> {
     }
     Some(FirstBytes::new(member))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Automaton, BuildError};
+    use crate::pattern::syntax::parse;
+
+    fn built(source: &str) -> Result<Automaton, BuildError> {
+        Automaton::new(&parse(source).expect("a pattern"))
+    }
+
+    fn first(source: &str) -> Option<Vec<u8>> {
+        let first = built(source).expect("an automaton").first?;
+        Some(
+            (0..=255)
+                .filter(|byte| first.member[usize::from(*byte)])
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn what_a_match_begins_with_is_known_where_it_is_not_empty() {
+        assert_eq!(first("ab|c"), Some(b"ac".to_vec()));
+        assert_eq!(first("\\s?<"), first("[\\s<]"));
+        assert_eq!(first("^a"), Some(b"a".to_vec()));
+        assert_eq!(first("\u{e9}"), Some(vec![0xc3]));
+        assert_eq!(first("a|$"), None);
+        assert_eq!(first("a*"), None);
+    }
+
+    #[test]
+    fn what_no_automaton_can_do_is_left_to_backtracking() {
+        for source in [
+            "(?=a)",
+            "(?>a)",
+            "a++",
+            "(a)\\1",
+            "(?(?=a)b)",
+            "(?:|a)*",
+            "(?P<x>a*)*",
+        ] {
+            assert_eq!(
+                built(source).err(),
+                Some(BuildError::Unsuitable),
+                "{source}"
+            );
+        }
+        assert_eq!(built("(?:\\w{100}){100}").err(), Some(BuildError::TooLarge));
+    }
+
+    #[test]
+    fn only_what_looks_back_reads_before_a_match() {
+        for (source, bytes) in [
+            ("a$", 0),
+            ("^a", 0),
+            ("\\ba", 4),
+            ("(?m)^a", 4),
+            ("a\\Z", 0),
+        ] {
+            assert_eq!(
+                built(source).map(|automaton| automaton.lookbehind()),
+                Ok(bytes),
+                "{source}"
+            );
+        }
+        assert!(built("^a|^b").is_ok_and(|automaton| automaton.anchored));
+    }
+}

@@ -7,6 +7,8 @@ use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
 
 use super::build::{Automaton, assert_of};
+use crate::pattern::error::MatchError;
+use crate::pattern::limits;
 use crate::pattern::text::{NotArrived, Window};
 
 /// What is known after the text at hand was read.
@@ -21,6 +23,7 @@ pub(crate) enum Scanned {
 /// A search under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Simulation {
+    from: usize,
     /// Up to where the text has been read.
     at: usize,
     threads: Threads<usize>,
@@ -39,6 +42,8 @@ struct Threads<T> {
     /// For each state the last round in which it was reached.
     reached: Vec<u32>,
     round: u32,
+    /// How many threads have been carried over from one byte to the next so far.
+    steps: u64,
 }
 
 /// What a thread carries.
@@ -70,6 +75,7 @@ impl<T: Carried> Threads<T> {
             stack: Vec::new(),
             reached: vec![0; automaton.nfa.states().len()],
             round: 0,
+            steps: 0,
         }
     }
 
@@ -132,6 +138,7 @@ impl<T: Carried> Threads<T> {
                 }
             }
         }
+        self.steps += self.spare.len() as u64;
         std::mem::swap(&mut self.list, &mut self.spare);
         Ok(matched)
     }
@@ -155,6 +162,7 @@ impl<T: Carried> Threads<T> {
 impl Simulation {
     pub(crate) fn new(automaton: &Automaton, from: usize) -> Self {
         Self {
+            from,
             at: from,
             threads: Threads::new(automaton),
             closed: false,
@@ -168,7 +176,7 @@ impl Simulation {
         automaton: &Automaton,
         window: &Window<'_>,
         no_end_at: Option<usize>,
-    ) -> Scanned {
+    ) -> Result<Scanned, MatchError> {
         let text = window.text.as_bytes();
         loop {
             let rest = &text[self.at - window.start..];
@@ -176,7 +184,7 @@ impl Simulation {
                 let idle = self.threads.list.is_empty() && self.found.is_none();
                 if idle && automaton.anchored && self.at > 0 {
                     self.at = window.end();
-                    return Scanned::Hold(self.at);
+                    return Ok(Scanned::Hold(self.at));
                 }
                 if let (true, Some(first)) = (idle, &automaton.first) {
                     match first.find(rest) {
@@ -187,7 +195,7 @@ impl Simulation {
                         }
                         None => {
                             self.at = window.end();
-                            return Scanned::Hold(self.at);
+                            return Ok(Scanned::Hold(self.at));
                         }
                     }
                 }
@@ -199,19 +207,24 @@ impl Simulation {
                 {
                     Ok(Some(start)) => self.found = Some(start..self.at),
                     Ok(None) => {}
-                    Err(NotArrived) => return self.hold(),
+                    Err(NotArrived) => return Ok(self.hold()),
                 }
                 self.closed = true;
+                let limit =
+                    limits::STEPS + limits::AUTOMATON_STEPS_PER_BYTE * (self.at - self.from) as u64;
+                if self.threads.steps > limit {
+                    return Err(MatchError::StepLimit { limit, at: self.at });
+                }
             }
             if let (true, Some(found)) = (self.threads.list.is_empty(), &self.found) {
-                return Scanned::Found(found.clone());
+                return Ok(Scanned::Found(found.clone()));
             }
             let Some(&byte) = rest.first() else {
-                return match &self.found {
+                return Ok(match &self.found {
                     Some(found) if window.complete => Scanned::Found(found.clone()),
                     _ if window.complete => Scanned::Hold(window.end()),
                     _ => self.hold(),
-                };
+                });
             };
             self.threads.read(automaton, byte);
             self.at += 1;
@@ -257,4 +270,48 @@ pub(crate) fn groups(
     (1..=automaton.groups)
         .map(|group| Some(slots[2 * group]?..slots[2 * group + 1]?))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Automaton, Scanned, Simulation, Window, groups};
+    use crate::pattern::syntax::parse;
+
+    fn automaton(source: &str) -> Automaton {
+        Automaton::new(&parse(source).expect("a pattern")).expect("an automaton")
+    }
+
+    #[test]
+    fn threads_are_carried_from_chunk_to_chunk() {
+        let automaton = automaton("ab+|b");
+        let mut simulation = Simulation::new(&automaton, 0);
+        // The window begins at the last hold: what was read before is not read again.
+        for (text, start, complete, expected) in [
+            ("xa", 0, false, Scanned::Hold(1)),
+            ("ab", 1, false, Scanned::Hold(1)),
+            ("abb", 1, false, Scanned::Hold(1)),
+            ("abbx", 1, false, Scanned::Found(1..4)),
+        ] {
+            let window = Window {
+                text,
+                start,
+                complete,
+            };
+            assert_eq!(simulation.scan(&automaton, &window, None), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn groups_are_those_of_the_match_of_highest_priority() {
+        let automaton = automaton("(?P<x>a|ab)(?P<y>c|bcd)?(?P<z>z)?");
+        let window = Window {
+            text: "abcd",
+            start: 7,
+            complete: true,
+        };
+        assert_eq!(
+            groups(&automaton, &window, &(7..11), None),
+            [Some(7..8), Some(8..11), None]
+        );
+    }
 }

@@ -1,8 +1,13 @@
 //! From the tree to a program.
 
+use std::collections::HashMap;
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::analyse::{first, lookbehind, mark_referenced, saves};
 use crate::pattern::limits;
+use crate::pattern::syntax::Parsed;
 use crate::pattern::syntax::ast::{Assert, Conditional, Look, Node, Repeat, RepeatKind, Test};
-use crate::pattern::syntax::{Parsed, class};
 use crate::pattern::text::CharSet;
 
 /// One step of a program. Where it is `back`, it reads the character before the position, not the one behind it.
@@ -20,6 +25,12 @@ pub(super) enum Instruction {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(usize, usize),
+    /// The same at the head of a greedy loop over single characters: choices at neighbouring positions become one.
+    SplitRun(usize, usize),
+    /// Fails when it was carried out at this position before and came to nothing; `memory` is its own.
+    Once {
+        memory: usize,
+    },
     /// Stores the position as the start or the end of a group.
     Save(usize),
     /// Stores the position in `slot`, and behind it the number of changes to groups so far.
@@ -35,9 +46,11 @@ pub(super) enum Instruction {
         back: bool,
     },
     /// Runs what follows up to `Done` as a program of its own, and goes on behind it, at `after`, from the old position.
+    /// `memories` are those of what it runs.
     Look {
         negative: bool,
         after: usize,
+        memories: (usize, usize),
     },
     /// The same, going on from the new position.
     Atomic {
@@ -53,6 +66,7 @@ pub(super) enum Instruction {
         negative: bool,
         yes: usize,
         no: usize,
+        memories: (usize, usize),
     },
     Done,
 }
@@ -67,8 +81,12 @@ pub(crate) struct Program {
     pub(super) slots: usize,
     /// Where the number of changes is stored.
     pub(super) changes: usize,
+    /// How many memories there are.
+    pub(super) memories: usize,
     /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
-    pub(crate) first: Option<CharSet>,
+    first: Option<CharSet>,
+    /// The only one of them.
+    first_char: Option<char>,
     /// How many bytes before a match's start it may read.
     lookbehind: usize,
 }
@@ -76,9 +94,20 @@ pub(crate) struct Program {
 impl Program {
     /// `None` when the program would be too long.
     pub(crate) fn new(parsed: &Parsed) -> Option<Self> {
+        let mut needed = vec![false; parsed.groups + 1];
+        parsed
+            .names
+            .iter()
+            .for_each(|(_, number)| needed[*number] = true);
+        mark_referenced(&parsed.node, &mut needed);
         let mut compiler = Compiler {
+            remember: !saves(&parsed.node, &needed, false),
+            needed,
+            memories: 0,
+            idle_loop: false,
             instructions: Vec::new(),
             sets: Vec::new(),
+            known_sets: HashMap::new(),
             slots: 2 * (parsed.groups + 1) + 1,
             back: false,
             any_order: false,
@@ -87,15 +116,29 @@ impl Program {
             .node(&parsed.node)
             .and_then(|()| compiler.emit(Instruction::Done))
             .ok()?;
-        let first = first(&parsed.node).ok().map(|class| CharSet::new(&class));
+        let first = first(&parsed.node).ok();
         Some(Self {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
             changes: 2 * (parsed.groups + 1),
-            first,
+            memories: compiler.memories,
+            first_char: first.as_ref().and_then(|class| match class.ranges() {
+                [range] if range.start() == range.end() => Some(range.start()),
+                _ => None,
+            }),
+            first: first.map(|class| CharSet::new(&class)),
             lookbehind: lookbehind(&parsed.node),
         })
+    }
+
+    /// The distance to the next place in `text` where a match can begin; `None` when there is none up to its end.
+    pub(crate) fn skip(&self, text: &str) -> Option<usize> {
+        match (&self.first, self.first_char) {
+            (None, _) => Some(0),
+            (_, Some(only)) => text.find(only),
+            (Some(first), None) => text.find(|c| first.contains(c)),
+        }
     }
 
     /// How many bytes before a match's start it may read.
@@ -109,12 +152,20 @@ struct TooLong;
 struct Compiler {
     instructions: Vec<Instruction>,
     sets: Vec<CharSet>,
+    known_sets: HashMap<*const ClassUnicode, usize>,
     slots: usize,
     /// Whether what is compiled matches towards the start of the text.
     back: bool,
     /// Whether only the existence of a match counts, not which one it is: then repetitions are better tried from the
     /// smallest number on, which asks for less of the text.
     any_order: bool,
+    /// For each group, whether anything asks what it matched.
+    needed: Vec<bool>,
+    /// Whether what happens at an instruction depends on the position alone, so that it need not be tried twice.
+    remember: bool,
+    memories: usize,
+    /// Whether a loop around may do nothing in an iteration: it asks whether a group has changed.
+    idle_loop: bool,
 }
 
 impl Compiler {
@@ -136,6 +187,17 @@ impl Compiler {
         Ok(self.here() - 1)
     }
 
+    /// The place of the class among the sets. A repeated node has one, however often it is written out.
+    fn set(&mut self, class: &ClassUnicode) -> usize {
+        *self
+            .known_sets
+            .entry(std::ptr::from_ref(class))
+            .or_insert_with(|| {
+                self.sets.push(CharSet::new(class));
+                self.sets.len() - 1
+            })
+    }
+
     fn node(&mut self, node: &Node) -> Result<(), TooLong> {
         let back = self.back;
         match node {
@@ -145,17 +207,15 @@ impl Compiler {
                 back,
             }),
             Node::Class(class) => {
-                self.sets.push(CharSet::new(class));
-                self.emit(Instruction::Class {
-                    set: self.sets.len() - 1,
-                    back,
-                })
+                let set = self.set(class);
+                self.emit(Instruction::Class { set, back })
             }
             Node::Assert(assert) => self.emit(Instruction::Assert(*assert)),
             Node::Concat(nodes) if back => nodes.iter().rev().try_for_each(|node| self.node(node)),
             Node::Concat(nodes) => nodes.iter().try_for_each(|node| self.node(node)),
             Node::Alternation(nodes) => self.alternation(nodes),
             Node::Repeat(repeat) => self.repeat(repeat),
+            Node::Group(group, node) if !self.needed[*group] && !self.idle_loop => self.node(node),
             Node::Group(group, node) => {
                 let (open, close) = (2 * group, 2 * group + 1);
                 self.emit(Instruction::Save(if back { close } else { open }))?;
@@ -164,10 +224,11 @@ impl Compiler {
             }
             Node::Look(look) => {
                 let at = self.reserve()?;
-                self.look_body(look)?;
+                let memories = self.look_body(look)?;
                 self.instructions[at] = Instruction::Look {
                     negative: look.negative,
                     after: self.here(),
+                    memories,
                 };
                 Ok(())
             }
@@ -181,16 +242,19 @@ impl Compiler {
         }
     }
 
-    fn look_body(&mut self, look: &Look) -> Result<(), TooLong> {
+    /// Returns the memories of what was compiled.
+    fn look_body(&mut self, look: &Look) -> Result<(usize, usize), TooLong> {
+        let sets_groups = saves(&look.node, &self.needed, self.idle_loop);
         let back = std::mem::replace(&mut self.back, look.behind);
-        let any_order = std::mem::replace(
-            &mut self.any_order,
-            look.negative || !has_groups(&look.node),
-        );
+        let any_order = std::mem::replace(&mut self.any_order, look.negative || !sets_groups);
+        let remember = std::mem::replace(&mut self.remember, !sets_groups);
+        let first = self.memories;
         self.node(&look.node)?;
         self.back = back;
         self.any_order = any_order;
-        self.emit(Instruction::Done)
+        self.remember = remember;
+        self.emit(Instruction::Done)?;
+        Ok((first, self.memories))
     }
 
     fn atomic(
@@ -198,9 +262,12 @@ impl Compiler {
         body: impl FnOnce(&mut Self) -> Result<(), TooLong>,
     ) -> Result<(), TooLong> {
         let at = self.reserve()?;
+        // Which way it matches first counts, and that may come to nothing only behind it.
         let any_order = std::mem::replace(&mut self.any_order, false);
+        let remember = std::mem::replace(&mut self.remember, false);
         body(self)?;
         self.any_order = any_order;
+        self.remember = remember;
         self.emit(Instruction::Done)?;
         self.instructions[at] = Instruction::Atomic { after: self.here() };
         Ok(())
@@ -226,9 +293,10 @@ impl Compiler {
 
     fn conditional(&mut self, conditional: &Conditional) -> Result<(), TooLong> {
         let at = self.reserve()?;
-        if let Test::Look(look) = &conditional.test {
-            self.look_body(look)?;
-        }
+        let memories = match &conditional.test {
+            Test::Look(look) => self.look_body(look)?,
+            Test::Group(_) => (0, 0),
+        };
         let yes = self.here();
         self.node(&conditional.yes)?;
         let jump = self.reserve()?;
@@ -244,6 +312,7 @@ impl Compiler {
                 negative: look.negative,
                 yes,
                 no,
+                memories,
             },
         };
         Ok(())
@@ -254,6 +323,57 @@ impl Compiler {
             return self.atomic(|compiler| compiler.counted(repeat, false));
         }
         self.counted(repeat, self.any_order || repeat.kind == RepeatKind::Lazy)
+    }
+
+    /// Inside a loop whose iterations may do nothing, what happens depends on where the iteration began.
+    fn enter_loop(&mut self, can_be_empty: bool) -> (bool, bool) {
+        let outer = (self.remember, self.idle_loop);
+        self.remember &= !can_be_empty;
+        self.idle_loop |= can_be_empty;
+        outer
+    }
+
+    fn leave_loop(&mut self, outer: (bool, bool)) {
+        (self.remember, self.idle_loop) = outer;
+    }
+
+    /// `slot` is where the loop stores its state when its body can match nothing.
+    fn unbounded(
+        &mut self,
+        repeat: &Repeat,
+        lazy: bool,
+        slot: Option<usize>,
+    ) -> Result<(), TooLong> {
+        let start = self.here();
+        if self.remember {
+            self.emit(Instruction::Once {
+                memory: self.memories,
+            })?;
+            self.memories += 1;
+        }
+        let split = self.reserve()?;
+        let outer = self.enter_loop(slot.is_some());
+        if let Some(slot) = slot {
+            self.emit(Instruction::EnterLoop(slot))?;
+        }
+        self.node(&repeat.node)?;
+        let leave = self.here();
+        if slot.is_some() {
+            self.reserve()?;
+        }
+        self.leave_loop(outer);
+        self.emit(Instruction::Jump(start))?;
+        let exit = self.here();
+        let single = matches!(repeat.node, Node::Char(_) | Node::Class(_));
+        self.instructions[split] = match lazy {
+            true => Instruction::Split(exit, split + 1),
+            false if single && !self.back => Instruction::SplitRun(split + 1, exit),
+            false => Instruction::Split(split + 1, exit),
+        };
+        if let Some(slot) = slot {
+            self.instructions[leave] = Instruction::LeaveIfIdle { slot, exit };
+        }
+        Ok(())
     }
 
     fn counted(&mut self, repeat: &Repeat, lazy: bool) -> Result<(), TooLong> {
@@ -277,23 +397,9 @@ impl Compiler {
             self.slots += 2;
         }
         let Some(max) = repeat.max else {
-            let start = self.reserve()?;
-            if can_be_empty {
-                self.emit(Instruction::EnterLoop(slot))?;
-            }
-            self.node(&repeat.node)?;
-            let leave = self.here();
-            if can_be_empty {
-                self.reserve()?;
-            }
-            self.emit(Instruction::Jump(start))?;
-            let exit = self.here();
-            self.instructions[start] = split(start + 1, exit);
-            if can_be_empty {
-                self.instructions[leave] = Instruction::LeaveIfIdle { slot, exit };
-            }
-            return Ok(());
+            return self.unbounded(repeat, lazy, can_be_empty.then_some(slot));
         };
+        let outer = self.enter_loop(can_be_empty);
         let mut splits = Vec::new();
         let mut leaves = Vec::new();
         for _ in repeat.min..max {
@@ -306,6 +412,7 @@ impl Compiler {
                 leaves.push(self.reserve()?);
             }
         }
+        self.leave_loop(outer);
         let exit = self.here();
         for at in splits {
             self.instructions[at] = split(at + 1, exit);
@@ -314,65 +421,5 @@ impl Compiler {
             self.instructions[at] = Instruction::LeaveIfIdle { slot, exit };
         }
         Ok(())
-    }
-}
-
-fn has_groups(node: &Node) -> bool {
-    matches!(node, Node::Group(..)) || node.children().into_iter().any(has_groups)
-}
-
-/// The node may match nothing, or what it begins with is not known.
-struct Unknown;
-
-fn first(node: &Node) -> Result<regex_syntax::hir::ClassUnicode, Unknown> {
-    match node {
-        Node::Char(value) => Ok(class::single(*value)),
-        Node::Class(class) => Ok(class.clone()),
-        Node::Group(_, node) | Node::Atomic(node) => first(node),
-        Node::Concat(nodes) => {
-            // What matches nothing in front does not matter: it can only forbid more.
-            let begins = nodes
-                .iter()
-                .find(|node| !matches!(node, Node::Assert(_) | Node::Look(_) | Node::Empty));
-            begins.map_or(Err(Unknown), first)
-        }
-        Node::Alternation(nodes) => {
-            let classes = nodes.iter().map(first).collect::<Result<Vec<_>, _>>()?;
-            Ok(class::union(classes))
-        }
-        Node::Repeat(repeat) if repeat.min > 0 => first(&repeat.node),
-        _ => Err(Unknown),
-    }
-}
-
-/// How many bytes before its position the node may read.
-fn lookbehind(node: &Node) -> usize {
-    /// The greatest length of a character in UTF-8.
-    const CHAR: usize = 4;
-    let below = node
-        .children()
-        .into_iter()
-        .map(lookbehind)
-        .max()
-        .unwrap_or(0);
-    let of_look = |look: &Look| {
-        if !look.behind {
-            return below;
-        }
-        look.node.max_chars().map_or(usize::MAX, |chars| {
-            chars.saturating_mul(CHAR).saturating_add(below)
-        })
-    };
-    match node {
-        Node::Assert(Assert::Start | Assert::End | Assert::EndOrFinalNewline | Assert::LineEnd) => {
-            0
-        }
-        Node::Assert(_) => CHAR,
-        Node::Look(look) => of_look(look),
-        Node::Conditional(conditional) => match &conditional.test {
-            Test::Look(look) => of_look(look).max(below),
-            Test::Group(_) => below,
-        },
-        _ => below,
     }
 }

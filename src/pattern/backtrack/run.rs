@@ -4,6 +4,7 @@
 //! has come, so that nothing is tried again because of how the text was cut.
 
 use super::compile::{Instruction, Program};
+use super::memory::Memory;
 use crate::pattern::limits;
 use crate::pattern::syntax::class;
 use crate::pattern::text::{NotArrived, Window};
@@ -28,6 +29,12 @@ const UNSET: usize = usize::MAX;
 enum Choice {
     /// Go on at the instruction, from the position.
     Resume(Place),
+    /// Go on at the instruction from the last position, then from the character before it, down to the first.
+    Run {
+        instruction: usize,
+        first: usize,
+        last: usize,
+    },
     /// Undo a stored position, and go on failing.
     Restore { slot: usize, old: usize },
 }
@@ -56,6 +63,7 @@ enum FrameKind {
     Atomic,
     Look {
         negative: bool,
+        memories: (usize, usize),
     },
 }
 
@@ -66,6 +74,7 @@ pub(crate) struct Machine {
     choices: Vec<Choice>,
     frames: Vec<Frame>,
     next: Option<Place>,
+    memories: Vec<Memory>,
     steps: u64,
     /// The steps that are known to be allowed.
     granted: u64,
@@ -92,6 +101,10 @@ impl Machine {
         self.slots[program.changes] = 0;
         self.choices.clear();
         self.frames.clear();
+        self.memories.resize_with(program.memories, Memory::default);
+        self.memories
+            .iter_mut()
+            .for_each(|memory| memory.forget_before(start));
         self.next = Some(Place {
             instruction: 0,
             at: start,
@@ -113,7 +126,7 @@ impl Machine {
     ) -> Attempt {
         loop {
             let base = self.frames.last().map_or(0, |frame| frame.base);
-            let Some(place) = self.next.take().or_else(|| self.backtrack(base)) else {
+            let Some(place) = self.next.take().or_else(|| self.backtrack(window, base)) else {
                 match self.frames.pop() {
                     None => return Attempt::NoMatch,
                     Some(frame) => self.next = frame.failed,
@@ -129,7 +142,7 @@ impl Machine {
             }
             if let Instruction::Done = program.instructions[place.instruction] {
                 match self.frames.pop() {
-                    Some(frame) => self.leave(frame, place.at),
+                    Some(frame) => self.leave(window, frame, place.at),
                     None if no_end_at == Some(place.at) => {}
                     None => return Attempt::Match(place.at),
                 }
@@ -180,6 +193,17 @@ impl Machine {
                 }));
                 go(*first, at)
             }
+            Instruction::SplitRun(first, second) => {
+                self.choose_in_run(window, *second, at);
+                go(*first, at)
+            }
+            Instruction::Once { memory } => {
+                if self.memories[*memory].insert(at) {
+                    go(next, at)
+                } else {
+                    None
+                }
+            }
             Instruction::Save(slot) => {
                 if self.slots[*slot] != at {
                     self.store(*slot, at);
@@ -204,36 +228,21 @@ impl Machine {
             } => self
                 .backreference(window, *group, *ignore_case, *back, at)?
                 .and_then(|at| go(next, at)),
-            Instruction::Look { negative, after } => {
-                let (holds, fails) = (go(*after, at), None);
-                let (matched, failed) = if *negative {
-                    (fails, holds)
-                } else {
-                    (holds, fails)
-                };
-                self.enter(
-                    FrameKind::Look {
-                        negative: *negative,
-                    },
-                    matched,
-                    failed,
-                );
+            Instruction::Look {
+                negative,
+                after,
+                memories,
+            } => {
+                self.enter_look(*negative, *memories, go(*after, at), None);
                 go(next, at)
             }
-            Instruction::IfLook { negative, yes, no } => {
-                let (holds, fails) = (go(*yes, at), go(*no, at));
-                let (matched, failed) = if *negative {
-                    (fails, holds)
-                } else {
-                    (holds, fails)
-                };
-                self.enter(
-                    FrameKind::Look {
-                        negative: *negative,
-                    },
-                    matched,
-                    failed,
-                );
+            Instruction::IfLook {
+                negative,
+                yes,
+                no,
+                memories,
+            } => {
+                self.enter_look(*negative, *memories, go(*yes, at), go(*no, at));
                 go(next, at)
             }
             Instruction::Atomic { after } => {
@@ -254,6 +263,21 @@ impl Machine {
         self.choices.push(Choice::Restore { slot, old });
     }
 
+    fn enter_look(
+        &mut self,
+        negative: bool,
+        memories: (usize, usize),
+        holds: Option<Place>,
+        fails: Option<Place>,
+    ) {
+        let (matched, failed) = if negative {
+            (fails, holds)
+        } else {
+            (holds, fails)
+        };
+        self.enter(FrameKind::Look { negative, memories }, matched, failed);
+    }
+
     fn enter(&mut self, kind: FrameKind, matched: Option<Place>, failed: Option<Place>) {
         self.frames.push(Frame {
             base: self.choices.len(),
@@ -264,12 +288,22 @@ impl Machine {
     }
 
     /// Goes on after a frame that matched up to `at`. Its choices are given up; the means to undo what was stored stay.
-    fn leave(&mut self, frame: Frame, at: usize) {
+    fn leave(&mut self, window: &Window<'_>, frame: Frame, at: usize) {
         self.next = frame.matched;
         match frame.kind {
-            // What a negative look saw is forgotten.
-            FrameKind::Look { negative: true } => while self.backtrack(frame.base).is_some() {},
-            FrameKind::Look { negative: false } => self.commit(frame.base),
+            FrameKind::Look {
+                negative,
+                memories: (first, end),
+            } => {
+                // What was remembered did not all come to nothing.
+                self.memories[first..end].iter_mut().for_each(Memory::clear);
+                if negative {
+                    // What a negative look saw is forgotten.
+                    while self.backtrack(window, frame.base).is_some() {}
+                } else {
+                    self.commit(frame.base);
+                }
+            }
             FrameKind::Atomic => {
                 self.commit(frame.base);
                 self.next = frame.matched.map(|place| Place { at, ..place });
@@ -277,12 +311,50 @@ impl Machine {
         }
     }
 
+    /// Adds a choice, to the one on top if that ends at the character before.
+    fn choose_in_run(&mut self, window: &Window<'_>, instruction: usize, at: usize) {
+        let length = window.before(at).map_or(0, char::len_utf8);
+        match self.choices.last_mut() {
+            Some(Choice::Run {
+                instruction: same,
+                last,
+                ..
+            }) if *same == instruction && *last + length == at => {
+                *last = at;
+            }
+            _ => self.choices.push(Choice::Run {
+                instruction,
+                first: at,
+                last: at,
+            }),
+        }
+    }
+
     /// Takes the latest choice back; `None` when none is left above `base`.
-    fn backtrack(&mut self, base: usize) -> Option<Place> {
+    fn backtrack(&mut self, window: &Window<'_>, base: usize) -> Option<Place> {
         while self.choices.len() > base {
             match self.choices.pop()? {
                 Choice::Resume(place) => return Some(place),
                 Choice::Restore { slot, old } => self.slots[slot] = old,
+                Choice::Run {
+                    instruction,
+                    first,
+                    last,
+                } => {
+                    if first < last {
+                        let length = window.before(last).map_or(0, char::len_utf8);
+                        let last = last - length;
+                        self.choices.push(Choice::Run {
+                            instruction,
+                            first,
+                            last,
+                        });
+                    }
+                    return Some(Place {
+                        instruction,
+                        at: last,
+                    });
+                }
             }
         }
         None
@@ -348,5 +420,75 @@ impl Machine {
             }
         }
         Ok(matched.is_empty().then_some(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attempt, Machine, Window};
+    use crate::pattern::backtrack::Program;
+    use crate::pattern::syntax::parse;
+
+    fn program(source: &str) -> Program {
+        Program::new(&parse(source).expect("a pattern")).expect("a program")
+    }
+
+    #[test]
+    fn it_goes_on_where_text_was_missing() {
+        let program = program("(?=(?P<x>a+))[ab]+(?<!c)c");
+        let mut machine = Machine::new(0);
+        machine.begin(&program, 0);
+        for text in ["", "a", "aa", "aab"] {
+            let window = Window {
+                text,
+                start: 0,
+                complete: false,
+            };
+            assert_eq!(machine.resume(&program, &window, None), Attempt::NotArrived);
+        }
+        let window = Window {
+            text: "aabc",
+            start: 0,
+            complete: false,
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::Match(4));
+        assert_eq!(machine.group(1), Some(0..2));
+    }
+
+    #[test]
+    fn a_greedy_loop_over_characters_keeps_one_choice() {
+        let program = program("(?P<x>[^<]*)(?=<)x");
+        let mut machine = Machine::new(0);
+        let text = "\u{e9}".repeat(1000);
+        machine.begin(&program, 0);
+        let window = Window {
+            text: &text,
+            start: 0,
+            complete: false,
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::NotArrived);
+        assert!(machine.choices.len() < 10, "{}", machine.choices.len());
+        let window = Window {
+            complete: true,
+            ..window
+        };
+        assert_eq!(machine.resume(&program, &window, None), Attempt::NoMatch);
+    }
+
+    #[test]
+    fn steps_are_counted_over_all_tries() {
+        let program = program(r"(a*)*\1b");
+        let text = "a".repeat(60);
+        let window = Window {
+            text: &text,
+            start: 0,
+            complete: true,
+        };
+        let mut machine = Machine::new(0);
+        machine.begin(&program, 0);
+        assert!(matches!(
+            machine.resume(&program, &window, None),
+            Attempt::OutOfSteps(_)
+        ));
     }
 }

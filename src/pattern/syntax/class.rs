@@ -109,14 +109,17 @@ pub(crate) fn fold(class: &mut ClassUnicode, ascii_only: bool) {
         class.union(&letters);
         return;
     }
+    // `regex` takes the letters that Turkic has besides `i` and `I` for cases of these, each for a case of one.
+    const TURKIC: [(char, char); 2] = [('i', '\u{130}'), ('I', '\u{131}')];
+    let others: Vec<char> = TURKIC
+        .iter()
+        .flat_map(|(a, b)| [(*a, *b), (*b, *a)])
+        .filter(|(has, _)| contains(class, *has))
+        .map(|(_, other)| other)
+        .collect();
     class.case_fold_simple();
-    // `regex` takes the dotted capital I for a case of `i`, as Turkic does, but not the dotless small one for one of `I`.
-    for (a, b) in [('i', '\u{130}'), ('I', '\u{130}')] {
-        if contains(class, a) {
-            class.union(&single(b));
-        } else if contains(class, b) {
-            class.union(&union([single('i'), single('I')]));
-        }
+    for other in others {
+        class.union(&single(other));
     }
 }
 
@@ -142,17 +145,26 @@ pub(crate) fn property(property: Option<&str>, name: &str) -> Option<ClassUnicod
     }
     let found = match normal.as_str() {
         "alnum" => union([unicode("Alphabetic"), unicode("Nd")]),
-        "posixalnum" => union([unicode("Alphabetic"), unicode("Nd")]),
+        "posixalnum" => union([unicode("Alphabetic"), range('0', '9')]),
         "posixdigit" => range('0', '9'),
         "posixxdigit" => union([range('0', '9'), range('a', 'f'), range('A', 'F')]),
+        "posixpunct" => {
+            let mut class = union([unicode("P"), unicode("S")]);
+            class.difference(&unicode("Alphabetic"));
+            class
+        }
+        "l&" => unicode("L"),
+        "cs" | "surrogate" => none(),
+        "xdigit" => union([digit(), unicode("Hex_Digit")]),
+        "graph" => graph(),
+        "print" => {
+            let mut class = union([graph(), blank()]);
+            class.difference(&unicode("Cc"));
+            class
+        }
         "digit" => digit(),
         "blank" => blank(),
         "word" => word(),
-        "posixpunct" => {
-            let mut symbols = union([unicode("S")]);
-            symbols.intersect(&ascii());
-            union([unicode("P"), symbols])
-        }
         "punct" => unicode("P"),
         "cntrl" => unicode("Cc"),
         "any" => any(),
@@ -161,12 +173,31 @@ pub(crate) fn property(property: Option<&str>, name: &str) -> Option<ClassUnicod
     Some(found)
 }
 
-/// Whether the property is one of letter case, which `(?i)` widens to all cased letters.
-pub(crate) fn is_case(property: Option<&str>, name: &str) -> bool {
-    let name = name.to_lowercase();
-    property.is_none_or(|property| {
-        ["gc", "generalcategory"].contains(&property.replace('_', "").to_lowercase().as_str())
-    }) && ["lu", "ll", "lt", "upper", "lower", "uppercase", "lowercase"].contains(&name.as_str())
+/// The property as `(?i)` widens it: one of letter case to all that have case.
+pub(crate) fn property_of_any_case(of: Option<&str>, name: &str) -> Option<ClassUnicode> {
+    let class = property(of, name)?;
+    let category = of.is_none_or(|of| {
+        ["gc", "generalcategory"].contains(&of.replace('_', "").to_lowercase().as_str())
+    });
+    let normal = name.replace([' ', '_', '-'], "").to_lowercase();
+    Some(match normal.as_str() {
+        "lu" | "ll" | "lt" | "uppercaseletter" | "lowercaseletter" | "titlecaseletter"
+            if category =>
+        {
+            unicode("LC")
+        }
+        "upper" | "lower" | "uppercase" | "lowercase" if of.is_none() => {
+            union([unicode("Uppercase"), unicode("Lowercase"), unicode("Lt")])
+        }
+        _ => class,
+    })
+}
+
+/// What is seen.
+fn graph() -> ClassUnicode {
+    let mut class = union([space(), unicode("Cc"), unicode("Cn")]);
+    class.negate();
+    class
 }
 
 /// A property that the tables have.
@@ -187,5 +218,47 @@ fn lookup(name: &str) -> Option<ClassUnicode> {
     {
         HirKind::Class(Class::Unicode(class)) => Some(class),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contains, fold, is_identifier, property, same_but_for_case, single};
+
+    #[test]
+    fn the_turkic_letters_are_cases_of_one_letter_each() {
+        let cases = |c: char| {
+            let mut class = single(c);
+            fold(&mut class, false);
+            ['i', 'I', '\u{130}', '\u{131}'].map(|c| contains(&class, c))
+        };
+        assert_eq!(cases('i'), [true, true, true, false]);
+        assert_eq!(cases('I'), [true, true, false, true]);
+        assert_eq!(cases('\u{130}'), [true, false, true, false]);
+        assert!(same_but_for_case('k', '\u{212a}') && !same_but_for_case('k', 'l'));
+    }
+
+    #[test]
+    fn properties_are_found_by_any_spelling_and_never_by_syntax() {
+        for name in [
+            "Lu",
+            "uppercase letter",
+            "Is_Greek",
+            "IsGreek",
+            "posix_alnum",
+            "ASCII",
+        ] {
+            assert!(property(None, name).is_some(), "{name}");
+        }
+        for name in ["", "}", "Lu}\\p{Ll", "nonsense"] {
+            assert!(property(None, name).is_none(), "{name}");
+        }
+        assert!(property(Some("Script"), "Greek").is_some());
+    }
+
+    #[test]
+    fn identifiers_are_those_of_python() {
+        assert!(is_identifier("_a1") && is_identifier("\u{e9}t\u{e9}"));
+        assert!(!is_identifier("1a") && !is_identifier("a-b"));
     }
 }

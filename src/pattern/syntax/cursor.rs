@@ -84,3 +84,19 @@ impl<'s> Cursor<'s> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Cursor;
+
+    #[test]
+    fn verbose_mode_skips_blanks_and_comments_but_for_raw_reading() {
+        let mut cursor = Cursor::new(" a # b\n c1 2 \u{1f}d#");
+        cursor.verbose = true;
+        assert_eq!((cursor.raw_peek(), cursor.peek()), (Some(' '), Some('a')));
+        assert!(cursor.eat("ac") && !cursor.eat("2"));
+        assert_eq!(cursor.take_while(|c| c.is_ascii_digit()), "12");
+        assert_eq!((cursor.next(), cursor.next()), (Some('d'), None));
+        assert_eq!(cursor.at, cursor.source.len());
+    }
+}

@@ -96,7 +96,7 @@ impl Parser<'_> {
             'w' | 'W' => within(class::word(), (letter == 'W', self.ascii_here())),
             'h' => within(class::blank(), (false, self.ascii)),
             'N' => return self.named_character(start),
-            'p' | 'P' => return self.property(letter, start, in_set),
+            'p' | 'P' => return self.property(letter, start),
             letter if letter.is_ascii_alphabetic() => {
                 return Err(PatternError::new(
                     format!("unknown escape `\\{letter}`"),
@@ -194,12 +194,7 @@ impl Parser<'_> {
         Ok(Member::Char(u32::from('N')))
     }
 
-    fn property(
-        &mut self,
-        letter: char,
-        start: usize,
-        in_set: bool,
-    ) -> Result<Member, PatternError> {
+    fn property(&mut self, letter: char, start: usize) -> Result<Member, PatternError> {
         let at = self.cursor.at;
         let mut negative = letter == 'P';
         let found = match self.cursor.next() {
@@ -224,9 +219,6 @@ impl Parser<'_> {
             (false, self.ascii_here()),
             place,
         )?;
-        if self.flags.ignore_case && !in_set && class::is_case(property.as_deref(), &name) {
-            class::fold(&mut class, self.ascii);
-        }
         if negative {
             class.negate();
         }
@@ -256,7 +248,12 @@ impl Parser<'_> {
         (negative, ascii): (bool, bool),
         place: Range<usize>,
     ) -> Result<ClassUnicode, PatternError> {
-        match class::property(property, name) {
+        let found = if self.flags.ignore_case {
+            class::property_of_any_case(property, name)
+        } else {
+            class::property(property, name)
+        };
+        match found {
             Some(class) => Ok(within(class, (negative, ascii))),
             None => Err(PatternError::new(
                 format!("the character property `{name}` is unknown or not supported"),
@@ -285,4 +282,45 @@ fn line_ending() -> Node {
     ));
     let pair = Node::Concat(vec![Node::Char('\r'), Node::Char('\n')]);
     Node::Atomic(Box::new(Node::Alternation(vec![pair, Node::Class(one)])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+    use crate::pattern::syntax::parse;
+
+    fn character(source: &str) -> Option<char> {
+        match parse(source).ok()?.node {
+            Node::Char(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn numbers_are_octal_or_groups() {
+        assert_eq!(character(r"\0"), Some('\0'));
+        assert_eq!(character(r"\012"), Some('\n'));
+        assert_eq!(character(r"\101"), Some('A'));
+        assert_eq!(character(r"\777"), Some('\u{1ff}'));
+        assert!(
+            matches!(parse(r"(a)\1").expect("a pattern").node, Node::Concat(nodes) if
+            matches!(nodes[1], Node::Backreference { group: 1, .. }))
+        );
+        assert!(parse(r"\8").is_err());
+    }
+
+    #[test]
+    fn letters_are_escapes_or_errors_and_all_else_is_itself() {
+        assert_eq!(character(r"\t"), Some('\t'));
+        assert_eq!(character(r"\u00e9"), Some('\u{e9}'));
+        assert_eq!(character(r"\N"), Some('N'));
+        assert_eq!(character(r"\p"), Some('p'));
+        assert_eq!(character(r"\g<"), None);
+        assert_eq!(character(r"\<"), Some('<'));
+        let error = parse(r"a\y").expect_err("no escape");
+        assert_eq!(
+            (error.span, error.hint.as_deref()),
+            (1..3, Some("write `y` for the letter itself"))
+        );
+    }
 }

@@ -59,3 +59,25 @@ fn compare(cursor: &mut Cursor<'_>) -> bool {
 fn kind(cursor: &mut Cursor<'_>) -> bool {
     ["d", "e", "i", "s"].iter().any(|kind| cursor.eat(kind))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, length};
+
+    #[test]
+    fn constraints_are_told_from_braces() {
+        for source in [
+            "e}",
+            "e<=1}",
+            "1<=e<3}",
+            "i<=1,s<2}",
+            "2i+2d+1s<=4}",
+            "d<=1:[a-z]}",
+        ] {
+            assert!(length(&Cursor::new(source)).is_some(), "{source}");
+        }
+        for source in ["}", "x}", "\"e\"}", "e", "1<=}", "e<=1", "e=1}", " e}"] {
+            assert_eq!(length(&Cursor::new(source)), None, "{source}");
+        }
+    }
+}

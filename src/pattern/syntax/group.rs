@@ -415,3 +415,41 @@ impl Parser<'_> {
             .with_hint("write `\\(` for the character itself")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Node;
+    use crate::pattern::syntax::parse;
+
+    #[test]
+    fn flags_end_with_their_group() {
+        let Node::Concat(nodes) = parse("(?:(?i)a)a(?-s:.).").expect("a pattern").node else {
+            panic!("a sequence");
+        };
+        assert!(matches!(nodes[0], Node::Class(_)) && matches!(nodes[1], Node::Char('a')));
+        let counts = |at: usize| match &nodes[at] {
+            Node::Class(class) => class.ranges().len(),
+            node => panic!("{node:?}"),
+        };
+        assert_eq!((counts(2), counts(3)), (2, 1));
+    }
+
+    #[test]
+    fn what_is_refused_is_named() {
+        for (source, message) in [
+            ("(?", "unknown kind of group"),
+            ("(?<x", "`>` is missing"),
+            ("(?<x-y>a)", "`x-y` is not a group's name"),
+            (
+                "(?(?>a)b)",
+                "a conditional asks for a group or a look-around",
+            ),
+            ("(?#a", "the comment is not closed"),
+            ("(?i-i)", "a flag is both set and taken back"),
+            ("(?w)", "the flag `w` is not supported"),
+            ("(*FOO)", "unknown verb"),
+        ] {
+            assert_eq!(parse(source).expect_err(source).message, message);
+        }
+    }
+}

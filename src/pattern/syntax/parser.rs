@@ -190,10 +190,7 @@ impl Parser<'_> {
     pub(super) fn sequence(&mut self) -> Result<Node, PatternError> {
         let mut items: Vec<Node> = Vec::new();
         let mut before = Before::Nothing;
-        loop {
-            let Some(next) = self.cursor.peek() else {
-                break;
-            };
+        while let Some(next) = self.cursor.peek() {
             if next == ')' || next == '|' {
                 break;
             }
@@ -358,4 +355,51 @@ fn repeat(node: Node, min: u32, max: Option<u32>, kind: RepeatKind) -> Node {
         max,
         kind,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    fn refusal(source: &str) -> String {
+        let error = parse(source).expect_err(source);
+        format!("{}: {:?}", error.message, &source[error.span])
+    }
+
+    #[test]
+    fn a_quantifier_needs_something_to_repeat() {
+        assert_eq!(refusal("a|*"), "there is nothing to repeat: \"*\"");
+        assert_eq!(
+            refusal("a{2}{3}"),
+            "a quantifier follows a quantifier: \"{3}\""
+        );
+        assert_eq!(
+            refusal("a{3,2}"),
+            "the least number of repetitions is above the greatest: \"3,2\""
+        );
+        assert!(parse("a{,}b{}c{x}d{").is_ok());
+    }
+
+    #[test]
+    fn groups_are_counted_and_named_in_order() {
+        let parsed = parse("(a)(?P<y>b)(?:c)(?<x>d)|(?P<y>e)").expect("a pattern");
+        assert_eq!(parsed.groups, 3);
+        assert_eq!(parsed.names, [("y".to_owned(), 2), ("x".to_owned(), 3)]);
+        let parsed = parse("(?|(a)(?P<x>b)|(c))(?P<y>d)").expect("a pattern");
+        assert_eq!(parsed.names, [("x".to_owned(), 2), ("y".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn references_are_checked_when_all_groups_are_known() {
+        assert!(parse("\\2(a)(b)").is_ok());
+        assert_eq!(refusal("(a)\\2"), "there is no such group: \"\\\\2\"");
+        assert_eq!(refusal("(?P=x)"), "there is no such group: \"x\"");
+        assert_eq!(refusal("(?P<x>a(?P=x))"), "a group refers to itself: \"x\"");
+    }
+
+    #[test]
+    fn limits_are_named() {
+        assert!(refusal(&"(".repeat(300)).contains("more than 200 deep"));
+        assert!(refusal(&"a".repeat(70_000)).contains("longer than 65536 bytes"));
+    }
 }

@@ -33,17 +33,17 @@ impl Parser<'_> {
                 Member::Char(value) => value,
             };
             if !self.cursor.eat("-") {
-                ranges.union(&points(low, low));
+                ranges.union(&self.points(low, low));
                 continue;
             }
             if self.cursor.raw_peek() == Some(']') {
-                ranges.union(&points(low, low));
+                ranges.union(&self.points(low, low));
                 ranges.union(&class::single('-'));
                 continue;
             }
             match self.member(start)? {
                 Member::Class(class) => {
-                    ranges.union(&points(low, low));
+                    ranges.union(&self.points(low, low));
                     ranges.union(&class::single('-'));
                     ranges.union(&class);
                 }
@@ -53,13 +53,10 @@ impl Parser<'_> {
                         member_at..self.cursor.at,
                     ));
                 }
-                Member::Char(high) => ranges.union(&points(low, high)),
+                Member::Char(high) => ranges.union(&self.points(low, high)),
             }
         }
         self.cursor.verbose = verbose;
-        if self.flags.ignore_case {
-            class::fold(&mut ranges, self.ascii);
-        }
         if negative {
             ranges.negate();
         }
@@ -84,6 +81,15 @@ impl Parser<'_> {
                     .with_hint("write `\\[` for the character itself"),
             ),
         }
+    }
+
+    /// The characters among the code points from `low` to `high`, in any case where that does not matter.
+    fn points(&self, low: u32, high: u32) -> ClassUnicode {
+        let mut class = points(low, high);
+        if self.flags.ignore_case {
+            class::fold(&mut class, self.ascii);
+        }
+        class
     }
 
     /// The rest of `[:alpha:]`; `None` where it is not such a class.
@@ -113,5 +119,43 @@ fn points(low: u32, high: u32) -> ClassUnicode {
     match (low, high) {
         (Some(low), Some(high)) if low <= high => class::range(low, high),
         _ => class::none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, class};
+    use crate::pattern::syntax::parse;
+
+    /// The ASCII characters of the set.
+    fn ascii(source: &str) -> String {
+        match parse(source).expect("a pattern").node {
+            Node::Class(set) => (' '..='~').filter(|c| class::contains(&set, *c)).collect(),
+            node => panic!("{node:?}"),
+        }
+    }
+
+    #[test]
+    fn brackets_and_hyphens_are_themselves_where_they_mean_nothing_else() {
+        assert_eq!(ascii("[]a]"), "]a");
+        assert_eq!(ascii("[[a]"), "[a");
+        assert_eq!(ascii("[a-c-]"), "-abc");
+        assert_eq!(ascii(r"[+-\d]"), "+-0123456789");
+        assert_eq!(ascii("[&&a]"), "&a");
+        assert_eq!(ascii("[[:digit:]x]"), "0123456789x");
+        assert_eq!(ascii("[[:digit]"), ":[dgit");
+        assert_eq!(ascii("(?x)[a b]"), " ab");
+    }
+
+    #[test]
+    fn case_is_widened_before_the_set_is_turned_around() {
+        assert_eq!(ascii("(?i)[a-c]"), "ABCabc");
+        assert!(!ascii("(?i)[^a-c]").contains(['A', 'a']));
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_no_characters() {
+        assert_eq!(ascii(r"[\ud800-\udfff]"), "");
+        assert!(parse(r"[\ud800-\ue000]").is_ok());
     }
 }

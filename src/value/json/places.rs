@@ -118,3 +118,43 @@ impl Places {
         self.nodes[index].spans.value.end = end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn each_value_has_its_place() {
+        let text = r#" {"a" : [1, {"b":"x"}], "c": null, "\u0061": true } "#;
+        let (_, places) = json::parse_with_places(text).expect("JSON");
+        let root = Path::default();
+        let at = |path: &Path| {
+            places.get(path).map(|spans| {
+                (
+                    spans.key.clone().map(|key| &text[key]),
+                    &text[spans.value.clone()],
+                )
+            })
+        };
+        assert_eq!(at(&root), Some((None, text.trim())));
+        assert_eq!(at(&root.key("c")), Some((Some("\"c\""), "null")));
+        assert_eq!(
+            at(&root.key("a")),
+            Some((Some("\"\\u0061\""), "true")),
+            "of duplicate keys the last counts"
+        );
+        assert_eq!(at(&root.key("a").index(0)), None);
+        assert_eq!(places.members(&root).count(), 2);
+
+        let text = r#"{"a": [1, {"b":"x"}]}"#;
+        let (_, places) = json::parse_with_places(text).expect("JSON");
+        let spans = places
+            .get(&root.key("a").index(1).key("b"))
+            .expect("a place");
+        assert_eq!(
+            (spans.key.clone(), spans.value.clone()),
+            (Some(11..14), 15..18)
+        );
+    }
+}

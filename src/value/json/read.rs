@@ -311,21 +311,19 @@ impl Reader<'_> {
     }
 
     fn scalar(&mut self) -> Result<Value, JsonError> {
-        if self.peek() == Some(b'"') {
-            return self.string().map(Value::String);
-        }
-        for (word, value) in [
-            ("null", Value::Null),
-            ("true", Value::Bool(true)),
-            ("false", Value::Bool(false)),
-            ("NaN", Value::Float(f64::NAN)),
-            ("Infinity", Value::Float(f64::INFINITY)),
-            ("-Infinity", Value::Float(f64::NEG_INFINITY)),
-        ] {
-            if self.text[self.at..].starts_with(word) {
-                self.at += word.len();
-                return Ok(value);
-            }
+        let (word, value) = match self.peek() {
+            Some(b'"') => return self.string().map(Value::String),
+            Some(b'n') => ("null", Value::Null),
+            Some(b't') => ("true", Value::Bool(true)),
+            Some(b'f') => ("false", Value::Bool(false)),
+            Some(b'N') => ("NaN", Value::Float(f64::NAN)),
+            Some(b'I') => ("Infinity", Value::Float(f64::INFINITY)),
+            Some(b'-') => ("-Infinity", Value::Float(f64::NEG_INFINITY)),
+            _ => ("", Value::Null),
+        };
+        if !word.is_empty() && self.text[self.at..].starts_with(word) {
+            self.at += word.len();
+            return Ok(value);
         }
         self.number()
             .ok_or_else(|| self.error(JsonErrorKind::ExpectedValue, self.at))

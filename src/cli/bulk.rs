@@ -1,0 +1,290 @@
+//! Bulk work: one line in, one line out, in the same order, on all cores.
+//!
+//! A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
+//! order of the batches. For each batch in flight the writer holds the end of a channel of its own, so waiting for them
+//! in order is all the ordering there is. Their number is bounded, and with it the memory: a slow writer stops the
+//! reader. A line that arrives alone is a batch, and the writer flushes whenever it would have to wait.
+
+use std::io::{self, Read, Write};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::thread;
+
+use super::input;
+use super::status::{Status, Stop};
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// From this size on, lines that arrived together are answered as several batches.
+const BATCH: usize = 8 * 1024;
+
+/// The stack of a worker: values nest, and walking them may recurse.
+const STACK: usize = 8 * 1024 * 1024;
+
+/// The answer to one line.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// A line, with its line feed.
+    pub(crate) line: String,
+    /// Whether it is an error.
+    pub(crate) failed: bool,
+}
+
+/// How bulk work ends.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// All lines are answered; whether none of the answers is an error.
+    Answered { all_well: bool },
+    /// The input broke off, for this reason. What came before is answered.
+    Unreadable(io::Error),
+}
+
+/// The exit status of bulk work on the lines of `path`.
+///
+/// # Errors
+///
+/// That the lines could not all be read.
+pub(crate) fn status(ended: Ended, path: &Path) -> Result<Status, Stop> {
+    match ended {
+        Ended::Answered { all_well: true } => Ok(Status::Done),
+        Ended::Answered { all_well: false } => Ok(Status::Found),
+        Ended::Unreadable(error) => Err(input::unreadable(path, &error).into()),
+    }
+}
+
+struct Batch {
+    lines: Vec<u8>,
+    reply: SyncSender<Reply>,
+}
+
+#[derive(Default)]
+struct Reply {
+    lines: String,
+    failed: bool,
+}
+
+/// Answers each line of `input`, without its line feed, and writes the answers to `output`.
+///
+/// # Errors
+///
+/// When `output` takes no more.
+pub(crate) fn answer_lines(
+    input: &mut (dyn Read + Send),
+    output: &mut dyn Write,
+    answer: &(dyn Fn(&[u8]) -> Answer + Sync),
+) -> io::Result<Ended> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let (batches, work) = mpsc::sync_channel::<Batch>(workers);
+    let (order, replies) = mpsc::sync_channel::<Receiver<Reply>>(4 * workers);
+    let work = Mutex::new(work);
+    thread::scope(|scope| {
+        // Owned here, so that the workers end even when not all of them can be started.
+        let (batches, order) = (batches, order);
+        for _ in 0..workers {
+            thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, || work_off(&work, answer))?;
+        }
+        let reader = scope.spawn(move || read(input, &batches, &order));
+        let written = write(&replies, output);
+        // A reader that finds nobody waiting stops; so must one that waits to be waited for.
+        drop(replies);
+        let read = reader.join().unwrap_or(Ok(()));
+        let all_well = written?;
+        Ok(match read {
+            Ok(()) => Ended::Answered { all_well },
+            Err(error) => Ended::Unreadable(error),
+        })
+    })
+}
+
+/// Hands batches of whole lines to the workers, and the ends of their channels to the writer. Ends early without an
+/// error when nobody takes them any more.
+fn read(
+    input: &mut dyn Read,
+    batches: &SyncSender<Batch>,
+    order: &SyncSender<Receiver<Reply>>,
+) -> io::Result<()> {
+    let send = |lines: Vec<u8>| {
+        let (reply, replied) = mpsc::sync_channel(1);
+        order.send(replied).is_ok() && batches.send(Batch { lines, reply }).is_ok()
+    };
+    let mut buffer = vec![0; PIECE];
+    let mut begun = Vec::new();
+    loop {
+        let piece = input::read_piece(input, &mut buffer)?;
+        if piece.is_empty() {
+            break;
+        }
+        for line in piece.split_inclusive(|byte| *byte == b'\n') {
+            begun.extend_from_slice(line);
+            let is_whole = line.ends_with(b"\n");
+            if is_whole && begun.len() >= BATCH && !send(std::mem::take(&mut begun)) {
+                return Ok(());
+            }
+        }
+        let whole = piece
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| begun.len().saturating_sub(piece.len() - at - 1));
+        if whole > 0 {
+            let rest = begun.split_off(whole);
+            if !send(std::mem::replace(&mut begun, rest)) {
+                return Ok(());
+            }
+        }
+    }
+    if !begun.is_empty() {
+        send(begun);
+    }
+    Ok(())
+}
+
+fn work_off(work: &Mutex<Receiver<Batch>>, answer: &(dyn Fn(&[u8]) -> Answer + Sync)) {
+    loop {
+        let next = match work.lock() {
+            Ok(work) => work.recv(),
+            Err(_) => return,
+        };
+        let Ok(batch) = next else {
+            return;
+        };
+        let mut reply = Reply::default();
+        for line in batch.lines.split_inclusive(|byte| *byte == b'\n') {
+            let answer = answer(line.strip_suffix(b"\n").unwrap_or(line));
+            reply.lines.push_str(&answer.line);
+            reply.failed |= answer.failed;
+        }
+        // A writer that is gone has nothing to be told.
+        let _ = batch.reply.send(reply);
+    }
+}
+
+/// Writes the replies in their order. Returns whether none of them failed.
+fn write(replies: &Receiver<Receiver<Reply>>, output: &mut dyn Write) -> io::Result<bool> {
+    let mut all_well = true;
+    while let Some(next) = receive(replies, output)? {
+        let Some(reply) = receive(&next, output)? else {
+            break;
+        };
+        output.write_all(reply.lines.as_bytes())?;
+        all_well &= !reply.failed;
+    }
+    output.flush()?;
+    Ok(all_well)
+}
+
+/// The next item of a channel; before waiting for it, what is written is flushed.
+fn receive<T>(from: &Receiver<T>, output: &mut dyn Write) -> io::Result<Option<T>> {
+    match from.try_recv() {
+        Ok(item) => Ok(Some(item)),
+        Err(TryRecvError::Disconnected) => Ok(None),
+        Err(TryRecvError::Empty) => {
+            output.flush()?;
+            Ok(from.recv().ok())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shout(line: &[u8]) -> Answer {
+        let text = String::from_utf8_lossy(line).to_uppercase();
+        Answer {
+            failed: text.contains("BAD"),
+            line: format!("{text}\n"),
+        }
+    }
+
+    /// Gives its pieces one by one, then an error if there is one.
+    struct Pieces(Vec<Vec<u8>>, Option<io::Error>);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return self.1.take().map_or(Ok(0), Err);
+            }
+            let piece = self.0.remove(0);
+            buffer[..piece.len()].copy_from_slice(&piece);
+            Ok(piece.len())
+        }
+    }
+
+    fn answered(pieces: Vec<Vec<u8>>) -> (String, bool) {
+        let mut out = Vec::new();
+        let ended = answer_lines(&mut Pieces(pieces, None), &mut out, &shout).unwrap();
+        let all_well = matches!(ended, Ended::Answered { all_well: true });
+        (String::from_utf8(out).unwrap(), all_well)
+    }
+
+    #[test]
+    fn every_cut_of_the_input_gives_the_same_answers() {
+        let text = "a\n\nbc\r\nlast";
+        for cut in 0..=text.len() {
+            let (head, tail) = text.split_at(cut);
+            let pieces = [head, tail]
+                .into_iter()
+                .filter(|piece| !piece.is_empty())
+                .map(|piece| piece.as_bytes().to_vec())
+                .collect();
+            assert_eq!(answered(pieces), ("A\n\nBC\r\nLAST\n".to_owned(), true));
+        }
+    }
+
+    #[test]
+    fn many_lines_keep_their_order() {
+        let lines: Vec<String> = (0..20_000)
+            .map(|number| format!("line {number}\n"))
+            .collect();
+        let text = lines.concat();
+        let pieces = text
+            .as_bytes()
+            .chunks(PIECE - 7)
+            .map(<[u8]>::to_vec)
+            .collect();
+        assert_eq!(answered(pieces).0, text.to_uppercase());
+    }
+
+    #[test]
+    fn one_failure_is_remembered_and_stops_nothing() {
+        assert_eq!(
+            answered(vec![b"a\nbad\nb\n".to_vec()]),
+            ("A\nBAD\nB\n".to_owned(), false)
+        );
+    }
+
+    #[test]
+    fn what_came_before_a_read_error_is_answered() {
+        let mut out = Vec::new();
+        let broken = Some(io::Error::other("gone"));
+        let ended = answer_lines(
+            &mut Pieces(vec![b"a\nb".to_vec()], broken),
+            &mut out,
+            &shout,
+        )
+        .unwrap();
+        assert!(matches!(ended, Ended::Unreadable(_)));
+        assert_eq!(out, b"A\n");
+    }
+
+    #[test]
+    fn an_output_that_is_closed_ends_the_work() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut endless = io::repeat(b'\n');
+        let ended = answer_lines(&mut endless, &mut Closed, &shout);
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}

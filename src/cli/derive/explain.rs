@@ -1,0 +1,154 @@
+//! The evidence for each marker, as a diff of the two renders that it was read from.
+
+use obverse::derive::{Evidence, Side};
+
+use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
+use crate::cli::escape;
+
+/// How many lines of what the renders share are shown beside a difference.
+const LINES: usize = 2;
+
+/// And how many characters.
+const CHARACTERS: usize = 160;
+
+/// All of it, styled and escaped. What only the left render has is `[-like this-]`, what only the right one has
+/// `{+like this+}`, so that it can be read without colours too; `⏎` stands where a line ends.
+pub(super) fn evidence(all: &[Evidence]) -> String {
+    let mut out = String::new();
+    for evidence in all {
+        out.push('\n');
+        out.push_str(&one(evidence));
+    }
+    out
+}
+
+fn one(evidence: &Evidence) -> String {
+    let marker = obverse::value::json::quote(&evidence.marker);
+    let mut out = format!(
+        "  {}  {}\n    {}\n    {} {}\n    {} {}\n",
+        paint(BOLD, &escape::line(evidence.question)),
+        escape::json(&marker),
+        escape::block(&evidence.reading).replace('\n', "\n    "),
+        paint(RED, "left "),
+        escape::line(&evidence.left.variant),
+        paint(GREEN, "right"),
+        escape::line(&evidence.right.variant),
+    );
+    let pieces = evidence.diff();
+    let mut body = String::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        match piece.side {
+            Side::Both => {
+                let (first, last) = (index == 0, index + 1 == pieces.len());
+                body.push_str(&styled(DIM, &context(&piece.text, first, last), "", ""));
+            }
+            Side::Left => body.push_str(&styled(RED, &piece.text, "[-", "-]")),
+            Side::Right => body.push_str(&styled(GREEN, &piece.text, "{+", "+}")),
+        }
+    }
+    for line in body.lines() {
+        out.push_str("    │ ");
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Text in a style, each of its lines for itself, so that what stands before a line is not styled with it. A line feed
+/// at its end follows what closes it.
+fn styled(style: anstyle::Style, text: &str, open: &str, close: &str) -> String {
+    let visible = escape::block(text).replace('\n', "⏎\n");
+    let (body, end) = match visible.strip_suffix('\n') {
+        Some(body) => (body, "\n"),
+        None => (visible.as_str(), ""),
+    };
+    let marked = format!("{open}{body}{close}");
+    let lines: Vec<String> = marked.split('\n').map(|line| paint(style, line)).collect();
+    lines.join("\n") + end
+}
+
+/// What of a shared piece is near a difference: its end, unless it is the `last` piece, and its beginning, unless it is
+/// the `first`.
+fn context(text: &str, first: bool, last: bool) -> String {
+    let head = if first { "" } else { beginning(text) };
+    let tail = if last { "" } else { ending(text) };
+    if head.len() + tail.len() >= text.len() {
+        return text.to_owned();
+    }
+    let gap = if head.is_empty() || tail.is_empty() {
+        "…"
+    } else {
+        " … "
+    };
+    format!("{head}{gap}{tail}")
+}
+
+fn beginning(text: &str) -> &str {
+    let lines = text
+        .match_indices('\n')
+        .nth(LINES - 1)
+        .map_or(text.len(), |(at, _)| at);
+    let characters = text
+        .char_indices()
+        .nth(CHARACTERS)
+        .map_or(text.len(), |(at, _)| at);
+    &text[..lines.min(characters)]
+}
+
+fn ending(text: &str) -> &str {
+    let lines = text
+        .rmatch_indices('\n')
+        .nth(LINES)
+        .map_or(0, |(at, _)| at + 1);
+    let characters = text
+        .char_indices()
+        .rev()
+        .nth(CHARACTERS - 1)
+        .map_or(0, |(at, _)| at);
+    &text[lines.max(characters)..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obverse::derive::Sample;
+
+    #[test]
+    fn a_diff_shows_both_sides_and_what_is_near() {
+        let shared = "one\ntwo\nthree\nfour\n".to_owned();
+        let evidence = Evidence {
+            question: "turn end",
+            marker: "<e>\n".to_owned(),
+            reading: "what follows".to_owned(),
+            left: Sample {
+                variant: "with".to_owned(),
+                text: shared.clone() + "a<e>\n\u{1b}",
+            },
+            right: Sample {
+                variant: "without".to_owned(),
+                text: shared + "b<e>\n\u{1b}",
+            },
+        };
+        let plain = anstream::adapter::strip_str(&one(&evidence)).to_string();
+        insta::assert_snapshot!(plain, @r#"
+        turn end  "<e>\n"
+          what follows
+          left  with
+          right without
+          │ …three⏎
+          │ four⏎
+          │ [-a-]{+b+}<e>⏎
+          │ \u{1b}
+        "#);
+    }
+
+    #[test]
+    fn short_context_is_whole() {
+        assert_eq!(context("a\nb", false, false), "a\nb");
+        assert_eq!(
+            context("a\nb\nc\nd\ne\nf\ng", false, false),
+            "a\nb … e\nf\ng"
+        );
+        assert_eq!(context("a\nb\nc\nd", true, false), "…b\nc\nd");
+    }
+}

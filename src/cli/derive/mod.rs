@@ -1,0 +1,221 @@
+//! `obverse derive`: a response template from a chat template, with a report of what is proved.
+
+mod explain;
+mod files;
+mod human;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use obverse::derive::{self, Derivation, DeriveError, Finding, Options};
+use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::response_template::config;
+use obverse::value::{Map, json};
+
+use super::problem::{Document, Problem};
+use super::source::{self, Opened, SourceArgs};
+use super::status::{Status, Stop};
+use super::{input, output, wire};
+
+/// Derive a response template from a chat template, and prove it by inversion
+///
+/// The response template goes to standard output, a report for people to standard error. Where it is not proved the
+/// report says why, the template is the closest draft, and the exit status is 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+
+    /// Write DIR/NAME.json and DIR/NAME.report.json for each source, instead of to standard output
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+
+    /// Write the report as JSON; - writes it to standard output, in the place of the response template
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Show for each marker the two renders that it was read from, as a diff
+    #[arg(long)]
+    explain: bool,
+
+    /// Store the response template in the source's tokenizer_config.json, instead of writing it to standard output
+    #[arg(long)]
+    write: bool,
+
+    #[command(flatten)]
+    source_args: SourceArgs,
+}
+
+/// Derives, each source for itself; the worst exit status counts.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    input::one_stdin(args.sources.iter().map(|path| Some(path.as_path())))?;
+    if args.sources.len() > 1 {
+        if args.out_dir.is_none() && !args.write {
+            return Err(Problem::failed(
+                "usage",
+                "several sources need --out-dir DIR, where each gets its files",
+            )
+            .into());
+        }
+        if args.report.is_some() {
+            return Err(Problem::failed(
+                "usage",
+                "--report is for one source; with --out-dir each gets a report",
+            )
+            .into());
+        }
+    }
+    if let Some(folder) = &args.out_dir {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Problem::failed(
+                "unwritable",
+                format!("cannot create {}: {error}", folder.display()),
+            )
+        })?;
+    }
+    let mut worst = Status::Done;
+    let mut taken = HashSet::new();
+    for (index, path) in args.sources.iter().enumerate() {
+        if index > 0 {
+            output::tell("\n");
+        }
+        let status = match one(args, path, &mut taken) {
+            Ok(status) => status,
+            Err(Stop::Problem(problem)) => {
+                problem.show();
+                problem.status
+            }
+            Err(stop) => return Err(stop),
+        };
+        worst = worst.max(status);
+    }
+    Ok(worst)
+}
+
+fn one(args: &Args, path: &Path, taken: &mut HashSet<String>) -> Result<Status, Stop> {
+    let opened = args.source_args.open(path)?;
+    let config_path = match &opened.source.config_path {
+        _ if !args.write => None,
+        Some(config) => Some(config.clone()),
+        None => {
+            return Err(Problem::failed(
+                "no-config",
+                format!(
+                    "{} has no tokenizer_config.json to write to",
+                    input::name(path)
+                ),
+            )
+            .with_hint("give the tokenizer_config.json or the model folder as SOURCE")
+            .into());
+        }
+    };
+    let options = Options {
+        clock: args.source_args.date,
+    };
+    let mut derivation = derive::derive(&opened.source, &options)
+        .map_err(|error| derive_problem(&error, &opened))?;
+    derivation
+        .report
+        .findings
+        .extend(opened.assumption(&Map::new()).map(|text| Finding {
+            severity: Severity::Info,
+            code: "assumed-special-token",
+            text,
+            counterexample: None,
+        }));
+    output::tell(&human::report(&derivation.report));
+    if args.explain {
+        output::tell(&explain::evidence(&derivation.report.evidence));
+    }
+    store(args, &opened, &derivation, config_path.as_deref(), taken)?;
+    Ok(if derivation.report.verified {
+        Status::Done
+    } else {
+        Status::Found
+    })
+}
+
+/// Writes everything where it belongs.
+fn store(
+    args: &Args,
+    opened: &Opened,
+    derivation: &Derivation,
+    config_path: Option<&Path>,
+    taken: &mut HashSet<String>,
+) -> Result<(), Stop> {
+    let template = derivation.document.to_json();
+    let report = report_json(derivation)?;
+    let mut wrote = Vec::new();
+    if let Some(folder) = &args.out_dir {
+        let name = files::unique(&files::stem(&opened.source), taken);
+        for (file, text) in [
+            (format!("{name}.json"), &template),
+            (format!("{name}.report.json"), &report),
+        ] {
+            let file = folder.join(file);
+            files::replace(&file, text)?;
+            wrote.push(file);
+        }
+    }
+    if let Some(path) = config_path {
+        let text = input::read_text(path)?;
+        let written = config::write(&text, &derivation.document.to_value()).map_err(|invalid| {
+            Problem::all(invalid.into_diagnostics()).about(Document::new(input::name(path), text))
+        })?;
+        files::replace(path, &written)?;
+        wrote.push(path.to_path_buf());
+    }
+    let report_to_stdout = match &args.report {
+        Some(path) if input::is_stdin(path) => true,
+        Some(path) => {
+            files::replace(path, &report)?;
+            wrote.push(path.clone());
+            false
+        }
+        None => false,
+    };
+    for file in wrote {
+        let name = file.display().to_string();
+        output::tell(&format!("  wrote {}\n", super::escape::line(&name)));
+    }
+    if report_to_stdout {
+        output::print_json(&report)?;
+    } else if args.out_dir.is_none() && !args.write {
+        output::print_json(&template)?;
+    }
+    Ok(())
+}
+
+/// The report as JSON whose spelling is Python's.
+fn report_json(derivation: &Derivation) -> Result<String, Problem> {
+    let failed = |error: String| {
+        Problem::failed(
+            "report",
+            format!("the report cannot be written as JSON: {error}"),
+        )
+    };
+    let written =
+        serde_json::to_string(&derivation.report).map_err(|error| failed(error.to_string()))?;
+    let value = json::parse(&written).map_err(|error| failed(error.message()))?;
+    Ok(wire::pretty(&value))
+}
+
+fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
+    let about = |problem: Problem| match opened.source.select(false) {
+        Ok(template) => problem.about(opened.document(template)),
+        Err(_) => problem,
+    };
+    match error {
+        DeriveError::Render(render) => {
+            let mut diagnostic = Diagnostic::error("not-rendered", error.to_string());
+            if let Some(found) = source::render_diagnostic(render) {
+                diagnostic.place = found.place.clone();
+                diagnostic.hint = found.hint.clone();
+            }
+            about(Problem::of(diagnostic))
+        }
+        DeriveError::Unreadable(_) => about(Problem::failed("not-derived", error.to_string())),
+        DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
+    }
+}

@@ -1,0 +1,148 @@
+//! Reading files, with `-` for standard input.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use obverse::diagnostic::Diagnostic;
+use obverse::value::{Value, json};
+
+use super::problem::{Document, Problem};
+
+/// Whether the path stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What to call the file in messages.
+pub(crate) fn name(path: &Path) -> String {
+    if is_stdin(path) {
+        "<stdin>".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// Opens a file for raw reads: whatever is there is returned, nothing waits for a line or a full buffer.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Problem> {
+    if is_stdin(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// That a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Problem {
+    Problem::failed("unreadable", format!("cannot read {}: {error}", name(path)))
+}
+
+/// One piece of what arrives; empty at the end. `buffer` is what it is read into.
+pub(crate) fn read_piece<'b>(
+    input: &mut dyn Read,
+    buffer: &'b mut [u8],
+) -> Result<&'b [u8], io::Error> {
+    loop {
+        match input.read(buffer) {
+            Ok(count) => return Ok(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The whole text of a file.
+pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
+    read_text_from(open(path)?.as_mut(), path)
+}
+
+/// The whole text of a file that is open.
+pub(crate) fn read_text_from(input: &mut dyn Read, path: &Path) -> Result<String, Problem> {
+    let mut bytes = Vec::new();
+    input
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        not_utf8(&name(path), error.as_bytes(), offset)
+    })
+}
+
+/// That bytes are not UTF-8 from `offset` on.
+pub(crate) fn not_utf8(name: &str, bytes: &[u8], offset: usize) -> Problem {
+    // Up to the offset the lossy form has the same bytes, so it can show the place.
+    let shown = String::from_utf8_lossy(bytes);
+    let end = offset + shown[offset..].chars().next().map_or(0, char::len_utf8);
+    Problem::of(
+        Diagnostic::error("invalid-utf8", format!("invalid UTF-8 at byte {offset}"))
+            .with_span(offset..end),
+    )
+    .about(Document::new(name, shown))
+}
+
+/// A JSON document and its text.
+pub(crate) fn read_json(path: &Path) -> Result<(Value, String), Problem> {
+    let text = read_text(path)?;
+    match json::parse(&text) {
+        Ok(value) => Ok((value, text)),
+        Err(error) => Err(not_json(&name(path), text, &error)),
+    }
+}
+
+/// That a text is not JSON.
+pub(crate) fn not_json(name: &str, text: String, error: &json::JsonError) -> Problem {
+    let at = error.offset();
+    Problem::of(
+        Diagnostic::error("json-syntax", format!("not JSON: {}", error.message()))
+            .with_span(at..at),
+    )
+    .about(Document::new(name, text))
+}
+
+/// A JSON list in a file.
+pub(crate) fn read_list(path: &Path, what: &str) -> Result<Vec<Value>, Problem> {
+    let (value, text) = read_json(path)?;
+    match value {
+        Value::Array(items) => Ok(items),
+        other => {
+            let message = format!("{what} must be a list, not {}", type_name(&other));
+            let start = text.len() - text.trim_start().len();
+            Err(
+                Problem::of(Diagnostic::error("wrong-type", message).with_span(start..start + 1))
+                    .about(Document::new(name(path), text)),
+            )
+        }
+    }
+}
+
+/// What kind of JSON a value is, with its article.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Int(_) | Value::Float(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Refuses to read standard input twice.
+pub(crate) fn one_stdin<'p>(
+    paths: impl IntoIterator<Item = Option<&'p Path>>,
+) -> Result<(), Problem> {
+    let taken = paths
+        .into_iter()
+        .flatten()
+        .filter(|path| is_stdin(path))
+        .count();
+    if taken > 1 {
+        return Err(Problem::failed(
+            "usage",
+            "standard input can be read once, but `-` is given for several files",
+        ));
+    }
+    Ok(())
+}

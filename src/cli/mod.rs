@@ -1,0 +1,92 @@
+//! The command line: one file a verb, and what the verbs share.
+//!
+//! Results go to standard output, everything else to standard error. What a verb ends with is a [`Status`]; what stops
+//! it is a [`Stop`], which [`main`] shows.
+
+mod bulk;
+mod color;
+mod derive;
+mod escape;
+mod input;
+mod output;
+mod parse;
+mod problem;
+mod render;
+mod source;
+mod status;
+mod wire;
+
+use clap::{Parser, Subcommand};
+
+use color::Color;
+use problem::Problem;
+use status::{Status, Stop};
+
+/// The workbench for response templates: derive them from chat templates, prove them, parse with them.
+#[derive(Debug, Parser)]
+#[command(name = "obverse", version, propagate_version = true, after_help = EXIT)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+
+    /// When to colour what goes to the terminal. Without it `NO_COLOR` is honoured
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+}
+
+const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
+response that does not parse); 2 the work could not be done (usage, unreadable or invalid input).";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Derive(derive::Args),
+    Parse(parse::Args),
+    Render(render::Args),
+}
+
+/// Runs the verb that the arguments name, and shows what stopped it.
+pub(crate) fn main() -> Status {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            color::before_parsing(&arguments).apply();
+            return usage(&error);
+        }
+    };
+    cli.color.apply();
+    let done = match &cli.verb {
+        Verb::Derive(args) => derive::run(args),
+        Verb::Parse(args) => parse::run(args),
+        Verb::Render(args) => render::run(args),
+    };
+    match done {
+        Ok(status) => status,
+        Err(Stop::Problem(problem)) => {
+            problem.show();
+            problem.status
+        }
+        // Whoever read the results has read enough.
+        Err(Stop::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Status::Done,
+        Err(Stop::Output(error)) => {
+            Problem::failed(
+                "output",
+                format!("cannot write to standard output: {error}"),
+            )
+            .show();
+            Status::Failed
+        }
+    }
+}
+
+/// Help and version go to standard output, a usage error to standard error.
+fn usage(error: &clap::Error) -> Status {
+    let text = error.render();
+    if error.use_stderr() {
+        output::tell(&text.ansi().to_string());
+        Status::Failed
+    } else {
+        output::help(&text.ansi().to_string());
+        Status::Done
+    }
+}

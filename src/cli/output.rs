@@ -1,0 +1,42 @@
+//! Writing to the two streams.
+
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+
+use super::escape;
+
+/// Standard output, for results. What is written shows at the next flush.
+pub(crate) fn results() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::new(io::stdout().lock())
+}
+
+/// Text for standard output that a terminal must not act upon: as it is for a pipe or a file, escaped for a terminal.
+pub(crate) fn print_text(text: &str) -> io::Result<()> {
+    let mut out = results();
+    if io::stdout().is_terminal() {
+        out.write_all(escape::block(text).as_bytes())?;
+    } else {
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()
+}
+
+/// JSON for standard output. The same, but what is escaped for a terminal means the same.
+pub(crate) fn print_json(text: &str) -> io::Result<()> {
+    let mut out = results();
+    if io::stdout().is_terminal() {
+        out.write_all(escape::json(text).as_bytes())?;
+    } else {
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()
+}
+
+/// Tells people something on standard error. Text from outside must have been escaped. That nobody listens is no error.
+pub(crate) fn tell(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Help that was asked for.
+pub(crate) fn help(text: &str) {
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,199 @@
+//! `obverse parse --jsonl`: many responses, each on a line.
+
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use obverse::parser::ParseError;
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Map, Value, json};
+
+use super::session::{Ended, Session, Step};
+use crate::cli::bulk::{self, Answer};
+use crate::cli::status::{Status, Stop};
+use crate::cli::{input, output, wire};
+
+/// How many response templates given on lines are kept compiled.
+const KEPT: usize = 64;
+
+/// Answers each line of `path`.
+pub(super) fn run(template: Option<Arc<ResponseTemplate>>, path: &Path) -> Result<Status, Stop> {
+    let templates = Templates {
+        given: template,
+        compiled: Mutex::default(),
+    };
+    let mut reading = input::open(path)?;
+    let mut out = output::results();
+    let ended = bulk::answer_lines(reading.as_mut(), &mut out, &|line| answer(&templates, line))?;
+    out.flush()?;
+    bulk::status(ended, path)
+}
+
+/// The response templates of the lines.
+struct Templates {
+    given: Option<Arc<ResponseTemplate>>,
+    /// Compiled ones by their text, the last used at the end.
+    compiled: Mutex<VecDeque<(String, Compiled)>>,
+}
+
+/// A response template, or the error that answers lines which give it.
+type Compiled = Result<Arc<ResponseTemplate>, Map>;
+
+impl Templates {
+    fn of(&self, document: Option<&Value>) -> Compiled {
+        let Some(document) = document else {
+            return self.given.clone().ok_or_else(|| {
+                wire::error(
+                    "input",
+                    "the line has no `template`, and none is given as an argument",
+                )
+            });
+        };
+        let text = json::to_string(document);
+        if let Some(known) = self.known(&text) {
+            return known;
+        }
+        let compiled = ResponseTemplate::from_value(document)
+            .map(Arc::new)
+            .map_err(|invalid| wire::error("template", &invalid.to_string()));
+        if let Ok(mut kept) = self.compiled.lock() {
+            if kept.len() >= KEPT {
+                kept.pop_front();
+            }
+            kept.push_back((text, compiled.clone()));
+        }
+        compiled
+    }
+
+    fn known(&self, text: &str) -> Option<Compiled> {
+        let mut kept = self.compiled.lock().ok()?;
+        let at = kept.iter().position(|(known, _)| known == text)?;
+        let found = kept.remove(at)?;
+        let compiled = found.1.clone();
+        kept.push_back(found);
+        Some(compiled)
+    }
+}
+
+/// What a line asks for.
+struct Request {
+    template: Arc<ResponseTemplate>,
+    chunks: Vec<String>,
+    prefix: String,
+    tools: Vec<Value>,
+    finalize: bool,
+    events: bool,
+}
+
+impl Request {
+    fn read(templates: &Templates, mut members: Map) -> Result<Self, Map> {
+        let chunks = match (
+            wire::take_string(&mut members, "response")?,
+            wire::take_list(&mut members, "chunks")?,
+        ) {
+            (Some(response), None) => vec![response],
+            (None, Some(chunks)) => chunks
+                .into_iter()
+                .map(|chunk| match chunk {
+                    Value::String(text) => Ok(text),
+                    other => Err(wire::wrong_type("a chunk", "a string", &other)),
+                })
+                .collect::<Result<_, _>>()?,
+            (None, None) => {
+                let message = "the line has neither `response` nor `chunks`";
+                return Err(wire::error("input", message));
+            }
+            (Some(_), Some(_)) => {
+                let message = "the line has both `response` and `chunks`";
+                return Err(wire::error("input", message));
+            }
+        };
+        let template = wire::take(&mut members, "template");
+        Ok(Self {
+            template: templates.of(template.as_ref())?,
+            chunks,
+            prefix: wire::take_string(&mut members, "prefix")?.unwrap_or_default(),
+            tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
+            finalize: wire::take_bool(&mut members, "finalize", true)?,
+            events: wire::take_bool(&mut members, "events", false)?,
+        })
+    }
+
+    fn answer(&self, out: &mut Map) {
+        let begun = Session::begin(&self.template, &self.prefix, &self.tools);
+        let mut session = match begun {
+            Ok(session) => session,
+            Err(error) => {
+                write_errors(&[*error], out);
+                let defaults = self.template.defaults().clone();
+                out.insert("message".to_owned(), Value::Object(defaults));
+                return;
+            }
+        };
+        let initial = session
+            .initial_events()
+            .iter()
+            .map(|event| Value::Object(wire::event(event)))
+            .collect();
+        let mut events = Vec::new();
+        for chunk in &self.chunks {
+            let mut list = Vec::new();
+            session.feed(chunk, &mut |step| self.collect(step, &mut list));
+            events.push(Value::Array(list));
+        }
+        let mut last = Vec::new();
+        let Ended { message, errors } = if self.finalize {
+            session.finish(&mut |step| self.collect(step, &mut last))
+        } else {
+            session.stop()
+        };
+        write_errors(&errors, out);
+        out.insert("message".to_owned(), Value::Object(message));
+        if self.events {
+            for (key, list) in [
+                ("initial_events", initial),
+                ("events", events),
+                ("final_events", last),
+            ] {
+                out.insert(key.to_owned(), Value::Array(list));
+            }
+        }
+    }
+
+    fn collect(&self, step: Step<'_>, list: &mut Vec<Value>) {
+        if let (true, Step::Event(event)) = (self.events, step) {
+            list.push(Value::Object(wire::event(&event)));
+        }
+    }
+}
+
+fn answer(templates: &Templates, line: &[u8]) -> Answer {
+    let mut out = Map::new();
+    let request = wire::members(line).and_then(|mut members| {
+        out.extend(members.shift_remove("id").map(|id| ("id".to_owned(), id)));
+        Request::read(templates, members)
+    });
+    match request {
+        Ok(request) => request.answer(&mut out),
+        Err(error) => {
+            out.insert("error".to_owned(), Value::Object(error));
+        }
+    }
+    Answer {
+        failed: out.contains_key("error"),
+        line: wire::line(out),
+    }
+}
+
+/// Writes the first error as `error` and the others, if there are any, as `further_errors`.
+pub(super) fn write_errors(errors: &[ParseError], out: &mut Map) {
+    let mut written = errors
+        .iter()
+        .map(|error| Value::Object(wire::parse_error(error)));
+    out.extend(written.next().map(|first| ("error".to_owned(), first)));
+    let further: Vec<Value> = written.collect();
+    if !further.is_empty() {
+        out.insert("further_errors".to_owned(), Value::Array(further));
+    }
+}

@@ -1,0 +1,263 @@
+//! `obverse parse`: a message from a response.
+
+mod lines;
+mod session;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use obverse::diagnostic::Diagnostic;
+use obverse::parser::{ParseError, Utf8Decoder};
+use obverse::response_template::{ResponseTemplate, config};
+use obverse::value::{Map, Value};
+
+use super::problem::{Document, Problem};
+use super::status::{Status, Stop};
+use super::{escape, input, output, wire};
+use session::{Session, Step};
+
+/// How much of a response is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// How many characters of a region's raw text a diagnostic shows.
+const RAW: usize = 200;
+
+/// Parse a response to the message that it stands for
+///
+/// The message goes to standard output as JSON. Where a region does not parse, that is {error, message}, with the
+/// message as far as it parsed; further_errors has the other broken regions, if there are any.
+///
+/// With --events each event is written as it happens, standard input being read as it arrives. The last line is
+/// {"type": "message", "message": {...}}. A region that does not parse gives {"type": "error", "error": {...}} in the
+/// place of its region_close, and the last line is then {"type": "partial_message", "message": {...}}.
+///
+/// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
+/// id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
+/// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A response template, or a tokenizer_config.json that holds one
+    #[arg(required_unless_present = "jsonl")]
+    template: Option<PathBuf>,
+
+    /// The response, or with --jsonl the lines; standard input without it
+    response: Option<PathBuf>,
+
+    /// The prompt before the response, of which what follows the start anchor is parsed first
+    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
+    prefix: Option<String>,
+
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    prefix_file: Option<PathBuf>,
+
+    /// The tools: a JSON list of their schemas, by which arguments are typed
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+
+    /// Write the events as they happen, each on a line
+    #[arg(long)]
+    events: bool,
+
+    /// Parse many: one JSON object a line in, one a line out
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events"])]
+    jsonl: bool,
+}
+
+/// Parses.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let response = args.response.as_deref().unwrap_or(Path::new("-"));
+    input::one_stdin([
+        args.template.as_deref(),
+        Some(response),
+        args.prefix_file.as_deref(),
+        args.tools.as_deref(),
+    ])?;
+    let template = args
+        .template
+        .as_deref()
+        .map(load_template)
+        .transpose()?
+        .map(Arc::new);
+    let template = match template {
+        Some(template) if !args.jsonl => template,
+        template => return lines::run(template, response),
+    };
+    let prefix = match (&args.prefix, &args.prefix_file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => input::read_text(path)?,
+        (None, None) => String::new(),
+    };
+    let tools = match &args.tools {
+        Some(path) => input::read_list(path, "the tools")?,
+        None => Vec::new(),
+    };
+    let mut reading = input::open(response)?;
+    let name = input::name(response);
+    match Session::begin(&template, &prefix, &tools) {
+        Ok(session) if args.events => follow(session, reading.as_mut(), response, &name),
+        Ok(session) => {
+            let text = input::read_text_from(reading.as_mut(), response)?;
+            whole(session, &name, &text)
+        }
+        Err(error) => {
+            show(&error, &name, None);
+            let message = template.defaults().clone();
+            if args.events {
+                let mut out = output::results();
+                write_line(&mut out, "error", "error", wire::parse_error(&error))?;
+                write_line(&mut out, "partial_message", "message", message)?;
+                out.flush()?;
+            } else {
+                output::print_json(&wire::pretty(&partial(&[*error], message)))?;
+            }
+            Ok(Status::Found)
+        }
+    }
+}
+
+/// A response template from a file.
+fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
+    let text = input::read_text(path)?;
+    match config::load_any(&text) {
+        Ok(loaded) => Ok(loaded.template),
+        Err(invalid) => {
+            Err(Problem::all(invalid.into_diagnostics())
+                .about(Document::new(input::name(path), text)))
+        }
+    }
+}
+
+/// Parses a response that is there.
+fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
+    session.feed(text, &mut |_| ());
+    let ended = session.finish(&mut |_| ());
+    for error in &ended.errors {
+        show(error, name, Some(text));
+    }
+    if ended.errors.is_empty() {
+        output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
+        return Ok(Status::Done);
+    }
+    output::print_json(&wire::pretty(&partial(&ended.errors, ended.message)))?;
+    Ok(Status::Found)
+}
+
+/// What stands for a message that is not whole.
+fn partial(errors: &[ParseError], message: Map) -> Value {
+    let mut members = Map::new();
+    lines::write_errors(errors, &mut members);
+    members.insert("message".to_owned(), Value::Object(message));
+    Value::Object(members)
+}
+
+/// Parses a response as it arrives and writes the events.
+fn follow(
+    mut session: Session,
+    reading: &mut dyn Read,
+    path: &Path,
+    name: &str,
+) -> Result<Status, Stop> {
+    let mut out = output::results();
+    for event in session.initial_events() {
+        out.write_all(wire::line(wire::event(event)).as_bytes())?;
+    }
+    out.flush()?;
+    let mut decoder = Utf8Decoder::default();
+    // The bytes that the decoder has not returned yet: a character's beginning.
+    let mut waiting: Vec<u8> = Vec::new();
+    let mut decoded = 0;
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let piece = input::read_piece(reading, &mut buffer)
+            .map_err(|error| input::unreadable(path, &error))?;
+        if piece.is_empty() {
+            break;
+        }
+        waiting.extend_from_slice(piece);
+        let (text, error) = match decoder.push(piece) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let valid = &waiting[..error.offset - decoded];
+                (String::from_utf8_lossy(valid).into_owned(), Some(error))
+            }
+        };
+        decoded += text.len();
+        waiting.drain(..text.len());
+        feed(&mut session, &text, &mut out)?;
+        if let Some(error) = error {
+            return Err(bad_utf8(name, &error.to_string()).into());
+        }
+    }
+    if let Err(error) = decoder.finish() {
+        return Err(bad_utf8(name, &error.to_string()).into());
+    }
+    let mut result = Ok(());
+    let ended = session.finish(&mut |step| write_step(&mut out, step, &mut result));
+    result?;
+    let kind = if ended.errors.is_empty() {
+        "message"
+    } else {
+        "partial_message"
+    };
+    write_line(&mut out, kind, "message", ended.message)?;
+    out.flush()?;
+    for error in &ended.errors {
+        show(error, name, None);
+    }
+    Ok(if ended.errors.is_empty() {
+        Status::Done
+    } else {
+        Status::Found
+    })
+}
+
+/// Feeds text and writes what happens, so that all of it can be seen before more is read.
+fn feed(session: &mut Session, text: &str, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut result = Ok(());
+    session.feed(text, &mut |step| write_step(out, step, &mut result));
+    result?;
+    out.flush()
+}
+
+fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<()>) {
+    if result.is_err() {
+        return;
+    }
+    *result = match step {
+        Step::Event(event) => out.write_all(wire::line(wire::event(&event)).as_bytes()),
+        Step::Error(error) => write_line(out, "error", "error", wire::parse_error(error)),
+    };
+}
+
+fn write_line(out: &mut dyn Write, kind: &str, key: &str, members: Map) -> std::io::Result<()> {
+    let line = wire::object([("type", Value::from(kind)), (key, Value::Object(members))]);
+    out.write_all(wire::line(line).as_bytes())
+}
+
+fn bad_utf8(name: &str, message: &str) -> Problem {
+    Problem::failed("invalid-utf8", message).about(Document {
+        name: name.to_owned(),
+        text: None,
+    })
+}
+
+/// Tells people why a region did not parse. Without the `text`, which a stream no longer has, the byte range must do.
+fn show(error: &ParseError, name: &str, text: Option<&str>) {
+    let mut diagnostic = Diagnostic::error(error.kind.name(), &error.message);
+    diagnostic.place.span = error.span.clone();
+    diagnostic.hint = error.hint.clone();
+    let mut problem = Problem::of(diagnostic).about(Document {
+        name: name.to_owned(),
+        text: text.map(str::to_owned),
+    });
+    if let (Some(field), Some(span)) = (&error.field, &error.span) {
+        let range = format!("field `{field}`, bytes {} to {}", span.start, span.end);
+        problem = problem.with_note(range);
+    }
+    if let Some(raw) = &error.raw {
+        problem = problem.with_note(format!("raw text: {}", escape::short(raw, RAW)));
+    }
+    problem.show();
+}

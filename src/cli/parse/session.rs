@@ -1,0 +1,100 @@
+//! One parse from its beginning to its end, over all regions that do not parse.
+
+use std::sync::Arc;
+
+use obverse::parser::{Event, ParseError, ResponseParser};
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Map, Value};
+
+/// A parse that goes on after an error.
+#[derive(Debug)]
+pub(super) struct Session {
+    parser: ResponseParser,
+    errors: Vec<ParseError>,
+    /// An error that the parser cannot go on after.
+    halted: bool,
+}
+
+/// What happens in a parse.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    Event(Event<'a>),
+    /// In the place of the region's close, if it is a region that does not parse.
+    Error(&'a ParseError),
+}
+
+/// What comes of a parse.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// The message; what could be parsed of it, when there are errors.
+    pub(super) message: Map,
+    pub(super) errors: Vec<ParseError>,
+}
+
+type Sink<'s> = &'s mut dyn FnMut(Step<'_>);
+
+impl Session {
+    pub(super) fn begin(
+        template: &Arc<ResponseTemplate>,
+        prefix: &str,
+        tools: &[Value],
+    ) -> Result<Self, Box<ParseError>> {
+        Ok(Self {
+            parser: ResponseParser::new(Arc::clone(template), prefix, tools).map_err(Box::new)?,
+            errors: Vec::new(),
+            halted: false,
+        })
+    }
+
+    pub(super) fn initial_events(&self) -> &[Event<'static>] {
+        self.parser.initial_events()
+    }
+
+    pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) {
+        let mut text = text;
+        while !self.halted {
+            let fed = self
+                .parser
+                .feed_with(text, &mut |event| sink(Step::Event(event)));
+            match fed {
+                Ok(()) => return,
+                Err(error) => self.note(error, sink),
+            }
+            text = "";
+        }
+    }
+
+    /// Ends the response.
+    pub(super) fn finish(mut self, sink: Sink<'_>) -> Ended {
+        while !self.halted {
+            let done = self
+                .parser
+                .finalize_with(&mut |event| sink(Step::Event(event)));
+            match done {
+                Ok(message) => {
+                    return Ended {
+                        message,
+                        errors: self.errors,
+                    };
+                }
+                Err(error) => self.note(error, sink),
+            }
+        }
+        self.stop()
+    }
+
+    /// Ends the parse where it is, the response not being over.
+    pub(super) fn stop(self) -> Ended {
+        Ended {
+            message: self.parser.message().clone(),
+            errors: self.errors,
+        }
+    }
+
+    fn note(&mut self, error: ParseError, sink: Sink<'_>) {
+        // Only a region can be left out; what is not about one would come again.
+        self.halted = error.span.is_none();
+        sink(Step::Error(&error));
+        self.errors.push(error);
+    }
+}

@@ -1,0 +1,338 @@
+//! What stops a verb or is worth telling, rendered with its place in the source.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippet};
+use obverse::diagnostic::{Diagnostic, Severity};
+
+use super::status::Status;
+use super::{escape, output};
+
+/// How many characters of a long line are shown on either side of a place.
+const MARGIN: usize = 60;
+
+/// A text that diagnostics speak of.
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    /// Its file's name, or what else it is called.
+    pub(crate) name: String,
+    /// The text into which spans point; `None` when there is nothing to show.
+    pub(crate) text: Option<String>,
+}
+
+impl Document {
+    /// A text of that name.
+    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: Some(text.into()),
+        }
+    }
+}
+
+/// Diagnostics about one document, and the exit status that they lead to.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) status: Status,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) document: Option<Document>,
+    /// Further facts, each a line, shown below every diagnostic.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Problem {
+    /// Something that kept the tool from working, without a place.
+    pub(crate) fn failed(code: &'static str, message: impl Into<String>) -> Self {
+        Self::of(Diagnostic::error(code, message))
+    }
+
+    /// The same with a diagnostic.
+    pub(crate) fn of(diagnostic: Diagnostic) -> Self {
+        Self::all(vec![diagnostic])
+    }
+
+    /// The same with several.
+    pub(crate) fn all(diagnostics: Vec<Diagnostic>) -> Self {
+        Self {
+            status: Status::Failed,
+            diagnostics,
+            document: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same about a document.
+    #[must_use]
+    pub(crate) fn about(mut self, document: Document) -> Self {
+        self.document = Some(document);
+        self
+    }
+
+    /// The same with another exit status.
+    #[must_use]
+    pub(crate) fn with_status(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        if let Some(first) = self.diagnostics.first_mut() {
+            first.hint = Some(hint.into());
+        }
+        self
+    }
+
+    /// The same with a further fact.
+    #[must_use]
+    pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Shows it on standard error.
+    pub(crate) fn show(&self) {
+        output::tell(&self.render());
+    }
+
+    /// Each diagnostic as a block of lines, styled, everything from outside escaped.
+    pub(crate) fn render(&self) -> String {
+        let blocks: Vec<String> = self
+            .diagnostics
+            .iter()
+            .map(|diagnostic| self.render_one(diagnostic))
+            .collect();
+        blocks.join("\n")
+    }
+
+    fn render_one(&self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Info => Level::INFO,
+        };
+        let mut group = level
+            .primary_title(escape::block(&diagnostic.message))
+            .id(diagnostic.code)
+            .elements(Vec::<Element<'_>>::new());
+        let places = self.places(diagnostic);
+        for place in &places {
+            group = group.element(
+                Snippet::source(&place.excerpt.shown)
+                    .path(&place.name)
+                    .line_start(place.excerpt.line)
+                    .annotation(
+                        place
+                            .kind
+                            .span(place.excerpt.span.clone())
+                            .label(place.label.as_ref()),
+                    ),
+            );
+        }
+        if let (Some(document), true) = (&self.document, places.is_empty()) {
+            group = group.element(Origin::path(escape::line(&document.name)));
+        }
+        if let Some(path) = diagnostic.place.path.as_deref().filter(|path| *path != "$") {
+            group = group.element(Level::NOTE.message(format!("at {}", escape::line(path))));
+        }
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(escape::block(note)));
+        }
+        if let Some(hint) = &diagnostic.hint {
+            group = group.element(Level::HELP.message(escape::block(hint)));
+        }
+        let mut text = Renderer::styled().render(&[group]);
+        // The renderer counts columns in what is shown, which of a long or an escaped line is not the line itself.
+        for place in &places {
+            let shown = place.heading(place.excerpt.shown_column());
+            text = text.replacen(&shown, &place.heading(place.excerpt.column), 1);
+        }
+        text.push('\n');
+        text
+    }
+
+    /// The place of a diagnostic and of its labels.
+    fn places(&self, diagnostic: &Diagnostic) -> Vec<Place<'_>> {
+        let Some((document, text)) = self
+            .document
+            .as_ref()
+            .and_then(|document| Some((document, document.text.as_deref()?)))
+        else {
+            return Vec::new();
+        };
+        let primary = diagnostic
+            .place
+            .span
+            .iter()
+            .map(|span| (span, None, AnnotationKind::Primary));
+        let labels = diagnostic.labels.iter().map(|label| {
+            let text = (!label.text.is_empty()).then(|| escape::line(&label.text).into_owned());
+            (&label.span, text, AnnotationKind::Context)
+        });
+        primary
+            .chain(labels)
+            .map(|(span, label, kind)| Place {
+                name: escape::line(&document.name),
+                excerpt: Excerpt::of(text, span),
+                label,
+                kind,
+            })
+            .collect()
+    }
+}
+
+/// One place to be shown.
+struct Place<'d> {
+    name: Cow<'d, str>,
+    excerpt: Excerpt,
+    label: Option<String>,
+    kind: AnnotationKind,
+}
+
+impl Place<'_> {
+    fn heading(&self, column: usize) -> String {
+        format!("{}:{}:{column}", self.name, self.excerpt.line)
+    }
+}
+
+/// One line of a text, made fit to be shown.
+#[derive(Debug, PartialEq, Eq)]
+struct Excerpt {
+    /// Counted from one.
+    line: usize,
+    /// Counted in characters, from one.
+    column: usize,
+    /// The line, or of a long one what is near the place; escaped.
+    shown: String,
+    /// The place in `shown`, in bytes.
+    span: Range<usize>,
+}
+
+impl Excerpt {
+    /// The place's column in what is shown.
+    fn shown_column(&self) -> usize {
+        self.shown[..self.span.start].chars().count() + 1
+    }
+
+    /// The line on which `span` begins.
+    fn of(text: &str, span: &Range<usize>) -> Self {
+        let start = boundary(text, span.start);
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let rest = &text[start..];
+        let mut to = start + rest.find('\n').unwrap_or(rest.len());
+        if text[from..to].ends_with('\r') && to > start {
+            to -= 1;
+        }
+        let end = boundary(text, span.end).clamp(start, to);
+        let marked = cut_end(&text[start..end], 2 * MARGIN);
+        let after = &text[start + marked.len()..to];
+        let before = &text[from..start];
+        let mut shown = String::new();
+        let near = cut_start(before, MARGIN);
+        if near.len() < before.len() {
+            shown.push('…');
+        }
+        shown.push_str(&escape::line(near));
+        let begin = shown.len();
+        shown.push_str(&escape::line(marked));
+        let finish = shown.len();
+        let near = cut_end(after, MARGIN);
+        shown.push_str(&escape::line(near));
+        if near.len() < after.len() {
+            shown.push('…');
+        }
+        Self {
+            line: text[..start].matches('\n').count() + 1,
+            column: before.chars().count() + 1,
+            shown,
+            span: begin..finish,
+        }
+    }
+}
+
+/// The last boundary of a character at or before a byte offset.
+fn boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// At most the first `limit` characters.
+fn cut_end(text: &str, limit: usize) -> &str {
+    text.char_indices()
+        .nth(limit)
+        .map_or(text, |(at, _)| &text[..at])
+}
+
+/// At most the last `limit` characters.
+fn cut_start(text: &str, limit: usize) -> &str {
+    text.char_indices()
+        .rev()
+        .nth(limit.saturating_sub(1))
+        .map_or(text, |(at, _)| &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(problem: &Problem) -> String {
+        anstream::adapter::strip_str(&problem.render()).to_string()
+    }
+
+    #[test]
+    fn the_place_is_counted_in_characters() {
+        let excerpt = Excerpt::of("a\r\nés\u{1b}ts\r\nb", &(6..8));
+        assert_eq!(
+            excerpt,
+            Excerpt {
+                line: 2,
+                column: 3,
+                shown: "és\\u{1b}ts".to_owned(),
+                span: 3..10
+            }
+        );
+    }
+
+    #[test]
+    fn places_at_the_end_and_beyond_it_are_shown() {
+        for span in [0..0, 2..2, 5..9] {
+            let excerpt = Excerpt::of("ab", &span);
+            assert_eq!((excerpt.line, excerpt.shown.as_str()), (1, "ab"));
+        }
+        assert_eq!(Excerpt::of("a\n", &(2..2)).line, 2);
+        assert_eq!(Excerpt::of("", &(0..0)).shown, "");
+    }
+
+    #[test]
+    fn of_a_long_line_only_the_surroundings_are_shown() {
+        let text = "é".repeat(1000);
+        let excerpt = Excerpt::of(&text, &(1000..1002));
+        assert_eq!(excerpt.column, 501);
+        assert_eq!(excerpt.shown.chars().count(), 2 * MARGIN + 3);
+        assert_eq!(&excerpt.shown[excerpt.span], "é");
+    }
+
+    #[test]
+    fn a_diagnostic_shows_place_line_and_hint() {
+        let diagnostic = Diagnostic::error("unknown-key", "no key \"opne\"")
+            .with_path("$.fields")
+            .with_span(4..10)
+            .with_hint("did you mean `open`?");
+        let problem = Problem::of(diagnostic).about(Document::new("a.json", "{\n  \"opne\": 1\n}"));
+        insta::assert_snapshot!(plain(&problem), @r#"
+        error[unknown-key]: no key "opne"
+         --> a.json:2:3
+          |
+        2 |   "opne": 1
+          |   ^^^^^^
+          |
+          = note: at $.fields
+          = help: did you mean `open`?
+        "#);
+    }
+}

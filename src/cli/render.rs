@@ -1,0 +1,211 @@
+//! `obverse render`: what a chat template makes of a conversation.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use obverse::chat_template::{ChatTemplate, ChatTemplateSource, RenderInput};
+use obverse::diagnostic::Diagnostic;
+use obverse::value::{Map, Value, json};
+
+use super::bulk::{self, Answer};
+use super::problem::Problem;
+use super::source::{self, SourceArgs};
+use super::status::{Status, Stop};
+use super::{input, output, wire};
+
+/// Render a conversation with a chat template, byte for byte as transformers' apply_chat_template(tokenize=False)
+///
+/// On a terminal control characters are shown escaped; a pipe or a file gets every byte. With --jsonl each line of
+/// standard input is an object {messages, tools?, documents?, add_generation_prompt?, kwargs?, id?}, and each line of
+/// output {id?, text} or {id?, error}; the exit status is 1 if any line is an error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
+    source: PathBuf,
+
+    /// The conversation: a JSON list of messages
+    #[arg(long, value_name = "FILE", required_unless_present = "jsonl")]
+    messages: Option<PathBuf>,
+
+    /// The tools: a JSON list of their schemas
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+
+    /// Documents for retrieval: a JSON list
+    #[arg(long, value_name = "FILE")]
+    documents: Option<PathBuf>,
+
+    /// End with the beginning of the model's turn
+    #[arg(long)]
+    add_generation_prompt: bool,
+
+    /// A further variable, such as enable_thinking=false; with --jsonl the line's own win
+    #[arg(long = "kwarg", value_name = "K=JSON", value_parser = kwarg)]
+    kwargs: Vec<(String, Value)>,
+
+    /// The chat template to use of several; otherwise tool_use when there are tools, else default
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
+
+    /// Render many: one JSON object a line in, one a line out
+    #[arg(long, conflicts_with_all = ["messages", "tools", "documents", "add_generation_prompt"])]
+    jsonl: bool,
+
+    #[command(flatten)]
+    source_args: SourceArgs,
+}
+
+/// Renders.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let lines = args.jsonl.then(|| Path::new("-"));
+    input::one_stdin([
+        Some(args.source.as_path()),
+        args.messages.as_deref(),
+        args.tools.as_deref(),
+        args.documents.as_deref(),
+        lines,
+    ])?;
+    let opened = args.source_args.open(&args.source)?;
+    let kwargs: Map = args.kwargs.iter().cloned().collect();
+    if let Some(text) = opened.assumption(&kwargs) {
+        let mut diagnostic = Diagnostic::error("assumed-special-token", text);
+        diagnostic.severity = obverse::diagnostic::Severity::Info;
+        Problem::of(diagnostic).show();
+    }
+    let name = args.template.as_deref();
+    // That a name is wrong is seen before any input is read.
+    select(&opened.source, name, false)?;
+    if args.jsonl {
+        return run_lines(args, &opened.source, &kwargs);
+    }
+    let list = |path: &Option<PathBuf>, what: &str| {
+        path.as_deref()
+            .map(|path| input::read_list(path, what))
+            .transpose()
+    };
+    let render = RenderInput {
+        messages: list(&args.messages, "the messages")?.unwrap_or_default(),
+        tools: list(&args.tools, "the tools")?,
+        documents: list(&args.documents, "the documents")?,
+        add_generation_prompt: args.add_generation_prompt,
+        kwargs,
+        clock: args.source_args.date,
+    };
+    let template = select(&opened.source, name, render.tools.is_some())?;
+    let text = template
+        .render(&render)
+        .map_err(|error| source::render_problem(&error, opened.document(template)))?;
+    output::print_text(&text)?;
+    Ok(Status::Done)
+}
+
+fn run_lines(args: &Args, source: &ChatTemplateSource, kwargs: &Map) -> Result<Status, Stop> {
+    let answer = |line: &[u8]| answer(args, source, kwargs, line);
+    let mut out = output::results();
+    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, &answer)?;
+    out.flush()?;
+    bulk::status(ended, Path::new("-"))
+}
+
+fn answer(args: &Args, source: &ChatTemplateSource, kwargs: &Map, line: &[u8]) -> Answer {
+    let (id, result) = match wire::members(line) {
+        Ok(mut members) => {
+            let id = members.shift_remove("id");
+            (id, render_line(args, source, kwargs, members))
+        }
+        Err(error) => (None, Err(error)),
+    };
+    let mut out = Map::new();
+    out.extend(id.map(|id| ("id".to_owned(), id)));
+    let failed = result.is_err();
+    match result {
+        Ok(text) => out.insert("text".to_owned(), Value::String(text)),
+        Err(error) => out.insert("error".to_owned(), Value::Object(error)),
+    };
+    Answer {
+        line: wire::line(out),
+        failed,
+    }
+}
+
+fn render_line(
+    args: &Args,
+    source: &ChatTemplateSource,
+    kwargs: &Map,
+    mut members: Map,
+) -> Result<String, Map> {
+    let mut kwargs = kwargs.clone();
+    match wire::take(&mut members, "kwargs") {
+        None => {}
+        Some(Value::Object(own)) => kwargs.extend(own),
+        Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
+    }
+    let messages = wire::take_list(&mut members, "messages")?
+        .ok_or_else(|| wire::error("input", "the line has no `messages`"))?;
+    let render = RenderInput {
+        messages,
+        tools: wire::take_list(&mut members, "tools")?,
+        documents: wire::take_list(&mut members, "documents")?,
+        add_generation_prompt: wire::take_bool(&mut members, "add_generation_prompt", false)?,
+        kwargs,
+        clock: args.source_args.date,
+    };
+    let template = select(source, args.template.as_deref(), render.tools.is_some())
+        .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;
+    template.render(&render).map_err(|error| {
+        let mut written = wire::error(source::render_kind(&error), &error.to_string());
+        let span = source::render_diagnostic(&error).and_then(|found| found.place.span.clone());
+        written.extend(span.map(|span| ("span".to_owned(), wire::span(span))));
+        written
+    })
+}
+
+/// The chat template of that name, or the one that transformers would choose.
+fn select<'s>(
+    source: &'s ChatTemplateSource,
+    name: Option<&str>,
+    with_tools: bool,
+) -> Result<&'s ChatTemplate, Problem> {
+    let found = match name {
+        Some(name) => source
+            .templates
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, template)| template),
+        None => source.select(with_tools).ok(),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<String> = source
+            .templates
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        let wanted = name.unwrap_or("default");
+        Problem::failed(
+            "no-chat-template",
+            format!(
+                "{} has no chat template `{wanted}`",
+                input::name(&source.path)
+            ),
+        )
+        .with_hint(format!(
+            "there are {}; choose one with --template",
+            names.join(", ")
+        ))
+    })
+}
+
+fn kwarg(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| "expected K=JSON, such as enable_thinking=false".to_owned())?;
+    let value = json::parse(value).map_err(|error| {
+        format!(
+            "{} at byte {} of {value}; a string needs its quotes: {name}='\"...\"'",
+            error.message(),
+            error.offset()
+        )
+    })?;
+    Ok((name.to_owned(), value))
+}

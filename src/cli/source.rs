@@ -1,0 +1,248 @@
+//! Opening chat templates, the same way for every verb that takes one.
+
+use std::path::Path;
+
+use clap::Args;
+use obverse::chat_template::{
+    self, ChatTemplate, ChatTemplateSource, Clock, Limit, LoadError, RenderError,
+};
+use obverse::diagnostic::Diagnostic;
+use obverse::value::{Map, Value, json};
+
+use super::input;
+use super::problem::{Document, Problem};
+use super::status::Status;
+
+/// The special tokens of a chat template that comes without a `tokenizer_config.json` to tell them.
+const ASSUMED: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
+
+/// What a chat template is given beside its input.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArgs {
+    /// A special token, such as bos_token='<s>'. A source without a tokenizer_config.json has <s> and </s> by default
+    #[arg(long = "special-token", value_name = "NAME=TEXT", value_parser = special_token)]
+    special_tokens: Vec<(String, String)>,
+
+    /// The date that strftime_now prints, instead of today's
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+    pub(crate) date: Option<Clock>,
+}
+
+/// A chat template source, ready to be used.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) source: ChatTemplateSource,
+    /// The special tokens that were assumed and that a chat template reads.
+    assumed: Vec<(&'static str, &'static str)>,
+}
+
+impl SourceArgs {
+    /// The chat templates at `path`, with their special tokens.
+    pub(crate) fn open(&self, path: &Path) -> Result<Opened, Problem> {
+        let loaded = if input::is_stdin(path) {
+            let text = input::read_text(path)?;
+            chat_template::from_text("stdin", &text)
+        } else {
+            chat_template::load(path)
+        };
+        let mut source = loaded.map_err(|error| load_problem(&error))?;
+        let mut assumed = Vec::new();
+        if source.config_path.is_none() && source.special_tokens.is_empty() {
+            for (name, text) in ASSUMED {
+                source
+                    .special_tokens
+                    .insert(name.to_owned(), Value::from(text));
+                assumed.push((name, text));
+            }
+        }
+        for (name, text) in &self.special_tokens {
+            source
+                .special_tokens
+                .insert(name.clone(), Value::from(text.as_str()));
+            assumed.retain(|(known, _)| known != name);
+        }
+        let tokens = &source.special_tokens;
+        source.templates = source
+            .templates
+            .into_iter()
+            .map(|(name, template)| (name, template.with_special_tokens(tokens.clone())))
+            .collect();
+        assumed.retain(|(name, _)| {
+            source
+                .templates
+                .iter()
+                .any(|(_, template)| template.variables().iter().any(|read| read == name))
+        });
+        Ok(Opened { source, assumed })
+    }
+}
+
+impl Opened {
+    /// What was assumed, in a sentence; `None` when nothing was that a template reads or `given` does not give.
+    pub(crate) fn assumption(&self, given: &Map) -> Option<String> {
+        let tokens: Vec<String> = self
+            .assumed
+            .iter()
+            .filter(|(name, _)| !given.contains_key(*name))
+            .map(|(name, text)| format!("{name} is {text}"))
+            .collect();
+        (!tokens.is_empty()).then(|| {
+            format!(
+                "the chat template prints special tokens that its source does not tell; assumed: {}. Give them with --special-token",
+                tokens.join(", ")
+            )
+        })
+    }
+
+    /// A chat template as a text with a name, to show a place in it.
+    pub(crate) fn document(&self, template: &ChatTemplate) -> Document {
+        let several = self.source.templates.len() > 1 || self.source.config_path.is_some();
+        let path = self.source.path.display();
+        let name = self
+            .source
+            .templates
+            .iter()
+            .find(|(_, known)| known.source() == template.source())
+            .filter(|_| several)
+            .map_or_else(
+                || path.to_string(),
+                |(name, _)| in_file(&path.to_string(), name),
+            );
+        Document::new(name, template.source())
+    }
+}
+
+fn in_file(path: &str, template: &str) -> String {
+    format!("{path} (chat template `{template}`)")
+}
+
+fn special_token(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, token)) if !name.is_empty() => Ok((name.to_owned(), token.to_owned())),
+        _ => Err("expected NAME=TEXT, such as bos_token=<s>".to_owned()),
+    }
+}
+
+fn date(text: &str) -> Result<Clock, String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts.as_slice() else {
+        return Err("expected YYYY-MM-DD".to_owned());
+    };
+    let number = |digits: &str| {
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| digits.parse().ok())
+            .flatten()
+    };
+    let (Some(year), Some(month), Some(day)) = (number(year), number(month), number(day)) else {
+        return Err("expected YYYY-MM-DD".to_owned());
+    };
+    Clock::date(i32::try_from(year).unwrap_or(i32::MAX), month, day)
+        .ok_or_else(|| "the calendar has no such day".to_owned())
+}
+
+fn load_problem(error: &LoadError) -> Problem {
+    match error {
+        LoadError::Unreadable { path, reason } => Problem::failed(
+            "unreadable",
+            format!("cannot read {}: {reason}", path.display()),
+        ),
+        LoadError::NotUtf8 { path, offset } => match std::fs::read(path) {
+            Ok(bytes) if std::str::from_utf8(&bytes).is_err() => {
+                input::not_utf8(&input::name(path), &bytes, *offset)
+            }
+            _ => Problem::failed("invalid-utf8", error.to_string()),
+        },
+        LoadError::InvalidJson { path, reason } => {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            match json::parse(&text) {
+                Err(found) => input::not_json(&input::name(path), text, &found),
+                Ok(_) => {
+                    Problem::failed("json-syntax", format!("not JSON: {reason}")).about(Document {
+                        name: input::name(path),
+                        text: None,
+                    })
+                }
+            }
+        }
+        LoadError::NoTemplate { path, seen } => {
+            let problem = Problem::failed("no-chat-template", "there is no chat template in it")
+                .about(Document {
+                    name: input::name(path),
+                    text: None,
+                })
+                .with_hint(
+                    "give a .jinja file, or a tokenizer_config.json or model folder with a chat template",
+                );
+            if seen.is_empty() {
+                problem
+            } else {
+                problem.with_note(format!("there is: {}", seen.join(", ")))
+            }
+        }
+        LoadError::Template {
+            path,
+            name,
+            source_text,
+            error,
+        } => {
+            let path_name = input::name(path);
+            let is_file = path
+                .extension()
+                .is_some_and(|extension| extension == "jinja");
+            let shown = if is_file || path_name == "stdin" {
+                path_name
+            } else {
+                in_file(&path_name, name)
+            };
+            Problem::of((*error.diagnostic).clone()).about(Document::new(shown, source_text))
+        }
+    }
+}
+
+/// A render that did not finish. That a chat template refuses a conversation is a finding; that it runs into a limit
+/// keeps the tool from working.
+pub(crate) fn render_problem(error: &RenderError, document: Document) -> Problem {
+    let bare = |document: Document| Document {
+        text: None,
+        ..document
+    };
+    match error {
+        RenderError::Raised { message } => Problem::failed(
+            "raised",
+            format!("the chat template refuses the conversation: {message}"),
+        )
+        .about(bare(document))
+        .with_status(Status::Found),
+        RenderError::Template { diagnostic } => Problem::of((**diagnostic).clone())
+            .about(document)
+            .with_status(Status::Found),
+        RenderError::Limit { .. } => {
+            Problem::failed(render_kind(error), error.to_string()).about(bare(document))
+        }
+    }
+}
+
+/// The error's stable name in the lines of `--jsonl`.
+pub(crate) fn render_kind(error: &RenderError) -> &'static str {
+    match error {
+        RenderError::Raised { .. } => "raised",
+        RenderError::Template { .. } => "template",
+        RenderError::Limit { which, .. } => match which {
+            Limit::Fuel => "fuel-limit",
+            Limit::Output => "output-limit",
+            Limit::Recursion => "recursion-limit",
+            Limit::Memory => "memory-limit",
+            Limit::Range => "range-limit",
+        },
+    }
+}
+
+/// A diagnostic of a failed render, if it has one.
+pub(crate) fn render_diagnostic(error: &RenderError) -> Option<&Diagnostic> {
+    match error {
+        RenderError::Template { diagnostic } => Some(diagnostic),
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! What the verbs write for programs: values, as JSON whose spelling is Python's.
+
+use obverse::parser::{Event, ParseError};
+use obverse::value::json::{self, Format};
+use obverse::value::{Map, Value};
+
+use super::{escape, input};
+
+/// An object with these members.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
+    members
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
+/// One line of JSON.
+pub(crate) fn line(members: Map) -> String {
+    let written = Format::default().write(&Value::Object(members));
+    let mut line = escape::json(&written).into_owned();
+    line.push('\n');
+    line
+}
+
+/// JSON on as many lines as it takes to be read by people too.
+pub(crate) fn pretty(value: &Value) -> String {
+    let mut text = escape::json(&Format::indented(2).write(value)).into_owned();
+    text.push('\n');
+    text
+}
+
+/// An event as the reference's dict.
+pub(crate) fn event(event: &Event<'_>) -> Map {
+    let kind = |name: &str| Value::from(name);
+    let text = |text: &str| Value::from(text);
+    match event {
+        Event::RegionOpen { field } => {
+            object([("type", kind("region_open")), ("field", text(field))])
+        }
+        Event::RegionChunk {
+            field,
+            text: chunk,
+            dirty,
+        } => object([
+            ("type", kind("region_chunk")),
+            ("field", text(field)),
+            ("text", text(chunk)),
+            ("dirty", Value::from(*dirty)),
+        ]),
+        Event::RegionClose { field, value } => object([
+            ("type", kind("region_close")),
+            ("field", text(field)),
+            ("value", value.as_ref().clone()),
+        ]),
+    }
+}
+
+/// An error as the object that stands under `error`.
+pub(crate) fn error(kind: &str, message: &str) -> Map {
+    object([
+        ("kind", Value::from(kind)),
+        ("message", Value::from(message)),
+    ])
+}
+
+/// A region that did not parse, as the object that stands under `error`.
+pub(crate) fn parse_error(parse_error: &ParseError) -> Map {
+    let mut members = error(parse_error.kind.name(), &parse_error.message);
+    let mut add = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            members.insert(key.to_owned(), value);
+        }
+    };
+    let text = |text: &Option<String>| text.as_deref().map(Value::from);
+    add("field", text(&parse_error.field));
+    add("span", parse_error.span.clone().map(span));
+    add("raw", text(&parse_error.raw));
+    add("hint", text(&parse_error.hint));
+    members
+}
+
+/// The members of the object on one line of input.
+///
+/// # Errors
+///
+/// The error to answer with.
+pub(crate) fn members(line: &[u8]) -> Result<Map, Map> {
+    let text = std::str::from_utf8(line).map_err(|found| {
+        let at = found.valid_up_to();
+        let mut answer = error("input", &format!("invalid UTF-8 at byte {at} of the line"));
+        answer.insert(
+            "span".to_owned(),
+            span(at..at + found.error_len().unwrap_or(1)),
+        );
+        answer
+    })?;
+    let value = json::parse(text).map_err(|found| {
+        let at = found.offset();
+        let message = format!("the line is not JSON: {} at byte {at}", found.message());
+        let mut answer = error("input", &message);
+        answer.insert("span".to_owned(), span(at..at));
+        answer
+    })?;
+    match value {
+        Value::Object(members) => Ok(members),
+        other => Err(wrong_type("the line", "an object", &other)),
+    }
+}
+
+/// That a value of a line is of another type.
+pub(crate) fn wrong_type(what: &str, wanted: &str, value: &Value) -> Map {
+    let message = format!("{what} must be {wanted}, not {}", input::type_name(value));
+    error("input", &message)
+}
+
+/// A member; a null is as good as none.
+pub(crate) fn take(members: &mut Map, key: &str) -> Option<Value> {
+    members
+        .shift_remove(key)
+        .filter(|value| *value != Value::Null)
+}
+
+/// A member that is a list.
+pub(crate) fn take_list(members: &mut Map, key: &str) -> Result<Option<Vec<Value>>, Map> {
+    match take(members, key) {
+        None => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => Err(wrong_type(key, "a list", &other)),
+    }
+}
+
+/// A member that is a string.
+pub(crate) fn take_string(members: &mut Map, key: &str) -> Result<Option<String>, Map> {
+    match take(members, key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong_type(key, "a string", &other)),
+    }
+}
+
+/// A member that is a boolean.
+pub(crate) fn take_bool(members: &mut Map, key: &str, default: bool) -> Result<bool, Map> {
+    match take(members, key) {
+        None => Ok(default),
+        Some(Value::Bool(value)) => Ok(value),
+        Some(other) => Err(wrong_type(key, "a boolean", &other)),
+    }
+}
+
+/// A span as start and end.
+pub(crate) fn span(span: std::ops::Range<usize>) -> Value {
+    Value::Array(vec![number(span.start), number(span.end)])
+}
+
+/// A count or an offset.
+pub(crate) fn number(number: usize) -> Value {
+    Value::from(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_written_as_serde_writes_them() {
+        let region = Event::RegionClose {
+            field: "a".into(),
+            value: std::borrow::Cow::Owned(Value::from("b")),
+        };
+        let chunk = Event::RegionChunk {
+            field: "a".into(),
+            text: "b".into(),
+            dirty: true,
+        };
+        let open = Event::RegionOpen { field: "a".into() };
+        for case in [region, chunk, open] {
+            assert_eq!(
+                Format::compact().write(&Value::Object(event(&case))),
+                serde_json::to_string(&case).unwrap()
+            );
+        }
+    }
+}

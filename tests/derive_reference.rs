@@ -1,0 +1,120 @@
+//! Derived response templates load in transformers and parse there what they parse here.
+
+mod support;
+
+use obverse::chat_template;
+use obverse::derive::{Derivation, Options, derive};
+use obverse::value::{Map, Value, json};
+
+/// The real chat templates that must be proved, by their names in the corpus. The formats are those for which the project
+/// keeps a chat template of its own.
+const PROVED: [&str; 28] = [
+    "llamacpp/HuggingFaceTB-SmolLM3-3B.jinja",
+    "llamacpp/NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use.jinja",
+    "llamacpp/NousResearch-Hermes-3-Llama-3.1-8B-tool_use.jinja",
+    "llamacpp/Qwen-QwQ-32B.jinja",
+    "llamacpp/Qwen-Qwen2.5-7B-Instruct.jinja",
+    "llamacpp/Qwen-Qwen3-0.6B.jinja",
+    "llamacpp/deepseek-ai-DeepSeek-R1-Distill-Llama-8B.jinja",
+    "llamacpp/deepseek-ai-DeepSeek-R1-Distill-Qwen-32B.jinja",
+    "llamacpp/google-gemma-2-2b-it.jinja",
+    "llamacpp/ibm-granite-granite-4.0.jinja",
+    "llamacpp/ibm-granite-granite-4.1.jinja",
+    "llamacpp/meta-llama-Llama-3.1-8B-Instruct.jinja",
+    "llamacpp/meta-llama-Llama-3.2-3B-Instruct.jinja",
+    "llamacpp/meta-llama-Llama-3.3-70B-Instruct.jinja",
+    "llamacpp/microsoft-Phi-3.5-mini-instruct.jinja",
+    "llamacpp/mistralai-Mistral-Nemo-Instruct-2407.jinja",
+    "trl/deepseek_r1_distill.jinja",
+    "trl/gemma.jinja",
+    "trl/gemma3.jinja",
+    "trl/llama3.jinja",
+    "trl/llama3_1.jinja",
+    "trl/llama3_2.jinja",
+    "trl/phi3.jinja",
+    "trl/phi3_5.jinja",
+    "trl/qwen2_5.jinja",
+    "trl/qwen3.jinja",
+    "trl/qwen3_instruct_2507.jinja",
+    "trl/qwen3_vl.jinja",
+];
+
+fn derive_file(name: &str, path: &std::path::Path) -> Option<Derivation> {
+    let source = chat_template::load(path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    derive(&source.assuming_tokens(), &Options::default()).ok()
+}
+
+#[test]
+fn real_chat_templates_are_proved() {
+    let corpus = support::corpus::templates();
+    if corpus.is_empty() {
+        return;
+    }
+    for name in PROVED {
+        let (_, path) = corpus
+            .iter()
+            .find(|(known, _)| known == name)
+            .unwrap_or_else(|| panic!("the corpus has no {name}"));
+        let derivation = derive_file(name, path).unwrap_or_else(|| panic!("{name} is not derived"));
+        let report = &derivation.report;
+        assert!(
+            report.verified,
+            "{name} is not proved: {:#?}",
+            report.findings
+        );
+        assert!(report.rounds.passed >= 10, "{name}: {:?}", report.rounds);
+    }
+}
+
+/// Whatever verifies here, of the whole corpus and of the project's own chat templates, is parsed by the reference to the
+/// same messages.
+#[test]
+fn the_reference_parses_the_same() {
+    let mut files = support::corpus::templates();
+    for entry in std::fs::read_dir("chat_templates").expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jinja")
+        {
+            files.push((path.display().to_string(), path));
+        }
+    }
+    let mut questions = Vec::new();
+    let mut expected = Vec::new();
+    let mut proved = 0;
+    for (name, path) in &files {
+        let Some(derivation) =
+            derive_file(name, path).filter(|derivation| derivation.report.verified)
+        else {
+            continue;
+        };
+        proved += 1;
+        let template = derivation.document.to_value();
+        for case in derivation.cases {
+            let question = Map::from_iter([
+                ("template".to_owned(), template.clone()),
+                ("prefix".to_owned(), Value::from(case.prefix)),
+                ("response".to_owned(), Value::from(case.response)),
+            ]);
+            questions.push(json::to_string(&Value::Object(question)));
+            expected.push((name, case.message));
+        }
+    }
+    let Some(answers) = support::reference::ask("parse.py", &questions) else {
+        return;
+    };
+    for ((answer, (name, message)), question) in answers.iter().zip(expected).zip(&questions) {
+        let answer = json::parse(answer).expect("JSON");
+        assert_eq!(
+            answer.get("message"),
+            Some(&message),
+            "{name}: the reference parses differently: {question}\n{answer:?}"
+        );
+    }
+    println!(
+        "{} messages of {proved} proved response templates",
+        answers.len()
+    );
+    assert!(proved > 10 && answers.len() > 500);
+}

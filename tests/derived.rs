@@ -1,0 +1,77 @@
+//! `derived/` is what `obverse derive` makes of `chat_templates/`.
+
+use std::path::{Path, PathBuf};
+
+use obverse::chat_template;
+use obverse::derive::{Derivation, Options, derive};
+
+/// The chat templates of the project, sorted.
+fn chat_templates() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir("chat_templates")
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jinja")
+        })
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+fn derive_file(path: &Path) -> Derivation {
+    let source =
+        chat_template::load(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    derive(&source.assuming_tokens(), &Options::default())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// With `OBVERSE_UPDATE` set the files are written instead, which `obverse derive --out-dir derived chat_templates/*.jinja`
+/// does as well.
+#[test]
+fn derived_is_up_to_date() {
+    let mut stale = Vec::new();
+    let mut expected = Vec::new();
+    for path in chat_templates() {
+        let name = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let derivation = derive_file(&path);
+        assert!(
+            derivation.report.verified,
+            "{name} is not proved: {:#?}",
+            derivation.report.findings
+        );
+        for (file, text) in [
+            (format!("{name}.json"), derivation.document.to_json()),
+            (format!("{name}.report.json"), derivation.report.to_json()),
+        ] {
+            let path = Path::new("derived").join(&file);
+            if std::env::var_os("OBVERSE_UPDATE").is_some() {
+                std::fs::write(&path, &text).expect("written");
+            }
+            if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+                stale.push(file.clone());
+            }
+            expected.push(file);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "derived/ is stale: {stale:?}; run `obverse derive --out-dir derived chat_templates/*.jinja` and read the difference"
+    );
+    for entry in std::fs::read_dir("derived").expect("the folder") {
+        let file = entry
+            .expect("an entry")
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            expected.contains(&file) || file == "README.md",
+            "derived/{file} belongs to no chat template"
+        );
+    }
+}
