@@ -26,6 +26,9 @@ pub(super) struct Watch {
     patient: bool,
     search: Search,
     state: State,
+    /// How far the search has come, and how many bytes all searches went over.
+    #[cfg(test)]
+    work: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -56,6 +59,8 @@ impl Watch {
             patient: pattern.as_literals().is_none_or(extend_each_other),
             search: Search::new(pattern, 0),
             state: State::Pending { hold: 0 },
+            #[cfg(test)]
+            work: (0, 0),
         }
     }
 
@@ -72,14 +77,28 @@ impl Watch {
         if stale {
             self.search = Search::new(&self.pattern, from);
             self.state = State::Pending { hold: from };
+            #[cfg(test)]
+            (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
             self.state = match self.search.advance(window)? {
                 Progress::Found(captures) => State::Found(captures),
                 Progress::Pending { hold } => State::Pending { hold },
             };
+            #[cfg(test)]
+            self.note_work(window);
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    fn note_work(&mut self, window: &Window<'_>) {
+        let reached = match &self.state {
+            State::Pending { .. } => window.start + window.text.len(),
+            State::Found(captures) => captures.span.end,
+        };
+        let (before, total) = self.work;
+        self.work = (reached, total + reached.saturating_sub(before));
     }
 
     /// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
@@ -145,4 +164,58 @@ pub(super) fn next_delimiter(
         },
         None => Next::None { hold },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLS: usize = 20_000;
+
+    /// Passes over all delimiters of `text`, one of `opens` and then the last of the watches, the close, in turn; says
+    /// how many there were, and how many bytes the searches went over.
+    fn pass_all(opens: &[&str], close: &str, text: &str) -> (usize, usize) {
+        let watch = |side, source: &&str| {
+            Watch::new(side, 0, 0, &Pattern::regex(source).expect("a pattern"))
+        };
+        let mut watches: Vec<Watch> = opens.iter().map(|open| watch(Side::Open, open)).collect();
+        watches.push(watch(Side::Close, &close));
+        let indices: Vec<usize> = (0..watches.len()).collect();
+        let (outside, inside) = indices.split_at(opens.len());
+        let window = Window {
+            text,
+            start: 0,
+            complete: false,
+        };
+        let (mut from, mut passed) = (0, 0);
+        loop {
+            let indices = if passed % 2 == 0 { outside } else { inside };
+            match next_delimiter(&mut watches, indices, &window, from).expect("no limit") {
+                Next::Delimiter { captures, .. } => {
+                    (from, passed) = (captures.span.end, passed + 1)
+                }
+                Next::None { .. } => break,
+            }
+        }
+        (passed, watches.iter().map(|watch| watch.work.1).sum())
+    }
+
+    #[test]
+    fn nothing_is_searched_again_for_every_region() {
+        let text = r#"<tool_call>{"a": "<think> [X] <br>"}</tool_call> and "#.repeat(CALLS);
+        let opens = [
+            "<tool_call>",
+            "<think>",
+            r"<\|call (?P<name>\w+)\|>\s*",
+            r"\[X\](?=\s)",
+            "never",
+        ];
+        let (passed, bytes) = pass_all(&opens, "</tool_call>", &text);
+        assert_eq!(passed, 2 * CALLS);
+        assert!(
+            bytes <= (opens.len() + 1) * text.len(),
+            "{bytes} bytes for a text of {}",
+            text.len()
+        );
+    }
 }
