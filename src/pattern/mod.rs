@@ -10,6 +10,9 @@
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | limited; linear where no group is asked for |
 //!
+//! Before its engine, a pattern that is a sequence of simple steps, as nearly all delimiters are, is searched step by step:
+//! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on.
+//!
 //! # Where it differs from `regex`
 //!
 //! - Refused by name: fuzzy matching, recursion, named lists, `\G`, `\K`, `\X`, `\N{...}`, `(*PRUNE)`, `(*SKIP)`, the flags
@@ -29,6 +32,7 @@ mod error;
 mod limits;
 mod literal;
 mod search;
+mod sequence;
 mod syntax;
 mod text;
 
@@ -42,6 +46,7 @@ pub use text::Window;
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
+use sequence::Sequence;
 use syntax::ast::Node;
 
 /// A compiled pattern. Cloning it is cheap.
@@ -56,6 +61,8 @@ struct Inner {
     groups: Vec<(String, usize)>,
     names: Vec<String>,
     strategy: Strategy,
+    /// The faster way to the same answers, where there is one.
+    sequence: Option<Sequence>,
 }
 
 /// The engine with what it was compiled to.
@@ -105,6 +112,7 @@ impl Pattern {
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
             literals: None,
+            sequence: Sequence::new(&parsed.node, &parsed.names),
             groups: parsed.names,
             names,
             strategy,
@@ -143,6 +151,10 @@ impl Pattern {
             groups: Vec::new(),
             names: Vec::new(),
             strategy: Strategy::Literal(Literals::new(literals)),
+            sequence: match literals {
+                [literal] => Some(Sequence::literal(literal)),
+                _ => None,
+            },
         })))
     }
 
@@ -238,6 +250,10 @@ impl Pattern {
             };
             found
         })
+    }
+
+    pub(crate) fn sequence(&self) -> Option<&Sequence> {
+        self.0.sequence.as_ref()
     }
 
     pub(crate) fn strategy(&self) -> &Strategy {
