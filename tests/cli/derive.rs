@@ -106,7 +106,7 @@ fn the_evidence_is_shown_as_diffs() {
         │ Quern maple</user>{+<assistant>+}
 
       turn end  "</assistant>"
-        what follows the answer both at the end and before the next message
+        what follows the answer at the end and before the next message
         left  at the end
         right before the next message
         │ Quern maple</user><assistant>Zephyr wold</assistant>{+<user>+}
