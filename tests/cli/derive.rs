@@ -101,14 +101,14 @@ fn the_evidence_is_shown_as_diffs() {
 
       anchor  "<assistant>"
         what the generation prompt adds after a user's message, as far as the answered conversation has it too
-        left  conversation
-        right with the generation prompt
+        [-left-]  conversation
+        {+right+} with the generation prompt
         │ Quern maple</user>{+<assistant>+}
 
       turn end  "</assistant>"
         what follows the answer both at the end and before the next message
-        left  at the end
-        right before the next message
+        [-left-]  at the end
+        {+right+} before the next message
         │ Quern maple</user><assistant>Zephyr wold</assistant>{+<user>+}
     "#);
 }
