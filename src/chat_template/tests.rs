@@ -296,3 +296,37 @@ fn a_survey_tells_variables_constants_and_candidates() {
     );
     assert!(template.candidates("y").is_empty());
 }
+
+#[test]
+fn a_template_can_be_shared() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<ChatTemplate>();
+}
+
+#[test]
+fn what_is_not_supported_is_an_error() {
+    for source in [
+        "{{ x|groupby('y') }}",
+        "{{ 'x'|pprint }}",
+        "{{ 'x'|wordwrap }}",
+        "{{ 10**30 * 10**30 }}",
+        "{{ 'x'.encode() }}",
+        "{{ lipsum() }}",
+    ] {
+        assert!(
+            matches!(render(source), Err(RenderError::Template { .. })),
+            "{source}"
+        );
+    }
+    for source in [
+        "{% autoescape true %}{% endautoescape %}",
+        "{{ 1, 2 }}",
+        "{{ +1 }}",
+        "{{ x|f()() }}",
+        "{{ ключ }}",
+        "{{ '\\N{BULLET}' }}",
+        "{% do x %}",
+    ] {
+        syntax(source);
+    }
+}

@@ -76,14 +76,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         anchor = shorter;
     }
 
-    let (turn_end, found) = turn_end::read(
-        lab,
-        &user,
-        &anchor,
-        &plain,
-        (probe::CONTENT, probe::CONTENT),
-    )
-    .map_or_else(Default::default, |(end, found)| (end, Some(found)));
+    let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);
     evidence.extend(found);
 
     let reasoning = reasoning::read(lab, &user, &anchor, &settings);
@@ -108,7 +101,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
 
     let tooled = lab.user(true);
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
-    let calls = tool_calls::read(lab, &tooled, &anchor, known, &turn_end.marker);
+    let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
     findings.extend(
         calls

@@ -7,8 +7,8 @@ use crate::value::Map;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArgumentTag {
     pub(super) open: String,
-    /// Between key and value.
-    pub(super) between: String,
+    /// Between key and value: usually one literal, several where it tells the value's type.
+    pub(super) between: Vec<String>,
     /// After the value; [`KEY`] stands in it where the key is said again.
     pub(super) close: String,
 }
@@ -71,10 +71,26 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
     };
     let argument = ArgumentTag {
         open,
-        between: between.to_owned(),
+        between: vec![between.to_owned()],
         close,
     };
     Some((Tags { before, argument }, end))
+}
+
+impl ArgumentTag {
+    /// Adds what stands between key and value in `text`, where the one argument is written as other types are.
+    pub(super) fn learn(&mut self, text: &str, key: &str, value: &str) {
+        let between = text
+            .split_once(&format!("{}{key}", self.open))
+            .and_then(|(_, rest)| rest.split_once(value))
+            .map(|(between, _)| between.to_owned());
+        if let Some(between) = between
+            && !between.is_empty()
+            && !self.between.contains(&between)
+        {
+            self.between.push(between);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +121,7 @@ mod tests {
         .unwrap();
         assert_eq!(tags.before, ">\n");
         assert_eq!(tags.argument.open, "<p=");
-        assert_eq!(tags.argument.between, ">\n");
+        assert_eq!(tags.argument.between, [">\n"]);
         assert_eq!(tags.argument.close, "\n</p>\n");
     }
 

@@ -84,10 +84,8 @@ fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
 fn turn_ends(analysis: &Analysis) -> Vec<&str> {
     let mut ends = Vec::new();
     let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
-    for end in [Some(analysis.turn_end.marker.as_str()), after_calls]
-        .into_iter()
-        .flatten()
-    {
+    let markers = analysis.turn_end.markers.iter().map(String::as_str);
+    for end in markers.chain(after_calls) {
         let end = end.trim();
         if !end.is_empty() && !ends.contains(&end) {
             ends.push(end);
@@ -98,9 +96,14 @@ fn turn_ends(analysis: &Analysis) -> Vec<&str> {
 
 /// What may follow the end of a turn at the end of a conversation.
 fn epilogue(analysis: &Analysis) -> String {
-    match analysis.turn_end.epilogue.trim() {
+    optional(analysis.turn_end.epilogue.trim())
+}
+
+/// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
+fn optional(marker: &str) -> String {
+    match marker {
         "" => String::new(),
-        epilogue => format!("(?:{}\\s*)?", text::escape_loosely(epilogue)),
+        marker => format!("(?:{}\\s*)?", text::escape_loosely(marker)),
     }
 }
 
@@ -129,7 +132,9 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             transform_each: true,
             ..FieldDocument::default()
         },
-        Shape::Object(members) if calls.call.0.trim().is_empty() => bare_object(members, ends),
+        Shape::Object(members) if calls.call.0.trim().is_empty() => {
+            bare_object(calls, members, ends)
+        }
         Shape::Object(members) => FieldDocument {
             open: Some(opening(calls, String::new())),
             close: closing(calls, ends),
@@ -181,14 +186,20 @@ fn named_call() -> Value {
 /// A pattern for one argument. White space that the template writes around a value may be missing, and no other is taken
 /// from the value.
 fn tag_pattern(argument: &ArgumentTag) -> String {
-    let stop = class_of_stop(&argument.between);
-    let (between, lead) = split_space(&argument.between, Edge::End);
+    let first = argument.between.first().map_or("", String::as_str);
+    let stop = class_of_stop(first);
+    let (_, lead) = split_space(first, Edge::End);
+    let between: Vec<&str> = argument
+        .between
+        .iter()
+        .map(|between| between.trim_end())
+        .collect();
     let (close, trail) = split_space(&argument.close, Edge::Start);
     let close = text::escape_loosely(close.trim_end()).replace(arguments::KEY, "(?P=key)");
     format!(
         "{}(?P<key>[^\\s{stop}]+){}{}(?P<value>.*?){}{close}",
         text::escape_loosely(argument.open.trim_start()),
-        text::escape_loosely(between),
+        any_of(&between).unwrap_or_default(),
         optional_space(lead),
         optional_space(trail),
     )
@@ -224,14 +235,15 @@ fn optional_space(space: &str) -> String {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(members: &Members, ends: &[&str]) -> FieldDocument {
+fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocument {
     let [before, between, after] = &members.literals;
-    let open = format!(
-        "{}\"(?P<name>[^\"]+)\"{}",
-        loose_json(before),
-        loose_json(between)
-    );
-    let end = any_of(ends).map_or_else(|| "\\Z".to_owned(), |end| format!("(?:{end}\\s*|\\Z)"));
+    let head = loose_json(before);
+    let section = optional(calls.section.0.trim());
+    let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
+    let end = match stop(calls, ends, &head) {
+        Some(stop) => format!("(?:{stop}|\\Z)"),
+        None => "\\Z".to_owned(),
+    };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
         close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
@@ -279,13 +291,11 @@ fn opening(calls: &ToolCalls, name: String) -> Delimiter {
     if section.is_empty() && name.is_empty() {
         return Delimiter::literal(marker);
     }
-    let mut pattern = String::new();
-    if !section.is_empty() {
-        pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(section)));
-    }
-    pattern.push_str(&text::escape_loosely(marker));
-    pattern.push_str(&name);
-    Delimiter::pattern(pattern)
+    Delimiter::pattern(format!(
+        "{}{}{name}",
+        optional(section),
+        text::escape_loosely(marker)
+    ))
 }
 
 /// The first sign of what stands after a name, written for a set of characters.
@@ -313,19 +323,34 @@ fn name_pattern(between: &str, after: &str) -> String {
 fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
-        let section = calls.section.1.trim();
-        let mut stops: Vec<&str> = Vec::new();
-        stops.extend((!section.is_empty()).then_some(section));
-        stops.extend(ends);
-        return any_of(&stops).map(|stop| Delimiter::pattern(format!("{stop}\\s*")));
+        let next = match &calls.shape {
+            Shape::Array(_) => String::new(),
+            _ => text::escape_loosely(calls.call.0.trim()),
+        };
+        return stop(calls, ends, &next).map(Delimiter::pattern);
     }
-    let mut pattern = format!("{}\\s*", text::escape_loosely(marker));
-    for optional in [calls.separator.trim(), calls.section.1.trim()] {
-        if !optional.is_empty() {
-            pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(optional)));
-        }
+    Some(Delimiter::pattern(format!(
+        "{}\\s*{}{}",
+        text::escape_loosely(marker),
+        optional(calls.separator.trim()),
+        optional(calls.section.1.trim()),
+    )))
+}
+
+/// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
+/// call, whose beginning is the pattern `next`.
+fn stop(calls: &ToolCalls, ends: &[&str], next: &str) -> Option<String> {
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
+    let stops: Vec<&str> = section.into_iter().chain(ends.iter().copied()).collect();
+    let stop = any_of(&stops).map(|stop| format!("{stop}\\s*"));
+    if !calls.parallel || next.is_empty() {
+        return stop;
     }
-    Some(Delimiter::pattern(pattern))
+    let before_next = format!("{}(?={next})", optional(calls.separator.trim()));
+    Some(match stop {
+        Some(stop) => format!("(?:{stop}|{before_next})"),
+        None => before_next,
+    })
 }
 
 /// The call as a message has it, its parts taken from the scope under `root`.

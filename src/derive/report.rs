@@ -183,7 +183,7 @@ impl ContentReport {
                 (Some(_), true) => ContentMode::WrappedWithReasoning,
             },
             open: analysis.content.open.clone().unwrap_or_default(),
-            close: analysis.turn_end.marker.trim().to_owned(),
+            close: analysis.turn_end.marker().trim().to_owned(),
         }
     }
 }
@@ -210,7 +210,8 @@ impl ToolsReport {
             close: calls.call.1.trim().to_owned(),
             argument: match &calls.shape {
                 Shape::Tags { argument, .. } => {
-                    let tag = [&argument.open, &argument.between, &argument.close];
+                    let between = argument.between.join(" ");
+                    let tag = [&argument.open, &between, &argument.close];
                     Some(tag.map(|literal| literal.trim().replace(arguments::KEY, "KEY")))
                 }
                 _ => None,

@@ -143,11 +143,14 @@ pub(super) fn read(
     let double = double_render
         .as_deref()
         .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
-    let calls = assemble(
+    let mut calls = assemble(
         single.after(reasoning),
         double.map(|cut| cut.after(reasoning)),
         end,
     );
+    if let Shape::Tags { argument, .. } = &mut calls.shape {
+        learn_types(lab, context, anchor, &dialect, argument);
+    }
     let evidence = collect(&calls, full, double_render.unwrap_or_default());
     Found {
         calls: Some(calls),
@@ -182,6 +185,34 @@ fn rendered(
                 .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
     };
     message.calls.iter().all(shown).then_some(full)
+}
+
+/// Looks at arguments that are no strings: some templates say so beside the key.
+fn learn_types(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    argument: &mut ArgumentTag,
+) {
+    for (value, written) in [
+        (Value::from(8_675_309), "8675309"),
+        (Value::Array(vec![Value::from(8_675_309)]), "[8675309]"),
+    ] {
+        let mut call = probe::call_with(0, 1);
+        let Some((key, member)) = call.arguments.iter_mut().next() else {
+            continue;
+        };
+        *member = value;
+        let key = key.clone();
+        let name = call.name.clone();
+        let message = dialect.write(&Assistant::calling([call]));
+        if let Ok(turn) = lab.turn(context, &message)
+            && let Some(said) = anchor.turn(&turn.full, &name)
+        {
+            argument.learn(said, &key, written);
+        }
+    }
 }
 
 /// Finds the calls in a turn.
@@ -258,7 +289,12 @@ fn cut_tags(said: &str, calls: &[Call]) -> Option<Cut> {
         let name = from + said[from..].find(&call.name)?;
         let name_end = name + call.name.len();
         let (tags, end) = arguments::tags(&said[name_end..], &call.arguments)?;
-        literals.push(said[from..name].to_owned());
+        let lead = &said[from..name];
+        if from == 0 && text::tokens(lead).is_empty() {
+            // A name with nothing before it could be any word.
+            return None;
+        }
+        literals.push(lead.to_owned());
         shape.get_or_insert(Shape::Tags {
             between: tags.before,
             argument: tags.argument,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
+use super::limits::Limits;
 use super::watch::{Next, Side, Watch, next_delimiter};
 use crate::content::{ToolSchemas, process};
-use crate::pattern::{Captures, MatchError, Window};
+use crate::pattern::{Captures, Window};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -42,8 +43,13 @@ pub(super) struct Machine {
     region: Region,
     /// Delimiters since the position last moved.
     idle: usize,
+    limits: Limits,
+    /// Regions that were closed.
+    closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
     stalled: bool,
+    /// The limit that ended the parse.
+    ended: Option<ParseError>,
     finalized: bool,
 }
 
@@ -61,7 +67,7 @@ struct Region {
 }
 
 impl Machine {
-    pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value]) -> Self {
+    pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], limits: Limits) -> Self {
         let fields = template.fields();
         let mut by_name: Vec<usize> = (0..fields.len()).collect();
         by_name.sort_by(|&a, &b| fields[a].name.cmp(&fields[b].name));
@@ -98,7 +104,10 @@ impl Machine {
             lookbehind,
             region,
             idle: 0,
+            limits,
+            closed: 0,
             stalled: false,
+            ended: None,
             finalized: false,
         }
     }
@@ -109,7 +118,9 @@ impl Machine {
 
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         let template = Arc::clone(&self.template);
-        let rest = template.after_last_anchor(prefix).map_err(limit)?;
+        let rest = template
+            .after_last_anchor(prefix)
+            .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
         self.buffer.push_str(rest);
         self.run(sink, false)
@@ -118,7 +129,10 @@ impl Machine {
     pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
         self.trim();
-        self.buffer.push_str(text);
+        // What is never read is not kept.
+        if !self.stalled && self.ended.is_none() {
+            self.buffer.push_str(text);
+        }
         self.run(sink, false)
     }
 
@@ -157,8 +171,21 @@ impl Machine {
         Ok(())
     }
 
-    /// Reads as far as the text allows; with `complete`, to its end.
+    /// Reads as far as the text allows; with `complete`, to its end. After a limit there is nothing but that.
     fn run(&mut self, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
+        if let Some(error) = &self.ended {
+            return Err(error.clone());
+        }
+        let result = self.read(sink, complete);
+        if let Err(error) = &result
+            && error.kind == ErrorKind::Limit
+        {
+            self.ended = Some(error.clone());
+        }
+        result
+    }
+
+    fn read(&mut self, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
         while !self.stalled {
             let own_close;
             let indices = match self.region.field {
@@ -177,15 +204,15 @@ impl Machine {
                 complete,
             };
             match next_delimiter(&mut self.watches, indices, &window, self.position)
-                .map_err(limit)?
+                .map_err(|error| self.limit(error.to_string()))?
             {
                 Next::Delimiter { watch, captures } => self.pass(watch, &captures, sink)?,
                 Next::None { hold } => {
-                    self.read_to(hold, sink);
+                    self.read_to(hold, sink)?;
                     if complete {
                         return self.close(sink);
                     }
-                    return Ok(());
+                    return self.check_held();
                 }
             }
         }
@@ -200,19 +227,18 @@ impl Machine {
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
-        let before = self.position;
-        self.read_to(start, sink);
+        self.read_to(start, sink)?;
         self.position = end;
-        self.idle = if end > before { 0 } else { self.idle + 1 };
+        self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
-            self.stalled = true;
-            return Err(ParseError::new(
-                ErrorKind::Limit,
-                format!(
-                    "{MAX_IDLE_DELIMITERS} delimiters in a row match at byte {} without taking any text; give one of them text to match",
-                    self.in_response(end)
-                ),
+            let error = self.limit(format!(
+                "{MAX_IDLE_DELIMITERS} delimiters in a row match at byte {} without taking any text",
+                self.in_response(end)
             ));
+            return Err(ParseError {
+                hint: Some("give the open or the close text to match".to_owned()),
+                ..error
+            });
         }
         match self.watches[watch].side {
             Side::Open => {
@@ -239,10 +265,11 @@ impl Machine {
     }
 
     /// Gives the text up to `end` to the open region.
-    fn read_to(&mut self, end: usize, sink: Sink<'_>) {
+    fn read_to(&mut self, end: usize, sink: Sink<'_>) -> Result<(), ParseError> {
         if end <= self.position {
-            return;
+            return Ok(());
         }
+        self.idle = 0;
         let text = &self.buffer[self.position - self.base..end - self.base];
         if let Some(index) = self.region.field {
             let field = &self.template.fields()[index];
@@ -253,6 +280,12 @@ impl Machine {
                     field: Cow::Borrowed(&field.name),
                 });
             }
+            if self.region.body.len() + text.len() > self.limits.region_bytes {
+                return Err(self.limit(format!(
+                    "the region is longer than {} bytes",
+                    self.limits.region_bytes
+                )));
+            }
             self.region.body.push_str(text);
             sink(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
@@ -261,6 +294,39 @@ impl Machine {
             });
         }
         self.position = end;
+        Ok(())
+    }
+
+    fn check_held(&self) -> Result<(), ParseError> {
+        let kept = self.position.saturating_sub(self.lookbehind).max(self.base);
+        if self.base + self.buffer.len() - kept > self.limits.held_bytes {
+            return Err(ParseError {
+                hint: Some(
+                    "let its pattern match less: one that can match any text holds all of it"
+                        .to_owned(),
+                ),
+                ..self.limit(format!(
+                    "more than {} bytes are held for a delimiter that may be under way",
+                    self.limits.held_bytes
+                ))
+            });
+        }
+        Ok(())
+    }
+
+    /// The error of a limit that was reached in the open region.
+    fn limit(&self, message: String) -> ParseError {
+        let region = &self.region;
+        let field = region.field.filter(|_| region.opened);
+        let name = field.map(|field| self.template.fields()[field].name.clone());
+        let start = self.in_response(region.start);
+        let end = self.in_response(region.start + region.body.len());
+        ParseError {
+            span: field.map(|_| start..end),
+            raw: field.map(|_| region.body.clone()),
+            field: name,
+            ..ParseError::new(ErrorKind::Limit, message)
+        }
     }
 
     /// Ends the open region and returns to the implicit field; its value goes into the message.
@@ -277,6 +343,7 @@ impl Machine {
         };
         let template = Arc::clone(&self.template);
         let field = &template.fields()[index];
+        self.closed += 1;
         let span =
             self.in_response(region.start)..self.in_response(region.start + region.body.len());
         let broken = |error: ParseError| ParseError {
@@ -285,6 +352,12 @@ impl Machine {
             raw: Some(region.body.clone()),
             ..error
         };
+        if self.closed > self.limits.regions {
+            return Err(broken(ParseError::new(
+                ErrorKind::Limit,
+                format!("there are more than {} regions", self.limits.regions),
+            )));
+        }
         let value = process(
             &region.body,
             &field.content,
@@ -401,8 +474,4 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(map) => map.is_empty(),
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
     }
-}
-
-fn limit(error: MatchError) -> ParseError {
-    ParseError::new(ErrorKind::Limit, error.to_string())
 }

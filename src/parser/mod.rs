@@ -6,12 +6,14 @@
 mod bytes;
 mod error;
 mod event;
+mod limits;
 mod machine;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks};
+pub use limits::Limits;
 
 use std::sync::Arc;
 
@@ -64,7 +66,8 @@ pub fn parse_response(
 /// # Errors
 ///
 /// When a region does not parse, `feed` and `finalize` return its [`ParseError`]. The region is left out of the message,
-/// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it.
+/// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it. Only where a
+/// limit was reached does every further call return the same error.
 #[derive(Debug)]
 pub struct ResponseParser {
     machine: Machine,
@@ -84,8 +87,22 @@ impl ResponseParser {
         prefix: &str,
         tools: &[Value],
     ) -> Result<Self, ParseError> {
+        Self::with_limits(template, prefix, tools, Limits::default())
+    }
+
+    /// The same with other limits than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_limits(
+        template: impl Into<Arc<ResponseTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+        limits: Limits,
+    ) -> Result<Self, ParseError> {
         let mut initial_events = Vec::new();
-        let mut machine = Machine::new(template.into(), tools);
+        let mut machine = Machine::new(template.into(), tools, limits);
         machine.read_prefix(prefix, &mut |event| initial_events.push(event.into_owned()))?;
         Ok(Self {
             machine,

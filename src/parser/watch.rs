@@ -22,8 +22,13 @@ pub(super) struct Watch {
     /// Where the field's name stands among the names in code point order, which settles ties.
     rank: usize,
     pattern: Pattern,
+    /// Whether a match waits for the text that follows it: see [`Watch::waits`].
+    patient: bool,
     search: Search,
     state: State,
+    /// How far the search has come, and how many bytes all searches went over.
+    #[cfg(test)]
+    work: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -51,8 +56,11 @@ impl Watch {
             field,
             rank,
             pattern: pattern.clone(),
+            patient: pattern.as_literals().is_none_or(extend_each_other),
             search: Search::new(pattern, 0),
             state: State::Pending { hold: 0 },
+            #[cfg(test)]
+            work: (0, 0),
         }
     }
 
@@ -69,19 +77,50 @@ impl Watch {
         if stale {
             self.search = Search::new(&self.pattern, from);
             self.state = State::Pending { hold: from };
+            #[cfg(test)]
+            (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
             self.state = match self.search.advance(window)? {
                 Progress::Found(captures) => State::Found(captures),
                 Progress::Pending { hold } => State::Pending { hold },
             };
+            #[cfg(test)]
+            self.note_work(window);
         }
         Ok(())
     }
+
+    #[cfg(test)]
+    fn note_work(&mut self, window: &Window<'_>) {
+        let reached = match &self.state {
+            State::Pending { .. } => window.start + window.text.len(),
+            State::Found(captures) => captures.span.end,
+        };
+        let (before, total) = self.work;
+        self.work = (reached, total + reached.saturating_sub(before));
+    }
+
+    /// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
+    /// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
+    /// holds makes each chunk's events the same.
+    fn waits(&self, captures: &Captures, end: usize) -> bool {
+        captures.span.end == end && (self.patient || captures.span.is_empty())
+    }
+}
+
+/// Whether one literal begins another.
+fn extend_each_other(literals: &[String]) -> bool {
+    literals.iter().any(|long| {
+        literals
+            .iter()
+            .any(|short| long != short && long.starts_with(short.as_str()))
+    })
 }
 
 /// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
-/// then opens before closes, then by the field's name, as the reference orders them.
+/// then opens before closes, then by the field's name, as the reference orders them. One that begins at the very end of a
+/// complete text, where nothing is left to open or close, does not count, nor does it there.
 pub(super) fn next_delimiter(
     watches: &mut [Watch],
     indices: &[usize],
@@ -93,15 +132,20 @@ pub(super) fn next_delimiter(
     for &index in indices {
         let watch = &mut watches[index];
         watch.advance(window, from)?;
-        if let State::Pending { hold: pending } = watch.state {
-            hold = hold.min(pending);
+        match &watch.state {
+            State::Pending { hold: pending } => hold = hold.min(*pending),
+            State::Found(captures) if !window.complete && watch.waits(captures, end) => {
+                hold = hold.min(captures.span.start);
+            }
+            State::Found(_) => {}
         }
     }
     let best = indices
         .iter()
         .filter_map(|&index| match &watches[index].state {
-            State::Found(captures) => Some((index, captures)),
-            State::Pending { .. } => None,
+            // A delimiter that is held and begins no later could still turn out to be the next, or the longer one.
+            State::Found(captures) if captures.span.start < hold => Some((index, captures)),
+            _ => None,
         })
         .min_by_key(|(index, captures)| {
             let watch = &watches[*index];
@@ -114,16 +158,64 @@ pub(super) fn next_delimiter(
             )
         });
     Ok(match best {
-        // A pending delimiter that begins at the same place could still turn out to be the longer one.
-        Some((watch, captures)) if window.complete || captures.span.start < hold => {
-            Next::Delimiter {
-                watch,
-                captures: captures.clone(),
-            }
-        }
-        Some((_, captures)) => Next::None {
-            hold: hold.min(captures.span.start),
+        Some((watch, captures)) => Next::Delimiter {
+            watch,
+            captures: captures.clone(),
         },
         None => Next::None { hold },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALLS: usize = 20_000;
+
+    /// Passes over all delimiters of `text`, one of `opens` and then the last of the watches, the close, in turn; says
+    /// how many there were, and how many bytes the searches went over.
+    fn pass_all(opens: &[&str], close: &str, text: &str) -> (usize, usize) {
+        let watch = |side, source: &&str| {
+            Watch::new(side, 0, 0, &Pattern::regex(source).expect("a pattern"))
+        };
+        let mut watches: Vec<Watch> = opens.iter().map(|open| watch(Side::Open, open)).collect();
+        watches.push(watch(Side::Close, &close));
+        let indices: Vec<usize> = (0..watches.len()).collect();
+        let (outside, inside) = indices.split_at(opens.len());
+        let window = Window {
+            text,
+            start: 0,
+            complete: false,
+        };
+        let (mut from, mut passed) = (0, 0);
+        loop {
+            let indices = if passed % 2 == 0 { outside } else { inside };
+            match next_delimiter(&mut watches, indices, &window, from).expect("no limit") {
+                Next::Delimiter { captures, .. } => {
+                    (from, passed) = (captures.span.end, passed + 1)
+                }
+                Next::None { .. } => break,
+            }
+        }
+        (passed, watches.iter().map(|watch| watch.work.1).sum())
+    }
+
+    #[test]
+    fn nothing_is_searched_again_for_every_region() {
+        let text = r#"<tool_call>{"a": "<think> [X] <br>"}</tool_call> and "#.repeat(CALLS);
+        let opens = [
+            "<tool_call>",
+            "<think>",
+            r"<\|call (?P<name>\w+)\|>\s*",
+            r"\[X\](?=\s)",
+            "never",
+        ];
+        let (passed, bytes) = pass_all(&opens, "</tool_call>", &text);
+        assert_eq!(passed, 2 * CALLS);
+        assert!(
+            bytes <= (opens.len() + 1) * text.len(),
+            "{bytes} bytes for a text of {}",
+            text.len()
+        );
+    }
 }

@@ -134,7 +134,11 @@ pub fn short(events: &[Event<'_>]) -> String {
 
 /// The text cut at random: often into characters, often into a few pieces, sometimes with empty ones.
 pub fn cut<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
-    let mean = [1, 1, 2, 3, 5, 9, 20][random.below(7)];
+    let mean = if text.len() > 2_000 {
+        500
+    } else {
+        [1, 1, 2, 3, 5, 9, 20][random.below(7)]
+    };
     let mut chunks = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {

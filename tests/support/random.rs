@@ -14,6 +14,11 @@ impl Random {
         Self(seed)
     }
 
+    /// A generator for one part of a run, which does not depend on the others.
+    pub fn part(seed: u64, part: u64) -> Self {
+        Self(Self(seed ^ part.wrapping_mul(0xd6e8_feb8_6659_fd93)).next())
+    }
+
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -3,9 +3,9 @@
 //! A test asks a script in `tests/reference/` one JSON line at a time. Where there is no Python with the reference the
 //! test is skipped and says so; in CI it fails.
 
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// The Python that has the reference installed: `OBVERSE_REFERENCE_PYTHON`, or `.venv/bin/python` of this checkout.
 ///
@@ -34,19 +34,7 @@ pub fn python() -> Option<PathBuf> {
 ///
 /// When the script fails or does not answer every line.
 pub fn ask(script: &str, lines: &[String]) -> Option<Vec<String>> {
-    let python = python()?;
-    let mut child = Command::new(python)
-        // What transformers has to say of missing frameworks is not for the tests.
-        .env("TRANSFORMERS_VERBOSITY", "error")
-        .arg(
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("tests/reference")
-                .join(script),
-        )
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the reference starts");
+    let mut child = start(script)?;
     let mut input = child.stdin.take().expect("a pipe");
     let text = lines
         .iter()
@@ -66,4 +54,80 @@ pub fn ask(script: &str, lines: &[String]) -> Option<Vec<String>> {
         .collect();
     assert_eq!(answers.len(), lines.len(), "{script} answers every line");
     Some(answers)
+}
+
+fn start(script: &str) -> Option<Child> {
+    let child = Command::new(python()?)
+        // What transformers has to say of missing frameworks is not for the tests.
+        .env("TRANSFORMERS_VERBOSITY", "error")
+        .arg(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/reference")
+                .join(script),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the reference starts");
+    Some(child)
+}
+
+/// A script that stays, to be asked again and again.
+pub struct Session {
+    child: Child,
+    /// Gone when the script is to end.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Session {
+    /// Starts `tests/reference/SCRIPT`; `None` where there is no reference.
+    pub fn start(script: &str) -> Option<Self> {
+        let mut child = start(script)?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Some(Self {
+            child,
+            input,
+            output,
+        })
+    }
+
+    /// The answer to each line.
+    ///
+    /// # Panics
+    ///
+    /// When the script ends before it has answered all of them.
+    pub fn ask(&mut self, lines: &[String]) -> Vec<String> {
+        let input = self.input.as_mut().expect("the script is there");
+        let output = &mut self.output;
+        std::thread::scope(|scope| {
+            // Neither side waits for the other to have room.
+            scope.spawn(move || {
+                for line in lines {
+                    writeln!(input, "{line}").expect("the reference reads");
+                }
+                input.flush().expect("the reference reads");
+            });
+            lines
+                .iter()
+                .map(|_| {
+                    let mut answer = String::new();
+                    output
+                        .read_line(&mut answer)
+                        .expect("the reference answers");
+                    assert!(answer.ends_with('\n'), "the reference ended early");
+                    answer
+                })
+                .collect()
+        })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // The script ends with its input.
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
 }

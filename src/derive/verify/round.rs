@@ -176,7 +176,10 @@ impl Bench<'_> {
             .lab
             .turn(context, &written)
             .map_err(|error| Reason::Refused(error.to_string()))?;
-        let first = first_visible(&turn.full, message).ok_or(Reason::NotRendered("message"))?;
+        let said = end_of_context(context, &turn.full);
+        let first = first_visible(&turn.full[said..], message)
+            .map(|at| said + at)
+            .ok_or(Reason::NotRendered("message"))?;
         let before = &turn.full[..first];
         let start = self
             .analysis
@@ -184,10 +187,10 @@ impl Bench<'_> {
             .after_last(before)
             .map(|rest| first - rest.len());
         if let Some(start) = start {
-            if start < end_of_context(context, before) {
+            if start < said {
                 return Err(Reason::Unmarked);
             }
-            let end = &self.analysis.turn_end.marker;
+            let end = self.analysis.turn_end.marker();
             if self.analysis.anchor.follows(&turn.full[start..], end) {
                 return Err(Reason::SeveralTurns);
             }
@@ -354,13 +357,13 @@ fn only_arguments_differ(a: &Value, b: &Value) -> bool {
     without_values(a, false) == without_values(b, false)
 }
 
-/// Where the last thing said in the context ends.
-fn end_of_context(context: &Context, before: &str) -> usize {
+/// Where the last thing said in the context ends in a render.
+fn end_of_context(context: &Context, render: &str) -> usize {
     context
         .history
         .last()
         .and_then(|message| message.get("content")?.as_str())
-        .and_then(|said| before.rfind(said).map(|at| at + said.len()))
+        .and_then(|said| render.rfind(said).map(|at| at + said.len()))
         .unwrap_or(0)
 }
 
@@ -394,10 +397,10 @@ fn outer_words(text: &str) -> Vec<&str> {
     first.into_iter().chain(words.next_back()).collect()
 }
 
-/// Where the first part of the message that is in the render's last turn begins.
-fn first_visible(full: &str, message: &Assistant) -> Option<usize> {
+/// Where the first part of the message begins that is in what was rendered after the context.
+fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
     parts(message)
         .into_iter()
-        .filter_map(|(_, words)| full.rfind(words.first()?))
+        .filter_map(|(_, words)| rendered.find(words.first()?))
         .min()
 }
