@@ -96,6 +96,7 @@ fn the_reference_parses_the_same() {
                 ("template".to_owned(), template.clone()),
                 ("prefix".to_owned(), Value::from(case.prefix)),
                 ("response".to_owned(), Value::from(case.response)),
+                ("tools".to_owned(), Value::from(case.tools)),
             ]);
             questions.push(json::to_string(&Value::Object(question)));
             expected.push((name, case.message));

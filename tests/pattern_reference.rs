@@ -408,7 +408,7 @@ const WRITTEN: &[&str] = &[
     "a++a", "a?+a", "(?|(a)|(b))\\1", "(?|(?P<x>a)|(?P<y>b))", "(?|(?P<x>a)|(b)(c))(?P<y>a)", "(?(1)a|b)",
     "(a)?(?(1)b|c)", "(?P<x>a)?(?(x)b|c)", "(?(x)a)", "(?(0)a)", "(a)(?(1)b|c|d)", "(?(?=a)a|b)", "(?(?!a)b|a)",
     "(?(?<=a)b|c)", "(?(?<!a)b|c)", "(?=a)(?!ab)", "(?<=a|bc)b", "(?<=(?P<x>a+))b", "(?<=(?P<x>a)+)b",
-    "(?<=a.*)b", "(?<=(?=ab)a)b", "(?<=\\1(a))b", "(?=(?P<x>a))b?", "(?!(?P<x>a))", "(?=(?P<x>a+))(?P=x)",
+    "(?<=a.*)b", "(?<=(?=ab)a)b", "(?<=\\1(a))b", "(?=(?P<x>a))b?", "(?!(?P<x>a))", "(?=(?P<x>a+))(?P=x)", "(?=(?>a+)b)a", "(?!(?>a+?)b)a", "(?:a*bb)*?(?=c)", "(?=a*?b)[ab]*+",
     "(?<=^a)b", "(?<=\\ba)b", "(?<!^)a", "(*FAIL)", "(*F)", "a(*F)|b", "(*FOO)", "(*F", "(**)",
     // Flags.
     "(?i)A", "(?i:A)a", "a(?i)B", "(a(?i)B)C", "a(?i)|B", "(?i)a(?-i)B", "(?s-s)a", "(?-)a", "(?)a", "(?i",
@@ -476,6 +476,7 @@ fn written_patterns_match_as_in_the_reference() {
         "aca",
         "abb",
         "bb",
+        "abbbc",
     ];
     let cases: Vec<Case> = WRITTEN
         .iter()
@@ -520,4 +521,57 @@ fn literals_match_as_their_alternation_in_the_reference() {
         })
         .collect();
     check(&cases, &mut random);
+}
+
+/// Where we differ on purpose, with both answers: the module's documentation gives the reasons.
+#[test]
+fn the_differences_from_the_reference_are_these() {
+    let cases = [
+        // A set of another alternative taken for one without case.
+        ("[^a]|1|(?i:b)", "A", Some(0..1), None, Value::Null),
+        // A set taken for the same one under another flag.
+        (
+            "(?a:[^\\W\\d]x)?[^\\W\\d]",
+            "é",
+            Some(0..2),
+            None,
+            Value::Null,
+        ),
+        // A group repeated after it matched nothing.
+        (
+            "(?P<y>\\n*?){,2}x",
+            "\nx",
+            Some(0..2),
+            Some(0..1),
+            json!({"span": [0, 2], "groups": {"y": [1, 1]}}),
+        ),
+    ];
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|(pattern, text, ..)| json!({"pattern": pattern, "texts": [(text, 0)]}).to_string())
+        .collect();
+    let Some(answers) = support::reference::ask("regex_pairs.py", &lines) else {
+        return;
+    };
+    for ((pattern, text, span, group, theirs), answer) in cases.iter().zip(&answers) {
+        let answer: Value = serde_json::from_str(answer).expect("the reference writes JSON");
+        assert_eq!(
+            &answer["answers"][0]["search"], theirs,
+            "{pattern}: the reference has changed"
+        );
+        let found = Pattern::regex(pattern)
+            .expect("a pattern")
+            .search(text, 0)
+            .expect("no limit");
+        assert_eq!(
+            found.as_ref().map(|found| &found.span),
+            span.as_ref(),
+            "{pattern}"
+        );
+        assert_eq!(
+            found.and_then(|found| found.group("y")),
+            *group,
+            "{pattern}"
+        );
+    }
 }

@@ -188,6 +188,8 @@ fn hostile_patterns_end() {
         &"(?:".repeat(20_000),
         &"a*".repeat(50_000),
         &"[a".repeat(1000),
+        &r"\w".repeat(30_000),
+        &r"\p{L}".repeat(12_000),
     ] {
         assert!(Pattern::regex(source).is_err());
     }
@@ -225,4 +227,33 @@ fn what_is_not_supported_is_refused_by_name_and_place() {
         assert!(error.message.contains(named), "{source}: {error}");
         assert_eq!(error.span, span, "{source}: {error}");
     }
+}
+
+#[test]
+fn the_deepest_patterns_need_little_stack() {
+    let deep = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(95), close.repeat(95))
+    };
+    let sources = [
+        deep("(?:", "a", ")*"),
+        deep("(", "a", ")?"),
+        deep("(?P<x>", "a", ")"),
+        deep("(?=", "a", ")"),
+        deep("(?>a?", "a", ")"),
+        deep("(?(?=a)", "a", "|b)"),
+        deep("(?|a|", "a", ")"),
+        deep("(?i:a|", "a", "){1,}"),
+        deep("(?<!", "b", ")"),
+    ];
+    let run = move || {
+        for source in &sources {
+            let pattern = regex(source);
+            assert!(pattern.search("aab", 0).is_ok(), "{source}");
+        }
+    };
+    let thread = std::thread::Builder::new()
+        .stack_size(1 << 20)
+        .spawn(run)
+        .expect("a thread");
+    thread.join().expect("the stack is enough");
 }

@@ -35,7 +35,7 @@ impl Clock {
         })
     }
 
-    /// The system's time.
+    /// The system's time, in UTC.
     pub fn now() -> Self {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -1,7 +1,30 @@
 //! Chat templates: loading them, rendering them as transformers renders them, and seeing what they read.
+//!
+//! [`load`] finds the templates of a model on disk, [`ChatTemplate`] is one of them, compiled. A render gives what
+//! `apply_chat_template(tokenize=False)` of transformers 5.23 gives, byte for byte, and fails where that raises: lexer and
+//! parser are minijinja's, the walk over the tree is our own, with Python's values and Jinja2's rules. Message keys that
+//! hold `null` are dropped first, and reasoning is given under every name that transformers gives it.
+//!
+//! # Limits
+//!
+//! A template is untrusted. One render may take 20 million steps (an expression or statement is one, and so are sixteen
+//! bytes of a new string), print 64 MiB, make values of 64 MiB, and nest 400 levels; kept values may nest 500 levels deep,
+//! inputs 400. A source may have 4 MiB, 150 levels of nesting, and 1000 operators in one tag. Beyond that there is a
+//! [`RenderError::Limit`] or a [`TemplateError`] with the code `chat-template-limit`.
+//!
+//! # What is not there
+//!
+//! Each of these is an error rather than another text: the filters `filesizeformat`, `groupby`, `pprint`, `random`,
+//! `striptags`, `urlize`, `wordwrap` and `xmlattr`; `{% autoescape true %}`; a tuple without parentheses anywhere but in
+//! `set`; unary plus; a call right behind a filter (`x|f()()`); names outside ASCII; `\N{...}` in strings;
+//! integers beyond 128 bits in arithmetic; `str.encode` and `str.translate`; `lipsum`. Methods and generators that are
+//! printed show no address.
 
 mod clock;
 mod error;
+mod gguf;
+#[cfg(test)]
+mod loading_tests;
 mod reads;
 mod run;
 mod source;
@@ -48,7 +71,7 @@ pub struct RenderInput {
     pub add_generation_prompt: bool,
     /// Further variables, such as `enable_thinking`. They win over the special tokens.
     pub kwargs: Map,
-    /// The time that `strftime_now` prints; the system's when there is none.
+    /// The time that `strftime_now` prints; the system's, in UTC, when there is none.
     pub clock: Option<Clock>,
 }
 

@@ -1,19 +1,46 @@
-//! Finding the chat templates of a model on disk.
+//! Finding the chat templates of a model on disk, as transformers finds them.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{ChatTemplate, TemplateError};
-use crate::value::{Integer, Map, Value};
+use super::{ChatTemplate, TemplateError, gguf};
+use crate::value::{Map, Value, json};
+
+/// The number of bytes that one file may have.
+const MAX_FILE: u64 = 64 << 20;
+
+/// The file of one raw chat template, beside a model's configuration.
+const RAW: &str = "chat_template.jinja";
+
+/// The folder of further ones.
+const FURTHER: &str = "additional_chat_templates";
+
+/// The JSON file that processors kept their chat template in.
+const LEGACY: &str = "chat_template.json";
+
+const CONFIG: &str = "tokenizer_config.json";
+
+/// The special tokens that every tokenizer has, in the order in which transformers tells them.
+const SPECIAL_TOKENS: [&str; 7] = [
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+];
 
 /// A chat template source that cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// The file or folder is not there or cannot be read.
+    /// The file or folder is not there, cannot be read, or is not what its name says.
     #[error("{}: {reason}", path.display())]
     Unreadable {
         /// Which.
         path: PathBuf,
-        /// The system's reason.
+        /// Why, in the system's words or ours.
         reason: String,
     },
     /// The file is not UTF-8.
@@ -29,15 +56,15 @@ pub enum LoadError {
     InvalidJson {
         /// Which.
         path: PathBuf,
-        /// What is wrong and where.
+        /// What is wrong and at which byte.
         reason: String,
     },
     /// There is no chat template there.
-    #[error("{}: no chat template in it (found: {})", path.display(), seen.join(", "))]
+    #[error("{}: no chat template in it{}", path.display(), found(seen))]
     NoTemplate {
         /// Where it was looked for.
         path: PathBuf,
-        /// What was there instead: keys of the document, or files of the folder.
+        /// What was there instead: keys of the document, files of the folder, or names of chat templates.
         seen: Vec<String>,
     },
     /// A chat template does not compile.
@@ -54,21 +81,40 @@ pub enum LoadError {
     },
 }
 
+fn found(seen: &[String]) -> String {
+    if seen.is_empty() {
+        String::new()
+    } else {
+        format!(" (there is: {})", seen.join(", "))
+    }
+}
+
+impl LoadError {
+    pub(super) fn unreadable(path: &Path, reason: impl ToString) -> Self {
+        Self::Unreadable {
+            path: path.to_path_buf(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
 /// The chat templates of one model and what its configuration says of them.
 #[derive(Debug, Clone)]
 pub struct ChatTemplateSource {
-    /// A name for output files: the file's stem, or the folder's name.
+    /// A name for output files: the file's stem, or the folder's name where the file's name says nothing.
     pub name: String,
-    /// Where it was loaded from.
+    /// Where it was loaded from, as it was given.
     pub path: PathBuf,
-    /// The templates by name, the only one being called `default`.
+    /// The templates by name, the only one being called `default`; never empty.
     pub templates: Vec<(String, ChatTemplate)>,
     /// The model's `tokenizer_config.json`, when there is one.
     pub config_path: Option<PathBuf>,
-    /// The special tokens that the templates are given: `bos_token`, `eos_token`, ...
+    /// The special tokens that the templates are given: `bos_token`, `eos_token`, ... Each is a string.
     pub special_tokens: Map,
     /// The special tokens that were assumed because nothing names them; see [`ChatTemplateSource::assuming_tokens`].
     pub assumed_tokens: Vec<String>,
+    /// The configuration's response template, as it stands there.
+    pub response_template: Option<Value>,
 }
 
 /// What the beginning and the end of a text are most often called, for templates that come without a configuration.
@@ -89,32 +135,35 @@ impl ChatTemplateSource {
         self
     }
 
-    /// The same source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads and nothing
-    /// names, as is the case of a `.jinja` file on its own. The field `assumed_tokens` tells which.
+    /// The same source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads, if there is no
+    /// configuration that could name them, as is the case of a `.jinja` file on its own.
     #[must_use]
     pub fn assuming_tokens(self) -> Self {
-        let missing: Vec<(&str, &str)> = ASSUMED_TOKENS
+        if self.config_path.is_some() || !self.special_tokens.is_empty() {
+            return self;
+        }
+        let read = |name: &str| {
+            self.templates
+                .iter()
+                .any(|(_, template)| template.variables().iter().any(|variable| variable == name))
+        };
+        let tokens: Map = ASSUMED_TOKENS
             .into_iter()
-            .filter(|(name, _)| !self.special_tokens.contains_key(*name))
-            .filter(|(name, _)| {
-                let reads = |(_, template): &(String, ChatTemplate)| {
-                    template.variables().iter().any(|variable| variable == name)
-                };
-                self.templates.iter().any(reads)
-            })
+            .filter(|(name, _)| read(name))
+            .map(|(name, token)| (name.to_owned(), Value::from(token)))
             .collect();
-        let tokens = missing
-            .iter()
-            .map(|(name, token)| ((*name).to_owned(), Value::from(*token)));
-        let mut source = self.with_special_tokens(tokens.collect());
-        source
-            .assumed_tokens
-            .extend(missing.iter().map(|(name, _)| (*name).to_owned()));
-        source
+        let assumed_tokens = tokens.keys().cloned().collect();
+        Self {
+            assumed_tokens,
+            ..self.with_special_tokens(tokens)
+        }
     }
 
-    /// The template that transformers would choose: `tool_use` when tools are given and there is one, else `default`;
-    /// the error lists the names that there are.
+    /// The template that transformers chooses: `tool_use` when tools are given and there is one, else `default`.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::NoTemplate`] with the names that there are, when neither is among them.
     pub fn select(&self, with_tools: bool) -> Result<&ChatTemplate, LoadError> {
         let find = |name: &str| {
             self.templates
@@ -137,166 +186,333 @@ impl ChatTemplateSource {
     }
 }
 
-/// A chat template whose text is at hand, such as from standard input.
+/// A chat template whose text is at hand, such as from standard input; `name` is used for output files and in errors.
+///
+/// # Errors
+///
+/// [`LoadError::Template`] when it does not compile.
 pub fn from_text(name: &str, text: &str) -> Result<ChatTemplateSource, LoadError> {
-    let path = PathBuf::from(name);
-    let template = compile(&path, "default", text, &Map::new())?;
-    Ok(ChatTemplateSource {
-        name: name.to_owned(),
-        path,
-        templates: vec![("default".to_owned(), template)],
-        config_path: None,
-        special_tokens: Map::new(),
-        assumed_tokens: Vec::new(),
-    })
+    let mut found = Found::default();
+    found.add("default", text.to_owned(), Path::new(name));
+    found.compile(name.to_owned(), Path::new(name))
 }
 
-/// The chat templates at `path`: a `.jinja` file, a `tokenizer_config.json`, or a model folder.
+/// The chat templates at `path`:
+///
+/// - a model folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, else `chat_template.json`, else the
+///   `chat_template` of `tokenizer_config.json`, a string or a list of named ones;
+/// - a `tokenizer_config.json`: the same folder, since those files win over it in transformers;
+/// - a `chat_template.json`;
+/// - a `.gguf` file: its `tokenizer.chat_template` and the named ones;
+/// - anything else is taken for the source of a chat template.
+///
+/// # Errors
+///
+/// See [`LoadError`].
 pub fn load(path: &Path) -> Result<ChatTemplateSource, LoadError> {
-    let is_dir = path.is_dir();
-    let folder = if is_dir {
+    let file_name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let is_folder = path.is_dir();
+    let folder = if is_folder {
         path
     } else {
-        path.parent().unwrap_or_else(|| Path::new("."))
+        path.parent().unwrap_or_else(|| Path::new(""))
     };
-    let mut named = Vec::new();
-    let mut config_path = None;
-    let mut special_tokens = Map::new();
-    if !is_dir && path.extension().is_none_or(|extension| extension != "json") {
-        named.push(("default".to_owned(), read(path)?));
-    } else {
-        let config_file = if is_dir {
-            path.join("tokenizer_config.json")
-        } else {
-            path.to_path_buf()
-        };
-        let mut seen = Vec::new();
-        if config_file.exists() || !is_dir {
-            let text = read(&config_file)?;
-            let config: serde_json::Value =
-                serde_json::from_str(&text).map_err(|error| LoadError::InvalidJson {
-                    path: config_file.clone(),
-                    reason: error.to_string(),
-                })?;
-            let config = from_json(&config);
-            special_tokens = tokens(&config);
-            match config.get("chat_template") {
-                Some(Value::String(text)) => named.push(("default".to_owned(), text.clone())),
-                Some(Value::Array(items)) => {
-                    for item in items {
-                        if let (Some(name), Some(text)) = (
-                            item.get("name").and_then(Value::as_str),
-                            item.get("template").and_then(Value::as_str),
-                        ) {
-                            named.push((name.to_owned(), text.to_owned()));
-                        }
-                    }
-                }
-                _ => {}
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let config = folder.join(CONFIG);
+    let mut found = Found::default();
+    match extension.as_deref() {
+        _ if is_folder => found.in_folder(folder)?,
+        Some("json") if file_name == CONFIG => {
+            if !path.exists() {
+                // Its siblings must not make up for it.
+                read(path)?;
             }
-            seen = config
-                .as_object()
-                .map(|map| map.keys().cloned().collect())
-                .unwrap_or_default();
-            config_path = Some(config_file);
+            found.in_folder(folder)?;
         }
-        let beside = folder.join("chat_template.jinja");
-        if beside.exists() {
-            named = vec![("default".to_owned(), read(&beside)?)];
+        Some("json") if file_name == LEGACY => {
+            found.legacy(path)?;
+            found.configured(&config, false)?;
         }
-        if named.is_empty() {
-            return Err(LoadError::NoTemplate {
-                path: path.to_path_buf(),
-                seen,
-            });
+        Some("json") => {
+            read(path)?;
+            found.configured(path, true)?;
+        }
+        Some("gguf") => {
+            let (texts, special_tokens) = gguf::read(path)?;
+            found.special_tokens = special_tokens;
+            for (name, text) in texts {
+                found.add(&name, text, path);
+            }
+        }
+        _ => {
+            found.add("default", read(path)?, path);
+            if file_name == RAW {
+                found.configured(&config, false)?;
+            }
         }
     }
-    let templates = named
-        .into_iter()
-        .map(|(name, text)| {
-            compile(path, &name, &text, &special_tokens).map(|template| (name, template))
-        })
-        .collect::<Result<_, _>>()?;
-    let name = if is_dir {
-        path.file_name()
+    if found.texts.is_empty() {
+        return Err(LoadError::NoTemplate {
+            path: path.to_path_buf(),
+            seen: found.seen,
+        });
+    }
+    found.compile(name_of(path, is_folder, &file_name), path)
+}
+
+/// A folder's name says more than the file names that every model has.
+fn name_of(path: &Path, is_folder: bool, file_name: &str) -> String {
+    let named_after_folder = is_folder || [CONFIG, RAW, LEGACY].contains(&file_name);
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = if is_folder {
+        Some(full.as_path())
     } else {
-        path.file_stem()
+        full.parent()
     };
-    Ok(ChatTemplateSource {
-        name: name.map_or_else(
+    folder
+        .filter(|_| named_after_folder)
+        .and_then(Path::file_name)
+        .or_else(|| path.file_stem())
+        .map_or_else(
             || "chat_template".to_owned(),
             |name| name.to_string_lossy().into_owned(),
-        ),
-        path: path.to_path_buf(),
-        templates,
-        config_path,
-        special_tokens,
-        assumed_tokens: Vec::new(),
-    })
+        )
 }
 
-fn compile(path: &Path, name: &str, text: &str, tokens: &Map) -> Result<ChatTemplate, LoadError> {
-    ChatTemplate::new(text)
-        .map(|template| template.with_special_tokens(tokens.clone()))
-        .map_err(|error| LoadError::Template {
+/// What a source holds before it is compiled.
+#[derive(Debug, Default)]
+struct Found {
+    /// Name, source and the file that holds it.
+    texts: Vec<(String, String, PathBuf)>,
+    seen: Vec<String>,
+    config_path: Option<PathBuf>,
+    special_tokens: Map,
+    response_template: Option<Value>,
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| LoadError::unreadable(folder, error))? {
+        out.push(
+            entry
+                .map_err(|error| LoadError::unreadable(folder, error))?
+                .path(),
+        );
+    }
+    out.sort();
+    Ok(out)
+}
+
+impl Found {
+    /// A later template of the same name wins, as in a dictionary.
+    fn add(&mut self, name: &str, text: String, holder: &Path) {
+        self.texts.retain(|(known, ..)| known != name);
+        self.texts
+            .push((name.to_owned(), text, holder.to_path_buf()));
+    }
+
+    fn compile(self, name: String, path: &Path) -> Result<ChatTemplateSource, LoadError> {
+        let mut templates = Vec::new();
+        for (name, text, holder) in self.texts {
+            match ChatTemplate::new(&text) {
+                Ok(template) => {
+                    templates.push((
+                        name,
+                        template.with_special_tokens(self.special_tokens.clone()),
+                    ));
+                }
+                Err(error) => {
+                    return Err(LoadError::Template {
+                        path: holder,
+                        name,
+                        source_text: text,
+                        error,
+                    });
+                }
+            }
+        }
+        Ok(ChatTemplateSource {
+            name,
             path: path.to_path_buf(),
-            name: name.to_owned(),
-            source_text: text.to_owned(),
-            error,
+            templates,
+            config_path: self.config_path,
+            special_tokens: self.special_tokens,
+            assumed_tokens: Vec::new(),
+            response_template: self.response_template,
         })
+    }
+
+    /// Takes what a model folder has.
+    fn in_folder(&mut self, folder: &Path) -> Result<(), LoadError> {
+        let raw = folder.join(RAW);
+        if raw.exists() {
+            self.add("default", read(&raw)?, &raw);
+        }
+        let further = folder.join(FURTHER);
+        if further.is_dir() {
+            for path in entries(&further)? {
+                if path
+                    .extension()
+                    .is_some_and(|extension| extension == "jinja")
+                {
+                    let name = path
+                        .file_stem()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned();
+                    self.add(&name, read(&path)?, &path);
+                }
+            }
+        }
+        let legacy = folder.join(LEGACY);
+        if self.texts.is_empty() && legacy.exists() {
+            self.legacy(&legacy)?;
+        }
+        let wanted = self.texts.is_empty();
+        self.configured(&folder.join(CONFIG), wanted)?;
+        if self.texts.is_empty() && self.config_path.is_none() {
+            let names = entries(folder)?;
+            self.seen = names
+                .iter()
+                .filter_map(|path| path.file_name())
+                .map(|name| name.to_string_lossy().into_owned())
+                .take(20)
+                .collect();
+        }
+        Ok(())
+    }
+
+    /// Takes the chat template of a `chat_template.json`.
+    fn legacy(&mut self, path: &Path) -> Result<(), LoadError> {
+        let document = read_json(path)?;
+        self.take_templates(&document, path);
+        self.seen = keys(&document);
+        Ok(())
+    }
+
+    /// Takes what a `tokenizer_config.json` has, when there is one; its chat templates only when `wanted`.
+    fn configured(&mut self, path: &Path, wanted: bool) -> Result<(), LoadError> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let config = read_json(path)?;
+        if wanted {
+            self.take_templates(&config, path);
+            self.seen = keys(&config);
+        }
+        self.special_tokens = special_tokens(&config);
+        if config.get("added_tokens_decoder").is_none() {
+            let older = path.with_file_name("special_tokens_map.json");
+            if older.exists() {
+                self.special_tokens
+                    .extend(special_tokens(&read_json(&older)?));
+            }
+        }
+        self.response_template = config
+            .get("response_template")
+            .filter(|template| !matches!(template, Value::Null))
+            .cloned();
+        self.config_path = Some(path.to_path_buf());
+        Ok(())
+    }
+
+    fn take_templates(&mut self, document: &Value, holder: &Path) {
+        let mut add = |name: &str, text: &str| self.add(name, text.to_owned(), holder);
+        match document.get("chat_template") {
+            Some(Value::String(text)) => add("default", text),
+            Some(Value::Array(items)) => {
+                for item in items {
+                    let text = |key| item.get(key).and_then(Value::as_str);
+                    if let (Some(name), Some(text)) = (text("name"), text("template")) {
+                        add(name, text);
+                    }
+                }
+            }
+            Some(Value::Object(named)) => {
+                for (name, text) in named {
+                    if let Value::String(text) = text {
+                        add(name, text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-fn read(path: &Path) -> Result<String, LoadError> {
-    let bytes = std::fs::read(path).map_err(|error| LoadError::Unreadable {
-        path: path.to_path_buf(),
-        reason: error.to_string(),
-    })?;
-    String::from_utf8(bytes).map_err(|error| LoadError::NotUtf8 {
-        path: path.to_path_buf(),
-        offset: error.utf8_error().valid_up_to(),
-    })
+fn keys(document: &Value) -> Vec<String> {
+    document
+        .as_object()
+        .map(|map| map.keys().cloned().collect())
+        .unwrap_or_default()
 }
 
-fn tokens(config: &Value) -> Map {
-    let names = [
-        "bos_token",
-        "eos_token",
-        "unk_token",
-        "sep_token",
-        "pad_token",
-        "cls_token",
-        "mask_token",
-    ];
+/// The special tokens that transformers passes to chat templates: the seven that every tokenizer has, then those of the
+/// model, which are every other `..._token` of the configuration and its named extra ones.
+fn special_tokens(config: &Value) -> Map {
     let mut out = Map::new();
-    for name in names {
-        let text = match config.get(name) {
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(token) => token
-                .get("content")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+    let mut add = |name: &str, token: Option<&Value>| {
+        let text = match token {
+            Some(Value::String(text)) => Some(text.as_str()),
+            // A saved `AddedToken`.
+            Some(token) => token.get("content").and_then(Value::as_str),
             None => None,
         };
         if let Some(text) = text {
-            out.insert(name.to_owned(), Value::String(text));
+            out.insert(name.to_owned(), Value::from(text));
+        }
+    };
+    for name in SPECIAL_TOKENS {
+        add(name, config.get(name));
+    }
+    for (name, token) in config.as_object().into_iter().flatten() {
+        if name.ends_with("_token") && !SPECIAL_TOKENS.contains(&name.as_str()) {
+            add(name, Some(token));
+        }
+    }
+    for extra in ["extra_special_tokens", "model_specific_special_tokens"] {
+        for (name, token) in config
+            .get(extra)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            add(name, Some(token));
         }
     }
     out
 }
 
-fn from_json(value: &serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(value) => Value::Bool(*value),
-        serde_json::Value::Number(number) => Integer::from_digits(&number.to_string())
-            .map(Value::Int)
-            .unwrap_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN))),
-        serde_json::Value::String(text) => Value::String(text.clone()),
-        serde_json::Value::Array(items) => Value::Array(items.iter().map(from_json).collect()),
-        serde_json::Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(key, value)| (key.clone(), from_json(value)))
-                .collect(),
-        ),
+fn read_json(path: &Path) -> Result<Value, LoadError> {
+    let text = read(path)?;
+    json::parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| {
+        LoadError::InvalidJson {
+            path: path.to_path_buf(),
+            reason: format!("not JSON: {} at byte {}", error.message(), error.offset()),
+        }
+    })
+}
+
+fn read(path: &Path) -> Result<String, LoadError> {
+    let failed = |error: std::io::Error| LoadError::unreadable(path, error);
+    let file = File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(LoadError::unreadable(
+            path,
+            format!("larger than the limit of {MAX_FILE} bytes"),
+        ));
     }
+    String::from_utf8(bytes).map_err(|error| LoadError::NotUtf8 {
+        path: path.to_path_buf(),
+        offset: error.utf8_error().valid_up_to(),
+    })
 }

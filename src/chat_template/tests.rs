@@ -219,6 +219,12 @@ fn errors_have_their_place() {
     assert_eq!(error.diagnostic.code, "chat-template-syntax");
     let span = error.diagnostic.place.span.clone().expect("a span");
     assert!((16..=23).contains(&span.start), "{span:?}");
+    let source = "{{ f(a= b ''é}";
+    let span = syntax(source).diagnostic.place.span.expect("a span");
+    assert!(
+        source.get(span.clone()).is_some(),
+        "{span:?} cuts a character"
+    );
     let error = syntax("{% if x %}");
     assert!(error.diagnostic.hint.is_some(), "{error}");
 
@@ -295,4 +301,38 @@ fn a_survey_tells_variables_constants_and_candidates() {
         [true, false].map(Value::from)
     );
     assert!(template.candidates("y").is_empty());
+}
+
+#[test]
+fn a_template_can_be_shared() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<ChatTemplate>();
+}
+
+#[test]
+fn what_is_not_supported_is_an_error() {
+    for source in [
+        "{{ x|groupby('y') }}",
+        "{{ 'x'|pprint }}",
+        "{{ 'x'|wordwrap }}",
+        "{{ 10**30 * 10**30 }}",
+        "{{ 'x'.encode() }}",
+        "{{ lipsum() }}",
+    ] {
+        assert!(
+            matches!(render(source), Err(RenderError::Template { .. })),
+            "{source}"
+        );
+    }
+    for source in [
+        "{% autoescape true %}{% endautoescape %}",
+        "{{ 1, 2 }}",
+        "{{ +1 }}",
+        "{{ x|f()() }}",
+        "{{ ключ }}",
+        "{{ '\\N{BULLET}' }}",
+        "{% do x %}",
+    ] {
+        syntax(source);
+    }
 }

@@ -90,6 +90,15 @@ pub(crate) fn short(text: &str, limit: usize) -> String {
     )
 }
 
+/// At most the last `limit` characters of the text on one line, and how much is left out.
+pub(crate) fn end(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    match text.char_indices().nth(count.saturating_sub(limit)) {
+        Some((at, _)) if at > 0 => format!("{} characters … {}", count - limit, line(&text[at..])),
+        _ => line(text).into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +138,8 @@ mod tests {
     fn a_long_text_keeps_both_ends() {
         assert_eq!(short("é\n", 2), "é\\n");
         assert_eq!(short(&"éa".repeat(9), 6), "éaéa … 12 characters … éa");
+        assert_eq!(end("é\n", 2), "é\\n");
+        assert_eq!(end("aé\n", 2), "1 characters … é\\n");
+        assert_eq!(end("", 2), "");
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
+use super::escape;
 use super::problem::{Document, Problem};
 
 /// Whether the path stands for standard input.
@@ -19,7 +20,7 @@ pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) {
         "<stdin>".to_owned()
     } else {
-        path.display().to_string()
+        escape::line(&path.display().to_string()).into_owned()
     }
 }
 

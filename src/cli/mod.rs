@@ -24,13 +24,14 @@ use status::{Status, Stop};
 
 /// The workbench for response templates: derive them from chat templates, prove them, parse with them.
 #[derive(Debug, Parser)]
-#[command(name = "obverse", version, propagate_version = true, after_help = EXIT)]
+#[command(name = "obverse", version, after_help = EXIT)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
 
-    /// When to colour what goes to the terminal. Without it `NO_COLOR` is honoured
+    /// When to colour what people read: auto, always or never; auto honours NO_COLOR
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    #[arg(display_order = 900, hide_possible_values = true)]
     color: Color,
 }
 

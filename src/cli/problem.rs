@@ -9,8 +9,19 @@ use obverse::diagnostic::{Diagnostic, Severity};
 use super::status::Status;
 use super::{escape, output};
 
-/// How many characters of a long line are shown on either side of a place.
-const MARGIN: usize = 60;
+/// How many characters of a line are shown.
+const WIDTH: usize = 120;
+
+/// How many of them stand before the place, when the line is longer.
+const BEFORE: usize = 40;
+
+/// How many diagnostics are shown; after so many nobody reads on.
+pub(crate) const MANY: usize = 20;
+
+/// A line that says how many of `count` diagnostics are not shown, if there are such.
+pub(crate) fn more(count: usize) -> Option<String> {
+    (count > MANY).then(|| format!("... and {} more\n", count - MANY))
+}
 
 /// A text that diagnostics speak of.
 #[derive(Debug, Clone)]
@@ -34,8 +45,11 @@ impl Document {
 /// Diagnostics about one document, and the exit status that they lead to.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
+    /// What the tool exits with if this stops it.
     pub(crate) status: Status,
+    /// At least one.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What they speak of.
     pub(crate) document: Option<Document>,
     /// Further facts, each a line, shown below every diagnostic.
     pub(crate) notes: Vec<String>,
@@ -99,11 +113,13 @@ impl Problem {
 
     /// Each diagnostic as a block of lines, styled, everything from outside escaped.
     pub(crate) fn render(&self) -> String {
-        let blocks: Vec<String> = self
+        let mut blocks: Vec<String> = self
             .diagnostics
             .iter()
+            .take(MANY)
             .map(|diagnostic| self.render_one(diagnostic))
             .collect();
+        blocks.extend(more(self.diagnostics.len()));
         blocks.join("\n")
     }
 
@@ -162,22 +178,30 @@ impl Problem {
         else {
             return Vec::new();
         };
-        let primary = diagnostic
-            .place
-            .span
-            .iter()
-            .map(|span| (span, None, AnnotationKind::Primary));
+        // Where a label points into the place itself, such as at a sign in a pattern, it is the better place.
+        let primary = diagnostic.place.span.iter().filter(|span| {
+            !diagnostic
+                .labels
+                .iter()
+                .any(|label| span.start <= label.span.start && label.span.end <= span.end)
+        });
         let labels = diagnostic.labels.iter().map(|label| {
             let text = (!label.text.is_empty()).then(|| escape::line(&label.text).into_owned());
-            (&label.span, text, AnnotationKind::Context)
+            (&label.span, text)
         });
         primary
+            .map(|span| (span, None))
             .chain(labels)
-            .map(|(span, label, kind)| Place {
+            .enumerate()
+            .map(|(index, (span, label))| Place {
                 name: escape::line(&document.name),
                 excerpt: Excerpt::of(text, span),
                 label,
-                kind,
+                kind: if index == 0 {
+                    AnnotationKind::Primary
+                } else {
+                    AnnotationKind::Context
+                },
             })
             .collect()
     }
@@ -226,11 +250,16 @@ impl Excerpt {
             to -= 1;
         }
         let end = boundary(text, span.end).clamp(start, to);
-        let marked = cut_end(&text[start..end], 2 * MARGIN);
-        let after = &text[start + marked.len()..to];
         let before = &text[from..start];
+        let (before_width, width) = if text[from..to].chars().count() <= WIDTH {
+            (WIDTH, WIDTH)
+        } else {
+            (BEFORE, WIDTH - BEFORE)
+        };
+        let marked = cut_end(&text[start..end], width);
+        let after = &text[start + marked.len()..to];
         let mut shown = String::new();
-        let near = cut_start(before, MARGIN);
+        let near = cut_start(before, before_width);
         if near.len() < before.len() {
             shown.push('…');
         }
@@ -238,7 +267,7 @@ impl Excerpt {
         let begin = shown.len();
         shown.push_str(&escape::line(marked));
         let finish = shown.len();
-        let near = cut_end(after, MARGIN);
+        let near = cut_end(after, width - marked.chars().count());
         shown.push_str(&escape::line(near));
         if near.len() < after.len() {
             shown.push('…');
@@ -313,8 +342,20 @@ mod tests {
         let text = "é".repeat(1000);
         let excerpt = Excerpt::of(&text, &(1000..1002));
         assert_eq!(excerpt.column, 501);
-        assert_eq!(excerpt.shown.chars().count(), 2 * MARGIN + 3);
+        assert_eq!(excerpt.shown.chars().count(), WIDTH + 2);
         assert_eq!(&excerpt.shown[excerpt.span], "é");
+        let excerpt = Excerpt::of(&text, &(0..2000));
+        assert_eq!(excerpt.shown.chars().count(), WIDTH - BEFORE + 1);
+        assert_eq!(excerpt.span, 0..2 * (WIDTH - BEFORE));
+    }
+
+    #[test]
+    fn of_many_diagnostics_the_first_are_shown() {
+        let many = vec![Diagnostic::error("unknown-key", "no"); MANY + 3];
+        let shown = plain(&Problem::all(many));
+        assert_eq!(shown.matches("error[").count(), MANY);
+        assert!(shown.ends_with("\n... and 3 more\n"), "{shown}");
+        assert_eq!(more(MANY), None);
     }
 
     #[test]

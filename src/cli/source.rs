@@ -13,9 +13,6 @@ use super::input;
 use super::problem::{Document, Problem};
 use super::status::Status;
 
-/// The special tokens of a chat template that comes without a `tokenizer_config.json` to tell them.
-const ASSUMED: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
-
 /// What a chat template is given beside its input.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
@@ -31,9 +28,8 @@ pub(crate) struct SourceArgs {
 /// A chat template source, ready to be used.
 #[derive(Debug)]
 pub(crate) struct Opened {
+    /// The chat templates, which know their special tokens.
     pub(crate) source: ChatTemplateSource,
-    /// The special tokens that were assumed and that a chat template reads.
-    assumed: Vec<(&'static str, &'static str)>,
 }
 
 impl SourceArgs {
@@ -45,35 +41,13 @@ impl SourceArgs {
         } else {
             chat_template::load(path)
         };
-        let mut source = loaded.map_err(|error| load_problem(&error))?;
-        let mut assumed = Vec::new();
-        if source.config_path.is_none() && source.special_tokens.is_empty() {
-            for (name, text) in ASSUMED {
-                source
-                    .special_tokens
-                    .insert(name.to_owned(), Value::from(text));
-                assumed.push((name, text));
-            }
-        }
-        for (name, text) in &self.special_tokens {
-            source
-                .special_tokens
-                .insert(name.clone(), Value::from(text.as_str()));
-            assumed.retain(|(known, _)| known != name);
-        }
-        let tokens = &source.special_tokens;
-        source.templates = source
-            .templates
-            .into_iter()
-            .map(|(name, template)| (name, template.with_special_tokens(tokens.clone())))
-            .collect();
-        assumed.retain(|(name, _)| {
-            source
-                .templates
-                .iter()
-                .any(|(_, template)| template.variables().iter().any(|read| read == name))
-        });
-        Ok(Opened { source, assumed })
+        let given = self.special_tokens.iter();
+        let given = given.map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+        let source = loaded
+            .map_err(|error| load_problem(&error))?
+            .assuming_tokens()
+            .with_special_tokens(given.collect());
+        Ok(Opened { source })
     }
 }
 
@@ -81,10 +55,14 @@ impl Opened {
     /// What was assumed, in a sentence; `None` when nothing was that a template reads or `given` does not give.
     pub(crate) fn assumption(&self, given: &Map) -> Option<String> {
         let tokens: Vec<String> = self
-            .assumed
+            .source
+            .assumed_tokens
             .iter()
-            .filter(|(name, _)| !given.contains_key(*name))
-            .map(|(name, text)| format!("{name} is {text}"))
+            .filter(|name| !given.contains_key(*name))
+            .filter_map(|name| {
+                let token = self.source.special_tokens.get(name)?.as_str()?;
+                Some(format!("{name} is {token}"))
+            })
             .collect();
         (!tokens.is_empty()).then(|| {
             format!(
@@ -146,7 +124,7 @@ fn load_problem(error: &LoadError) -> Problem {
     match error {
         LoadError::Unreadable { path, reason } => Problem::failed(
             "unreadable",
-            format!("cannot read {}: {reason}", path.display()),
+            format!("cannot read {}: {reason}", input::name(path)),
         ),
         LoadError::NotUtf8 { path, offset } => match std::fs::read(path) {
             Ok(bytes) if std::str::from_utf8(&bytes).is_err() => {

@@ -76,14 +76,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         anchor = shorter;
     }
 
-    let (turn_end, found) = turn_end::read(
-        lab,
-        &user,
-        &anchor,
-        &plain,
-        (probe::CONTENT, probe::CONTENT),
-    )
-    .map_or_else(Default::default, |(end, found)| (end, Some(found)));
+    let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);
     evidence.extend(found);
 
     let reasoning = reasoning::read(lab, &user, &anchor, &settings);
@@ -94,18 +87,23 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     };
     let reasoning = reasoning.reasoning;
 
+    if let Some(reasoning) = &reasoning {
+        for (literal, found) in
+            anchor::with_closed_reasoning(lab, &user, &anchor, &settings, &reasoning.close)
+        {
+            anchor.literals.push(literal);
+            evidence.push(found);
+        }
+    }
+
     let (content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 
     let tooled = lab.user(true);
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
-    let calls = tool_calls::read(lab, &tooled, &anchor, known, &turn_end.marker);
+    let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
-    findings.extend(
-        calls
-            .obstacle
-            .map(|text| Finding::error("calls-not-understood", text)),
-    );
+    findings.extend(calls.obstacle);
     if calls.calls.is_some() {
         dialect = calls.dialect;
         let after_tool = after_tool(&tooled, &dialect);

@@ -112,6 +112,56 @@ pub(super) fn read(
     }
 }
 
+/// The anchors after which a turn begins with the end of a reasoning that nothing opened, that marker included: some
+/// templates write it where there is no reasoning.
+pub(super) fn with_closed_reasoning(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    close: &str,
+) -> Vec<(String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let mut found: Vec<(String, Evidence)> = Vec::new();
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let Ok(turn) = lab.turn(&context, &answer) else {
+            continue;
+        };
+        for render in [turn.full.as_str(), turn.prompt.as_str()] {
+            let Some(tail) = anchor.after_last(render) else {
+                continue;
+            };
+            let lead = tail.split(probe::CONTENT).next().unwrap_or_default();
+            if lead.trim() != close {
+                continue;
+            }
+            let begin = render.len() - tail.len();
+            let Some(header) = anchor
+                .literals
+                .iter()
+                .find(|literal| render[..begin].ends_with(*literal))
+            else {
+                continue;
+            };
+            let marker = format!("{header}{}", lead.trim_end());
+            if found.iter().any(|(known, _)| *known == marker) {
+                continue;
+            }
+            let evidence = Evidence {
+                question: "anchor",
+                marker: marker.clone(),
+                reading: "where there is no reasoning the turn begins with the end of one"
+                    .to_owned(),
+                left: Sample::new("the prompt", turn.prompt.as_str()),
+                right: Sample::new("answered", turn.full.as_str()),
+            };
+            found.push((marker, evidence));
+        }
+    }
+    found
+}
+
 /// Where there is no generation prompt, the last marker between what was said and the answer begins the turn.
 fn read_gap(
     context: &Context,

@@ -7,6 +7,7 @@
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
+use super::arguments::{self, ArgumentTag};
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
 use super::text;
@@ -83,10 +84,8 @@ fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
 fn turn_ends(analysis: &Analysis) -> Vec<&str> {
     let mut ends = Vec::new();
     let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
-    for end in [Some(analysis.turn_end.marker.as_str()), after_calls]
-        .into_iter()
-        .flatten()
-    {
+    let markers = analysis.turn_end.markers.iter().map(String::as_str);
+    for end in markers.chain(after_calls) {
         let end = end.trim();
         if !end.is_empty() && !ends.contains(&end) {
             ends.push(end);
@@ -97,9 +96,14 @@ fn turn_ends(analysis: &Analysis) -> Vec<&str> {
 
 /// What may follow the end of a turn at the end of a conversation.
 fn epilogue(analysis: &Analysis) -> String {
-    match analysis.turn_end.epilogue.trim() {
+    optional(analysis.turn_end.epilogue.trim())
+}
+
+/// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
+fn optional(marker: &str) -> String {
+    match marker {
         "" => String::new(),
-        epilogue => format!("(?:{}\\s*)?", text::escape_loosely(epilogue)),
+        marker => format!("(?:{}\\s*)?", text::escape_loosely(marker)),
     }
 }
 
@@ -128,7 +132,9 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             transform_each: true,
             ..FieldDocument::default()
         },
-        Shape::Object(members) if calls.call.0.trim().is_empty() => bare_object(members, ends),
+        Shape::Object(members) if calls.call.0.trim().is_empty() => {
+            bare_object(calls, members, ends)
+        }
         Shape::Object(members) => FieldDocument {
             open: Some(opening(calls, String::new())),
             close: closing(calls, ends),
@@ -138,7 +144,7 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             ..FieldDocument::default()
         },
         Shape::Tagged { between } => FieldDocument {
-            open: Some(opening(calls, name_pattern(between))),
+            open: Some(opening(calls, name_pattern(between, between))),
             close: closing(calls, ends),
             repeats: true,
             content: Some(
@@ -148,36 +154,102 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
                 }
                 .to_owned(),
             ),
-            transform: Some(call_object(
-                Value::from("{name}"),
-                Value::from("{content}"),
-                None,
-            )),
+            transform: Some(named_call()),
             ..FieldDocument::default()
         },
+        Shape::Tags { between, argument } => {
+            let after = format!("{between}{}", argument.open);
+            FieldDocument {
+                open: Some(opening(calls, name_pattern(between, &after))),
+                close: closing(calls, ends),
+                repeats: true,
+                content: Some("xml-inline".to_owned()),
+                content_args: tag_arguments(argument),
+                transform: Some(named_call()),
+                ..FieldDocument::default()
+            }
+        }
     }
+}
+
+/// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that
+/// was read as a number cannot be made the text again that the tool's schema may ask for, while text can be typed by it.
+fn tag_arguments(argument: &ArgumentTag) -> Map {
+    Map::from_iter([("tag_pattern".to_owned(), Value::from(tag_pattern(argument)))])
+}
+
+/// A call whose name was captured by what opens it.
+fn named_call() -> Value {
+    call_object(Value::from("{name}"), Value::from("{content}"), None)
+}
+
+/// A pattern for one argument. White space that the template writes around a value may be missing, and no other is taken
+/// from the value.
+fn tag_pattern(argument: &ArgumentTag) -> String {
+    let first = argument.between.first().map_or("", String::as_str);
+    let stop = class_of_stop(first);
+    let (_, lead) = split_space(first, Edge::End);
+    let between: Vec<&str> = argument
+        .between
+        .iter()
+        .map(|between| between.trim_end())
+        .collect();
+    let (close, trail) = split_space(&argument.close, Edge::Start);
+    let close = text::escape_loosely(close.trim_end()).replace(arguments::KEY, "(?P=key)");
+    format!(
+        "{}(?P<key>[^\\s{stop}]+){}{}(?P<value>.*?){}{close}",
+        text::escape_loosely(argument.open.trim_start()),
+        any_of(&between).unwrap_or_default(),
+        optional_space(lead),
+        optional_space(trail),
+    )
+}
+
+/// Which edge of a literal touches the value.
+enum Edge {
+    Start,
+    End,
+}
+
+/// A literal and the white space at its edge.
+fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
+    match edge {
+        Edge::Start => {
+            let rest = literal.trim_start();
+            (rest, &literal[..literal.len() - rest.len()])
+        }
+        Edge::End => {
+            let rest = literal.trim_end();
+            (rest, &literal[rest.len()..])
+        }
+    }
+}
+
+/// White space of which each character may be missing.
+fn optional_space(space: &str) -> String {
+    space
+        .chars()
+        .map(|c| format!("{}?", text::escape(&c.to_string())))
+        .collect()
 }
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(members: &Members, ends: &[&str]) -> FieldDocument {
+fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocument {
     let [before, between, after] = &members.literals;
-    let open = format!(
-        "{}\"(?P<name>[^\"]+)\"{}",
-        loose_json(before),
-        loose_json(between)
-    );
-    let end = any_of(ends).map_or_else(|| "\\Z".to_owned(), |end| format!("(?:{end}\\s*|\\Z)"));
+    let head = loose_json(before);
+    let section = optional(calls.section.0.trim());
+    let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
+    let end = match stop(calls, ends, &head) {
+        Some(stop) => format!("(?:{stop}|\\Z)"),
+        None => "\\Z".to_owned(),
+    };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
         close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
         repeats: true,
         content: Some("json".to_owned()),
-        transform: Some(call_object(
-            Value::from("{name}"),
-            Value::from("{content}"),
-            None,
-        )),
+        transform: Some(named_call()),
         ..FieldDocument::default()
     }
 }
@@ -219,30 +291,31 @@ fn opening(calls: &ToolCalls, name: String) -> Delimiter {
     if section.is_empty() && name.is_empty() {
         return Delimiter::literal(marker);
     }
-    let mut pattern = String::new();
-    if !section.is_empty() {
-        pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(section)));
-    }
-    pattern.push_str(&text::escape_loosely(marker));
-    pattern.push_str(&name);
-    Delimiter::pattern(pattern)
+    Delimiter::pattern(format!(
+        "{}{}{name}",
+        optional(section),
+        text::escape_loosely(marker)
+    ))
 }
 
-/// A group for the name up to what stands after it.
-fn name_pattern(between: &str) -> String {
-    let stop = between.trim_start().chars().next().map(|c| match c {
-        '\\' | ']' | '[' | '^' | '-' => format!("\\{c}"),
-        c => c.to_string(),
-    });
-    let space = if between.starts_with(char::is_whitespace) {
-        "\\s*"
-    } else {
-        ""
-    };
+/// The first sign of what stands after a name, written for a set of characters.
+fn class_of_stop(after: &str) -> String {
+    match after.trim_start().chars().next() {
+        Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
+        Some(c) => c.to_string(),
+        None => String::new(),
+    }
+}
+
+/// A group for the name up to what stands after it, of which `between` is taken.
+fn name_pattern(between: &str, after: &str) -> String {
+    let spaced = between.starts_with(char::is_whitespace) && !between.trim().is_empty();
+    let space = if spaced { "\\s*" } else { "" };
+    let between = between.trim();
     format!(
         "(?P<name>[^\\s{}]+){space}{}\\s*",
-        stop.unwrap_or_default(),
-        text::escape_loosely(between.trim())
+        class_of_stop(after),
+        text::escape_loosely(between)
     )
 }
 
@@ -250,19 +323,34 @@ fn name_pattern(between: &str) -> String {
 fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
-        let section = calls.section.1.trim();
-        let mut stops: Vec<&str> = Vec::new();
-        stops.extend((!section.is_empty()).then_some(section));
-        stops.extend(ends);
-        return any_of(&stops).map(|stop| Delimiter::pattern(format!("{stop}\\s*")));
+        let next = match &calls.shape {
+            Shape::Array(_) => String::new(),
+            _ => text::escape_loosely(calls.call.0.trim()),
+        };
+        return stop(calls, ends, &next).map(Delimiter::pattern);
     }
-    let mut pattern = format!("{}\\s*", text::escape_loosely(marker));
-    for optional in [calls.separator.trim(), calls.section.1.trim()] {
-        if !optional.is_empty() {
-            pattern.push_str(&format!("(?:{}\\s*)?", text::escape_loosely(optional)));
-        }
+    Some(Delimiter::pattern(format!(
+        "{}\\s*{}{}",
+        text::escape_loosely(marker),
+        optional(calls.separator.trim()),
+        optional(calls.section.1.trim()),
+    )))
+}
+
+/// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
+/// call, whose beginning is the pattern `next`.
+fn stop(calls: &ToolCalls, ends: &[&str], next: &str) -> Option<String> {
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
+    let stops: Vec<&str> = section.into_iter().chain(ends.iter().copied()).collect();
+    let stop = any_of(&stops).map(|stop| format!("{stop}\\s*"));
+    if !calls.parallel || next.is_empty() {
+        return stop;
     }
-    Some(Delimiter::pattern(pattern))
+    let before_next = format!("{}(?={next})", optional(calls.separator.trim()));
+    Some(match stop {
+        Some(stop) => format!("(?:{stop}|{before_next})"),
+        None => before_next,
+    })
 }
 
 /// The call as a message has it, its parts taken from the scope under `root`.
@@ -307,9 +395,9 @@ mod tests {
 
     #[test]
     fn a_name_ends_where_the_rest_of_its_tag_begins() {
-        assert_eq!(name_pattern(">\n"), "(?P<name>[^\\s>]+)>\\s*");
+        assert_eq!(name_pattern(">\n", ">\n"), "(?P<name>[^\\s>]+)>\\s*");
         assert_eq!(
-            name_pattern("\n```json\n"),
+            name_pattern("\n```json\n", "\n```json\n"),
             "(?P<name>[^\\s`]+)\\s*```json\\s*"
         );
     }

@@ -5,7 +5,7 @@
 //! where they differ tells how the model's turn is written. In the order in which it happens:
 //!
 //! - `probe` and `lab` make and render the variants, `text` and `json_shape` compare them;
-//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`;
+//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `verify` proves it by inversion, `supports` and `report` say what was found.
 //!
@@ -13,6 +13,7 @@
 
 mod analysis;
 mod anchor;
+mod arguments;
 mod content;
 mod emit;
 mod evidence;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::analysis::Analysis;
+use super::arguments;
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::probe::ArgumentsForm;
@@ -98,15 +99,18 @@ pub struct ContentReport {
 }
 
 /// The modes of tool calls, by the names of llama.cpp's autoparser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolsMode {
     /// None are rendered.
+    #[default]
     None,
     /// JSON that holds name and arguments.
     JsonNative,
     /// The name in a tag, the arguments as JSON.
     TagWithJson,
+    /// The name in a tag, each argument in tags.
+    TagWithTagged,
 }
 
 /// How the model writes tool calls.
@@ -122,6 +126,10 @@ pub struct ToolsReport {
     pub open: String,
     /// See `open`.
     pub close: String,
+    /// How each argument is written that stands in tags of its own: what opens it, what stands between key and value,
+    /// what closes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<[String; 3]>,
     /// Where in the JSON the name is: keys joined by dots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -135,12 +143,6 @@ pub struct ToolsReport {
     pub array: bool,
     /// Whether the chat template wants a call's arguments as the text of a JSON object.
     pub arguments_as_text: bool,
-}
-
-impl Default for ToolsMode {
-    fn default() -> Self {
-        Self::None
-    }
 }
 
 impl ReasoningReport {
@@ -181,7 +183,7 @@ impl ContentReport {
                 (Some(_), true) => ContentMode::WrappedWithReasoning,
             },
             open: analysis.content.open.clone().unwrap_or_default(),
-            close: analysis.turn_end.marker.trim().to_owned(),
+            close: analysis.turn_end.marker().trim().to_owned(),
         }
     }
 }
@@ -193,18 +195,27 @@ impl ToolsReport {
         };
         let members = match &calls.shape {
             Shape::Array(members) | Shape::Object(members) => Some(members),
-            Shape::Tagged { .. } => None,
+            Shape::Tagged { .. } | Shape::Tags { .. } => None,
         };
         let path = |keys: &Vec<String>| keys.join(".");
         Self {
             mode: match calls.shape {
                 Shape::Tagged { .. } => ToolsMode::TagWithJson,
+                Shape::Tags { .. } => ToolsMode::TagWithTagged,
                 Shape::Array(_) | Shape::Object(_) => ToolsMode::JsonNative,
             },
             section_open: calls.section.0.trim().to_owned(),
             section_close: calls.section.1.trim().to_owned(),
             open: calls.call.0.trim().to_owned(),
             close: calls.call.1.trim().to_owned(),
+            argument: match &calls.shape {
+                Shape::Tags { argument, .. } => {
+                    let between = argument.between.join(" ");
+                    let tag = [&argument.open, &between, &argument.close];
+                    Some(tag.map(|literal| literal.trim().replace(arguments::KEY, "KEY")))
+                }
+                _ => None,
+            },
             name: members.map(|members| path(&members.name)),
             arguments: members.map(|members| path(&members.arguments)),
             id: members.and_then(|members| members.id.as_ref().map(path)),

@@ -100,6 +100,32 @@ fn first_bracket(text: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// What stands around things that repeat: around each, around all, and between two.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Repeated {
+    /// Before and after each.
+    pub(super) each: (String, String),
+    /// Before the first, beside its own.
+    pub(super) before: String,
+    /// Between two, beside their own.
+    pub(super) separator: String,
+    /// After the last, beside its own.
+    pub(super) after: String,
+}
+
+/// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them.
+pub(super) fn repeated(before: &str, between: &str, after: &str) -> Repeated {
+    let close = before_open_bracket(between, common_prefix(between, after));
+    let shared = common_suffix(before, between).min(between.len() - close);
+    let open = snap_forward(between, between.len() - shared).max(close);
+    Repeated {
+        each: (between[open..].to_owned(), between[..close].to_owned()),
+        before: before[..before.len() - (between.len() - open)].to_owned(),
+        separator: between[close..open].to_owned(),
+        after: after[close..].to_owned(),
+    }
+}
+
 /// The last token of a literal with the white space after it: what a search for the end of `text` should look for.
 pub(super) fn last_token(text: &str) -> &str {
     tokens(text)
@@ -176,6 +202,17 @@ mod tests {
         assert_eq!(tokens("[X][1]y"), ["[X]", "[1]", "y"]);
         assert_eq!(tokens(" \n"), Vec::<&str>::new());
         assert_eq!(last_token("\"}[/X]\n"), "[/X]\n");
+    }
+
+    #[test]
+    fn what_repeats_is_told_from_what_does_not() {
+        let found = repeated("<all>\n<one>", "</one>, <one>", "</one>\n</all>");
+        assert_eq!(found.each, ("<one>".to_owned(), "</one>".to_owned()));
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("<all>\n", "\n</all>")
+        );
+        assert_eq!(found.separator, ", ");
     }
 
     #[test]

@@ -3,49 +3,100 @@
 use super::anchor::Anchor;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
 use super::text;
-use crate::value::Value;
+use crate::value::Map;
 
-/// What ends a turn, white space included.
+/// What ends a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TurnEnd {
-    /// After every turn; empty where nothing ends it.
-    pub(super) marker: String,
+    /// The markers, white space included, that of the default setting first; none where nothing ends a turn.
+    pub(super) markers: Vec<String>,
     /// What follows only at the end of the conversation, and belongs to it rather than to the turn.
     pub(super) epilogue: String,
 }
 
-/// Reads what follows `last_probe` in a rendered turn; empty where nothing ends it.
-///
-/// `first_probe` is the first value in the turn, from which it is found.
+impl TurnEnd {
+    /// The marker of the default setting; empty where nothing ends a turn.
+    pub(super) fn marker(&self) -> &str {
+        self.markers.first().map_or("", String::as_str)
+    }
+}
+
+/// Reads what follows an answer under each of the settings.
 pub(super) fn read(
     lab: &Lab<'_>,
     context: &Context,
     anchor: &Anchor,
-    message: &Value,
-    (first_probe, last_probe): (&str, &str),
-) -> Option<(TurnEnd, Evidence)> {
-    let turn = lab.turn(context, message).ok()?;
+    settings: &[Map],
+) -> (TurnEnd, Vec<Evidence>) {
+    let mut end = TurnEnd::default();
+    let mut evidence = Vec::new();
+    for kwargs in settings {
+        let Some((found, epilogue, seen)) = read_under(lab, &context.under(kwargs), anchor) else {
+            continue;
+        };
+        for marker in found {
+            let known = end
+                .markers
+                .iter()
+                .any(|known| known.trim() == marker.trim());
+            if !known && !marker.trim().is_empty() {
+                evidence.push(Evidence {
+                    marker: marker.clone(),
+                    ..seen.clone()
+                });
+                end.markers.push(marker);
+            }
+        }
+        if end.epilogue.is_empty() {
+            end.epilogue = epilogue;
+        }
+    }
+    (end, evidence)
+}
+
+/// The markers under one setting, the epilogue, and what they were read from.
+fn read_under(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Option<(Vec<String>, String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = lab.turn(context, &answer).ok()?;
     let tail = |render: &str| -> Option<String> {
-        let said = anchor.turn(render, first_probe)?;
-        let at = said.rfind(last_probe)? + last_probe.len();
-        Some(said[at..].to_owned())
+        let said = anchor.turn(render, probe::CONTENT)?;
+        let (_, tail) = said.rsplit_once(probe::CONTENT)?;
+        Some(tail.to_owned())
     };
     let at_end = tail(&turn.full)?;
-    let answered = lab.answered(context, message).ok().flatten();
+    let answered = lab.answered(context, &answer).ok().flatten();
     let in_middle = answered.as_deref().and_then(tail);
-    let end = match &in_middle {
+    let shared = match &in_middle {
         Some(middle) => text::snap_back(&at_end, text::common_prefix(&at_end, middle)),
         None => at_end.len(),
     };
-    let marker = at_end[..end].to_owned();
+    let (marker, rest) = at_end.split_at(shared);
+    let (markers, epilogue) = match &in_middle {
+        // A conversation may end its last turn with a marker of its own; the others then end with the first one before
+        // the next message.
+        Some(middle) if marker.trim().is_empty() && !rest.trim().is_empty() => {
+            let before_next = text::tokens(middle)
+                .first()
+                .map(|token| (*token).to_owned());
+            (
+                std::iter::once(at_end.clone()).chain(before_next).collect(),
+                String::new(),
+            )
+        }
+        _ => (vec![marker.to_owned()], rest.to_owned()),
+    };
     let evidence = Evidence {
         question: "turn end",
-        marker: marker.clone(),
-        reading: "what follows the answer both at the end and before the next message".to_owned(),
+        marker: String::new(),
+        reading: "what follows the answer at the end and before the next message".to_owned(),
         left: Sample::new("at the end", turn.full),
         right: Sample::new("before the next message", answered.unwrap_or_default()),
     };
-    let epilogue = at_end[end..].to_owned();
-    Some((TurnEnd { marker, epilogue }, evidence))
+    Some((markers, epilogue, evidence))
 }

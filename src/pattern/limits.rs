@@ -4,7 +4,10 @@
 pub(crate) const PATTERN_BYTES: usize = 1 << 16;
 
 /// How deep groups may be nested.
-pub(crate) const NESTING: usize = 200;
+pub(crate) const NESTING: usize = 100;
+
+/// How many ranges of characters the sets of a pattern may have together; `\w` has almost 800.
+pub(crate) const CLASS_RANGES: usize = 500_000;
 
 /// The greatest size of an automaton, in bytes.
 pub(crate) const AUTOMATON_BYTES: usize = 4 << 20;

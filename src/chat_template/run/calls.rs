@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 
 use super::arguments::{self, Arguments};
 use super::fault::Fault;
-use super::object::{Global, Key, LoopState, Py, View};
+use super::key::Key;
+use super::object::{Global, LoopState, Py, View};
 use super::scope::Scope;
 use super::{MAX_RANGE, Render, hashable, strings, text};
 use crate::chat_template::Clock;

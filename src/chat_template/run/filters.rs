@@ -1,7 +1,6 @@
 //! Jinja's filters, with transformers' own `tojson`.
 
 use std::cmp::Ordering;
-use std::rc::Rc;
 
 use indexmap::IndexMap;
 
@@ -9,8 +8,9 @@ use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
 use super::items::weight;
 use super::json;
-use super::object::{Key, Missing, Py};
-use super::strings::{self, Ends};
+use super::key::Key;
+use super::object::{Missing, Py};
+use super::text_rules::{self, Ends};
 use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
@@ -309,11 +309,11 @@ impl Render<'_> {
                     .as_ref()
                     .map(|chars| arguments::string(name, chars))
                     .transpose()?;
-                strings::strip(&shown, chars, Ends::Both).to_owned()
+                text_rules::strip(&shown, chars, Ends::Both).to_owned()
             }
             "upper" => args.none(name).map(|()| shown.to_uppercase())?,
             "lower" => args.none(name).map(|()| shown.to_lowercase())?,
-            "capitalize" => args.none(name).map(|()| strings::capitalize(&shown))?,
+            "capitalize" => args.none(name).map(|()| text_rules::capitalize(&shown))?,
             "title" => args.none(name).map(|()| title(&shown))?,
             "escape" | "e" | "forceescape" => {
                 args.none(name)?;
@@ -326,12 +326,12 @@ impl Render<'_> {
                     text::str_of(&new.unwrap_or(Py::None))?,
                 );
                 let count = count.filter(|count| !matches!(count, Py::None));
-                strings::replace(&shown, &old, &new, int_or(count.as_ref(), -1)?)?
+                text_rules::replace(&shown, &old, &new, int_or(count.as_ref(), -1)?)?
             }
             "indent" => indent(&shown, args)?,
             "center" => {
                 let [width] = args.bind(name, ["width"], 0)?;
-                strings::pad(&shown, int_or(width.as_ref(), 80)?, ' ', true, true)?
+                text_rules::pad(&shown, int_or(width.as_ref(), 80)?, ' ', true, true)?
             }
             "truncate" => truncate(&shown, args)?,
             "wordcount" => {
@@ -379,251 +379,6 @@ impl Render<'_> {
         };
         self.string(out)
     }
-
-    /// What an `attribute` argument leads to: dotted names and indices.
-    fn path(&mut self, value: &Py, path: &Py) -> Result<Py, Fault> {
-        let Py::Str(names) = path else {
-            return self.item(value, path);
-        };
-        let mut value = value.clone();
-        for name in names.split('.') {
-            let key = if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-                name.parse().map_or_else(|_| Py::str(name), Py::Int)
-            } else {
-                Py::str(name)
-            };
-            value = self.item(&value, &key)?;
-        }
-        Ok(value)
-    }
-
-    fn map_filter(&mut self, subject: &Py, mut args: Arguments) -> Result<Py, Fault> {
-        // These two take anything false for nothing to walk over.
-        let items = if subject.is_true() {
-            self.iterate(subject)?
-        } else {
-            Vec::new()
-        };
-        self.room_for(items.len())?;
-        let mut out = Vec::with_capacity(items.len());
-        if args.positional.is_empty() {
-            let [attribute, default] = args.bind("map", ["attribute", "default"], 1)?;
-            let attribute = attribute.unwrap_or(Py::None);
-            for item in items {
-                let value = self.path(&item, &attribute)?;
-                out.push(match &default {
-                    Some(default) if value.is_undefined() => default.clone(),
-                    _ => value,
-                });
-            }
-        } else {
-            let name = args.positional.remove(0);
-            let name = arguments::string("map", &name)?.to_owned();
-            for item in items {
-                let args = Arguments {
-                    positional: args.positional.clone(),
-                    named: args.named.clone(),
-                };
-                out.push(self.filter(&name, item, args)?);
-            }
-        }
-        Ok(Py::generator(out))
-    }
-
-    fn select_filter(
-        &mut self,
-        name: &str,
-        subject: &Py,
-        mut args: Arguments,
-    ) -> Result<Py, Fault> {
-        // These two take anything false for nothing to walk over.
-        let items = if subject.is_true() {
-            self.iterate(subject)?
-        } else {
-            Vec::new()
-        };
-        self.room_for(items.len())?;
-        let mut positional = args.positional.into_iter();
-        let attribute =
-            if name.ends_with("attr") {
-                Some(positional.next().ok_or_else(|| {
-                    Fault::error(format!("`{name}` needs the name of an attribute"))
-                })?)
-            } else {
-                None
-            };
-        let test = positional.next();
-        let test = test
-            .as_ref()
-            .map(|test| arguments::string(name, test))
-            .transpose()?;
-        args.positional = positional.collect();
-        let mut out = Vec::new();
-        for item in items {
-            let value = match &attribute {
-                Some(path) => self.path(&item, path)?,
-                None => item.clone(),
-            };
-            let holds = match test {
-                Some(test) => {
-                    let args = Arguments {
-                        positional: args.positional.clone(),
-                        named: args.named.clone(),
-                    };
-                    self.test(test, &value, args)?
-                }
-                None => value.is_true(),
-            };
-            if holds != name.starts_with("reject") {
-                out.push(item);
-            }
-        }
-        Ok(Py::generator(out))
-    }
-
-    fn sorted(&mut self, mut keyed: Vec<(Py, Py)>, reverse: bool) -> Result<Vec<Py>, Fault> {
-        let mut failed = None;
-        keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
-            (None, Ok(order)) => {
-                let order = order.unwrap_or(Ordering::Equal);
-                if reverse { order.reverse() } else { order }
-            }
-            (None, Err(fault)) => {
-                failed = Some(fault);
-                Ordering::Equal
-            }
-            _ => Ordering::Equal,
-        });
-        match failed {
-            Some(fault) => Err(fault),
-            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
-        }
-    }
-
-    /// Strings sort and compare without their case unless told otherwise.
-    fn fold(&mut self, value: Py, cased: bool) -> Result<Py, Fault> {
-        match &value {
-            Py::Str(text) if !cased => self.string(text.to_lowercase()),
-            _ => Ok(value),
-        }
-    }
-
-    fn portions(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
-        let [count, fill] = args.bind(name, ["count", "fill_with"], 1)?;
-        let count = usize::try_from(int_or(count.as_ref(), 0)?)
-            .ok()
-            .filter(|count| *count > 0);
-        let count =
-            count.ok_or_else(|| Fault::error(format!("`{name}` needs a number above zero")))?;
-        let fill = fill.filter(|fill| !matches!(fill, Py::None));
-        let items = self.iterate(subject)?;
-        self.room_for(items.len().saturating_add(count))?;
-        let mut out = Vec::new();
-        if name == "batch" {
-            for portion in items.chunks(count) {
-                let mut portion = portion.to_vec();
-                if let Some(fill) = &fill {
-                    portion.resize(count, fill.clone());
-                }
-                out.push(Py::list(portion));
-            }
-            return Ok(Py::generator(out));
-        }
-        let (each, more) = (items.len() / count, items.len() % count);
-        let mut rest = items.into_iter();
-        for at in 0..count {
-            let mut portion: Vec<Py> = rest.by_ref().take(each + usize::from(at < more)).collect();
-            if let Some(fill) = &fill
-                && at >= more
-                && more > 0
-            {
-                portion.push(fill.clone());
-            }
-            out.push(Py::list(portion));
-        }
-        Ok(Py::generator(out))
-    }
-
-    fn number_filter(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = subject {
-            return Err(Fault::error(missing.message()));
-        }
-        match name {
-            "int" => {
-                let [default, base] = args.bind(name, ["default", "base"], 0)?;
-                let base = u32::try_from(int_or(base.as_ref(), 10)?).unwrap_or(10);
-                let direct = match subject {
-                    Py::Str(text) => parse_int(text, base),
-                    Py::Float(number) if number.is_finite() => {
-                        Some(Py::int(number.trunc() as i128))
-                    }
-                    other => other
-                        .as_int()
-                        .map(Py::int)
-                        .or_else(|| matches!(other, Py::Big(_)).then(|| other.clone())),
-                };
-                let through_float = || match subject {
-                    Py::Str(text) => python::float(text)
-                        .filter(|number| number.is_finite())
-                        .map(|number| Py::int(number.trunc() as i128)),
-                    _ => None,
-                };
-                Ok(direct
-                    .or_else(through_float)
-                    .or(default)
-                    .unwrap_or(Py::Int(0)))
-            }
-            "float" => {
-                let [default] = args.bind(name, ["default"], 0)?;
-                let number = match subject {
-                    Py::Str(text) => python::float(text),
-                    other => other.as_float(),
-                };
-                Ok(number.map(Py::Float).or(default).unwrap_or(Py::Float(0.0)))
-            }
-            "abs" => {
-                args.none(name)?;
-                match (subject, subject.as_int()) {
-                    (Py::Float(number), _) => Ok(Py::Float(number.abs())),
-                    (_, Some(number)) => Ok(Py::int(number.abs())),
-                    (other, None) => Err(Fault::error(format!(
-                        "`abs` needs a number, not a `{}`",
-                        other.type_name()
-                    ))),
-                }
-            }
-            _ => {
-                let [precision, method] = args.bind(name, ["precision", "method"], 0)?;
-                let precision = int_or(precision.as_ref(), 0)?;
-                let number = subject.as_float().ok_or_else(|| {
-                    Fault::error(format!(
-                        "`round` needs a number, not a `{}`",
-                        subject.type_name()
-                    ))
-                })?;
-                let places = usize::try_from(precision).unwrap_or(0).min(300);
-                let scale = 10f64.powi(i32::try_from(precision.clamp(-300, 300)).unwrap_or(0));
-                Ok(match method.as_ref().map_or(Some("common"), Py::as_str) {
-                    // Python rounds to even what lies exactly between, as Rust's formatting does.
-                    Some("common") if matches!(subject, Py::Float(_)) && precision >= 0 => {
-                        Py::Float(format!("{number:.places$}").parse().unwrap_or(number))
-                    }
-                    Some("common") if precision >= 0 => subject.clone(),
-                    Some("common") => {
-                        let rounded = (number * scale).round_ties_even() / scale;
-                        if matches!(subject, Py::Float(_)) {
-                            Py::Float(rounded)
-                        } else {
-                            Py::int(rounded as i128)
-                        }
-                    }
-                    Some("ceil") => Py::Float((number * scale).ceil() / scale),
-                    Some("floor") => Py::Float((number * scale).floor() / scale),
-                    _ => return Err(Fault::error("`round` rounds `common`, `ceil` or `floor`")),
-                })
-            }
-        }
-    }
 }
 
 /// The text with what HTML gives a meaning replaced.
@@ -663,7 +418,7 @@ fn indent(text: &str, args: Arguments) -> Result<String, Fault> {
         blank.is_some_and(|value| value.is_true()),
     );
     let text = format!("{text}\n");
-    let lines = strings::splitlines(&text, false);
+    let lines = text_rules::splitlines(&text, false);
     if text
         .len()
         .saturating_add(lines.len().saturating_mul(margin.len()))
@@ -711,38 +466,4 @@ fn truncate(text: &str, args: Arguments) -> Result<String, Fault> {
         .map_or(cut.as_str(), |(words, _)| words)
         .to_owned()
         + end)
-}
-
-/// Python's `int(text, base)`.
-fn parse_int(text: &str, base: u32) -> Option<Py> {
-    if base == 10 {
-        let number = python::int(text)?;
-        return Some(
-            number
-                .as_i64()
-                .map_or_else(|| Py::Big(Rc::new(number)), Py::Int),
-        );
-    }
-    let trimmed = python::strip(text);
-    let (negative, digits) = match trimmed.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
-    };
-    let marks = match base {
-        16 => ["0x", "0X"],
-        8 => ["0o", "0O"],
-        2 => ["0b", "0B"],
-        _ => ["", ""],
-    };
-    let digits = marks
-        .iter()
-        .find_map(|mark| digits.strip_prefix(mark))
-        .unwrap_or(digits);
-    let misplaced =
-        digits.starts_with(['_', '+', '-']) || digits.ends_with('_') || digits.contains("__");
-    if misplaced || !(2..=36).contains(&base) {
-        return None;
-    }
-    let number = i128::from_str_radix(&digits.replace('_', ""), base).ok()?;
-    Some(Py::int(if negative { -number } else { number }))
 }

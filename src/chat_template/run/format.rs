@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::fault::Fault;
 use super::object::Py;
-use super::{MAX_VALUE, Render, strings, text};
+use super::{MAX_VALUE, Render, text, text_rules};
 use crate::chat_template::error::Limit;
 use crate::value::python;
 
@@ -470,7 +470,7 @@ fn lay_out(body: &str, sign: &str, layout: &Layout, default: char) -> Result<Str
             .saturating_sub(i64::try_from(sign.chars().count()).unwrap_or(0));
         return Ok(format!(
             "{sign}{}",
-            strings::pad(body, width, fill, true, false)?
+            text_rules::pad(body, width, fill, true, false)?
         ));
     }
     let whole = format!("{sign}{body}");
@@ -481,11 +481,11 @@ fn lay_out(body: &str, sign: &str, layout: &Layout, default: char) -> Result<Str
                 .unwrap_or(0)
                 .saturating_sub(whole.chars().count());
             let left = i64::try_from(whole.chars().count() + missing / 2).unwrap_or(0);
-            let padded = strings::pad(&whole, left, fill, true, false)?;
-            strings::pad(&padded, layout.width, fill, false, true)
+            let padded = text_rules::pad(&whole, left, fill, true, false)?;
+            text_rules::pad(&padded, layout.width, fill, false, true)
         }
-        '<' => strings::pad(&whole, layout.width, fill, false, true),
-        _ => strings::pad(&whole, layout.width, fill, true, false),
+        '<' => text_rules::pad(&whole, layout.width, fill, false, true),
+        _ => text_rules::pad(&whole, layout.width, fill, true, false),
     }
 }
 
@@ -499,7 +499,7 @@ mod tests {
         let shown = |value: Py, spec| format_value(&value, spec).expect("a format");
         assert_eq!(shown(Py::Int(1_234_567), ","), "1,234,567");
         assert_eq!(shown(Py::Int(-5), "05d"), "-0005");
-        assert_eq!(shown(Py::Float(3.14159), ".2f"), "3.14");
+        assert_eq!(shown(Py::Float(2.71), ".1f"), "2.7");
         assert_eq!(shown(Py::Float(0.25), ".0%"), "25%");
         assert_eq!(shown(Py::Float(1e10), "g"), "1e+10");
         assert_eq!(shown(Py::str("ab"), "*^5"), "*ab**");

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::Render;
 use super::fault::Fault;
-use super::object::{Key, List, Missing, Py, View};
+use super::key::Key;
+use super::object::{List, Missing, Py, View};
 use super::text;
 
 impl Render<'_> {

@@ -3,30 +3,37 @@
 mod arguments;
 mod attributes;
 mod calls;
+mod expressions;
 mod fault;
 mod filters;
 mod format;
+mod inputs;
 mod items;
 mod json;
+mod key;
+mod numbers;
 mod object;
 mod operators;
 mod scope;
+mod selecting;
 mod strings;
 mod tests;
 mod text;
+mod text_rules;
 
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
 use self::fault::Fault;
-use self::object::{Attributes, Global, Key, LoopState, Missing, Origin, Py};
+use self::key::Key;
+use self::object::{Attributes, Global, LoopState, Missing, Origin, Py};
 use self::scope::Scope;
 use super::error::{Limit, RenderError};
 use super::reads::{Read, Reads};
-use super::syntax::tree::{Expr, ExprKind, For, Literal, Name, Stmt, Target, Tree};
+use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
 use super::{Clock, RenderInput};
-use crate::value::{Map, Value};
+use crate::value::Map;
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
 pub(super) const MAX_FUEL: u64 = 20_000_000;
@@ -38,7 +45,7 @@ pub(super) const MAX_VALUE: usize = 64 << 20;
 pub(super) const MAX_OUTPUT: usize = 64 << 20;
 
 /// How deep blocks, expressions and calls may nest while rendering.
-pub(super) const MAX_DEPTH: usize = 600;
+pub(super) const MAX_DEPTH: usize = 400;
 
 /// How deep values that a template keeps may nest.
 pub(super) const MAX_NESTING: usize = 500;
@@ -90,7 +97,7 @@ pub(super) fn render(
         .chain(input.documents.iter().flatten())
         .chain(input.kwargs.values())
         .chain(tokens.values());
-    if nests_deeper(values, MAX_INPUT_NESTING) {
+    if inputs::nests_deeper(values, MAX_INPUT_NESTING) {
         return Err(RenderError::Limit {
             which: Limit::Recursion,
             limit: MAX_INPUT_NESTING as u64,
@@ -99,7 +106,7 @@ pub(super) fn render(
     let mut render = Render {
         tree,
         literals: tree.literals.iter().map(literal).collect(),
-        inputs: inputs(tokens, input, observe),
+        inputs: inputs::variables(tokens, input, observe),
         clock: input.clock,
         fuel: MAX_FUEL,
         depth: 0,
@@ -129,74 +136,6 @@ fn literal(literal: &Literal) -> Py {
         Literal::Float(value) => Py::Float(*value),
         Literal::Str(text) => Py::str(text),
     }
-}
-
-/// Whether one of the values nests deeper than so many levels; found out without recursing.
-fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
-    let mut open: Vec<(&Value, usize)> = values.map(|value| (value, 1)).collect();
-    while let Some((value, depth)) = open.pop() {
-        if depth > limit {
-            return true;
-        }
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
-            _ => {}
-        }
-    }
-    false
-}
-
-/// The variables that `render_jinja_template` passes. What it passes by name cannot be a kwarg as well.
-fn inputs(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>, Py> {
-    let origin = |name: &str| observe.then(|| Origin::top(name));
-    let mut out = IndexMap::new();
-    for (name, value) in tokens.iter().chain(&input.kwargs) {
-        out.insert(
-            Rc::from(name.as_str()),
-            Py::from_input(value, origin(name).as_ref()),
-        );
-    }
-    let messages = Value::Array(input.messages.iter().map(prepare).collect());
-    out.insert(
-        Rc::from("messages"),
-        Py::from_input(&messages, origin("messages").as_ref()),
-    );
-    for (name, items) in [("tools", &input.tools), ("documents", &input.documents)] {
-        let value = match items {
-            Some(items) => Py::from_input(&Value::Array(items.clone()), origin(name).as_ref()),
-            None => Py::None,
-        };
-        out.insert(Rc::from(name), value);
-    }
-    out.insert(
-        Rc::from("add_generation_prompt"),
-        Py::Bool(input.add_generation_prompt),
-    );
-    out
-}
-
-/// A message as `apply_chat_template` hands it on: without the keys that hold nothing, and its reasoning, under whichever
-/// of three names it came, under two.
-fn prepare(message: &Value) -> Value {
-    let Value::Object(map) = message else {
-        return message.clone();
-    };
-    let mut map = map.clone();
-    map.retain(|_, value| !matches!(value, Value::Null));
-    let reasoning = ["reasoning_content", "thinking", "reasoning"]
-        .iter()
-        .find_map(|key| map.get(*key))
-        .cloned();
-    if let Some(reasoning) = reasoning {
-        if !map.contains_key("thinking") {
-            map.shift_insert(0, "thinking".to_owned(), reasoning.clone());
-        } else if let Some(at) = map.get_index_of("thinking") {
-            map.move_index(at, 0);
-        }
-        map.insert("reasoning_content".to_owned(), reasoning);
-    }
-    Value::Object(map)
 }
 
 impl<'t> Render<'t> {
@@ -370,21 +309,7 @@ impl<'t> Render<'t> {
                 let value = self.expr(expr, scope)?;
                 self.print(&value).map_err(|fault| fault.at(expr.span))?;
             }
-            Stmt::If {
-                test,
-                then,
-                otherwise,
-            } => {
-                let chosen = if self.expr(test, scope)?.is_true() {
-                    then
-                } else {
-                    otherwise
-                };
-                self.deeper()?;
-                let flow = self.block(chosen, scope)?;
-                self.depth -= 1;
-                return Ok(flow);
-            }
+            Stmt::If { .. } => return self.branch(stmt, scope),
             Stmt::For(stmt) => self.for_loop(stmt, scope)?,
             Stmt::Set { target, value } => {
                 let value = self.expr(value, scope)?;
@@ -453,6 +378,32 @@ impl<'t> Render<'t> {
             Stmt::Fail { message, span } => return Err(Fault::error(message.clone()).at(*span)),
         }
         Ok(Flow::On)
+    }
+
+    /// An `if` with its `elif` branches, each of which stands alone in the `else` of the one before.
+    fn branch(&mut self, mut stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
+        let chosen = loop {
+            let Stmt::If {
+                test,
+                then,
+                otherwise,
+            } = stmt
+            else {
+                return self.stmt(stmt, scope);
+            };
+            self.spend(1)?;
+            if self.expr(test, scope)?.is_true() {
+                break then;
+            }
+            match otherwise.as_slice() {
+                [next @ Stmt::If { .. }] => stmt = next,
+                _ => break otherwise,
+            }
+        };
+        self.deeper()?;
+        let flow = self.block(chosen, scope)?;
+        self.depth -= 1;
+        Ok(flow)
     }
 
     fn for_loop(&mut self, stmt: &'t For, scope: &Rc<Scope>) -> Result<(), Fault> {
@@ -561,170 +512,6 @@ impl<'t> Render<'t> {
             }
         }
         Ok(())
-    }
-
-    /// Evaluates an expression.
-    fn expr(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
-        match &expr.kind {
-            ExprKind::Literal(index) => return Ok(self.literals[*index].clone()),
-            ExprKind::Var(name) => return Ok(self.variable(*name, scope)),
-            _ => {}
-        }
-        self.spend(1)?;
-        self.deeper()?;
-        let value = self
-            .compound(expr, scope)
-            .map_err(|fault| fault.at(expr.span))?;
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    fn compound(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
-        match &expr.kind {
-            ExprKind::Literal(index) => Ok(self.literals[*index].clone()),
-            ExprKind::Var(name) => Ok(self.variable(*name, scope)),
-            ExprKind::List(items) => {
-                let items = self.exprs(items, scope)?;
-                self.list(items)
-            }
-            ExprKind::Tuple(items) => Ok(Py::tuple(self.exprs(items, scope)?)),
-            ExprKind::Dict(items) => {
-                let mut dict = IndexMap::with_capacity(items.len());
-                for (key, value) in items {
-                    let key = self.expr(key, scope)?.plain();
-                    let value = self.expr(value, scope)?.plain();
-                    dict.insert(hashable(&key)?, value);
-                }
-                Ok(Py::dict(dict))
-            }
-            ExprKind::Attr(subject, name) => {
-                let subject = self.expr(subject, scope)?.plain();
-                self.attribute(&subject, self.name(*name))
-            }
-            ExprKind::Item(subject, key) => {
-                let subject = self.expr(subject, scope)?.plain();
-                let key = self.expr(key, scope)?.plain();
-                self.item(&subject, &key)
-            }
-            ExprKind::Slice {
-                subject,
-                start,
-                stop,
-                step,
-            } => {
-                let subject = self.expr(subject, scope)?.plain();
-                let mut bounds = [Py::None, Py::None, Py::None];
-                for (slot, bound) in bounds.iter_mut().zip([start, stop, step]) {
-                    if let Some(bound) = bound {
-                        *slot = self.expr(bound, scope)?;
-                    }
-                }
-                self.slice(&subject, &bounds)
-            }
-            ExprKind::Not(inner) => Ok(Py::Bool(!self.expr(inner, scope)?.is_true())),
-            ExprKind::Neg(inner) => operators::negate(&self.expr(inner, scope)?),
-            ExprKind::Chain(first, rest) => self.chain(first, rest, scope),
-            ExprKind::Compare(first, rest) => {
-                let mut left = self.expr(first, scope)?;
-                for (op, right) in rest {
-                    let right = self.expr(right, scope)?;
-                    if !self.compare(*op, &left, &right)? {
-                        return Ok(Py::Bool(false));
-                    }
-                    left = right;
-                }
-                Ok(Py::Bool(true))
-            }
-            ExprKind::If {
-                test,
-                then,
-                otherwise,
-            } => {
-                if self.expr(test, scope)?.is_true() {
-                    return self.expr(then, scope);
-                }
-                match otherwise {
-                    Some(otherwise) => self.expr(otherwise, scope),
-                    None => Ok(Py::missing(Missing::Nothing(
-                        "an inline `if` without `else` was false",
-                    ))),
-                }
-            }
-            ExprKind::Filter {
-                name,
-                subject,
-                args,
-            } => {
-                let subject = match subject {
-                    Some(subject) => self.expr(subject, scope)?,
-                    None => Py::missing(Missing::Nothing("a filter without a value")),
-                };
-                let args = self.arguments(args, scope)?;
-                self.filter(self.name(*name), subject, args)
-            }
-            ExprKind::Test {
-                name,
-                subject,
-                args,
-            } => {
-                let subject = self.expr(subject, scope)?;
-                let args = self.arguments(args, scope)?;
-                self.test(self.name(*name), &subject, args).map(Py::Bool)
-            }
-            ExprKind::Call { callee, args } => {
-                let callee = self.expr(callee, scope)?;
-                let args = self.arguments(args, scope)?;
-                self.call(&callee, args)
-            }
-        }
-    }
-
-    fn exprs(&mut self, exprs: &'t [Expr], scope: &Rc<Scope>) -> Result<Vec<Py>, Fault> {
-        exprs
-            .iter()
-            .map(|expr| self.expr(expr, scope).map(Py::plain))
-            .collect()
-    }
-
-    fn chain(
-        &mut self,
-        first: &'t Expr,
-        rest: &'t [(super::syntax::tree::BinaryOp, Expr)],
-        scope: &Rc<Scope>,
-    ) -> Result<Py, Fault> {
-        use super::syntax::tree::BinaryOp;
-        let mut left = self.expr(first, scope)?;
-        for (op, right) in rest {
-            let decided = match op {
-                BinaryOp::And => !left.is_true(),
-                BinaryOp::Or => left.is_true(),
-                _ => false,
-            };
-            if !decided {
-                let right = self.expr(right, scope)?;
-                left = self.binary(*op, &left, &right)?;
-            }
-        }
-        Ok(left)
-    }
-
-    /// The filters of a `filter` or `set` block, innermost first, on the block's text.
-    fn filter_chain(&mut self, filter: &'t Expr, text: Py, scope: &Rc<Scope>) -> Result<Py, Fault> {
-        let ExprKind::Filter {
-            name,
-            subject,
-            args,
-        } = &filter.kind
-        else {
-            return self.expr(filter, scope);
-        };
-        let subject = match subject {
-            Some(subject) => self.filter_chain(subject, text, scope)?,
-            None => text,
-        };
-        let args = self.arguments(args, scope)?;
-        self.filter(self.name(*name), subject, args)
-            .map_err(|fault| fault.at(filter.span))
     }
 }
 

@@ -7,7 +7,8 @@ use super::fault::Fault;
 use super::filters;
 use super::format;
 use super::items::weight;
-use super::object::{Key, List, Py, View};
+use super::key::Key;
+use super::object::{List, Py, View};
 use super::text;
 use super::{MAX_VALUE, Render};
 use crate::chat_template::error::Limit;
@@ -265,12 +266,11 @@ fn arithmetic(op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
             BinaryOp::FloorDiv if b == 0 => return Err(zero()),
             BinaryOp::FloorDiv => a.checked_div_euclid(b).map(|q| {
                 // Python rounds down, not toward zero nor by the divisor's sign.
-                let q = if b < 0 && a.rem_euclid(b) != 0 {
+                if b < 0 && a.rem_euclid(b) != 0 {
                     q - 1
                 } else {
                     q
-                };
-                q
+                }
             }),
             BinaryOp::Rem if b == 0 => return Err(zero()),
             BinaryOp::Rem => a.checked_rem(b).map(|r| {

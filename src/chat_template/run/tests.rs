@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use super::fault::Fault;
 use super::items::weight;
 use super::object::Py;
+use super::text_rules::cased;
 use super::{Render, text};
 use crate::chat_template::syntax::tree::CompareOp;
 
@@ -131,10 +132,6 @@ impl Render<'_> {
             }),
         }
     }
-}
-
-fn cased(text: &str, wanted: fn(char) -> bool, unwanted: fn(char) -> bool) -> bool {
-    text.chars().any(wanted) && !text.chars().any(unwanted)
 }
 
 /// Whether there is a test of that name.

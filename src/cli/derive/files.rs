@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use obverse::chat_template::ChatTemplateSource;
 
+use crate::cli::input;
 use crate::cli::problem::Problem;
 
 /// A name for the files of a source: its own, or its folder's where all models call the file the same.
@@ -47,7 +48,7 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     write(path, text).map_err(|error| {
         Problem::failed(
             "unwritable",
-            format!("cannot write {}: {error}", path.display()),
+            format!("cannot write {}: {error}", input::name(path)),
         )
     })
 }

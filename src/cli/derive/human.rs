@@ -17,6 +17,9 @@ const COLUMN: usize = 11;
 /// How many characters of a text in a counterexample are shown.
 const SHOWN: usize = 400;
 
+/// How many of a prefix, of which only the end matters.
+const PREFIX: usize = 120;
+
 /// The report, styled and escaped.
 pub(super) fn report(report: &Report) -> String {
     let mut out = headline(report);
@@ -35,7 +38,14 @@ pub(super) fn report(report: &Report) -> String {
     if !findings.is_empty() {
         out.push('\n');
     }
+    // The same may have been found several times, with other counterexamples.
+    let mut told: Vec<&Finding> = Vec::new();
     for finding in &findings {
+        let is_same = |other: &&Finding| other.code == finding.code && other.text == finding.text;
+        if told.iter().any(is_same) {
+            continue;
+        }
+        told.push(finding);
         let (style, name) = match finding.severity {
             Severity::Error => (RED, "error"),
             Severity::Warning => (YELLOW, "warning"),
@@ -44,7 +54,16 @@ pub(super) fn report(report: &Report) -> String {
         let text = escape::block(&finding.text);
         let text = text.trim_end().replace('\n', "\n      ");
         let label = paint(style.bold(), name);
-        out.push_str(&format!("  {label}[{}]: {text}\n", finding.code));
+        let times = match findings
+            .iter()
+            .copied()
+            .filter(|other| is_same(other))
+            .count()
+        {
+            1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        out.push_str(&format!("  {label}[{}]: {text}{times}\n", finding.code));
     }
     if let Some(smallest) = smallest(&findings) {
         out.push_str(&counterexample(smallest));
@@ -240,7 +259,7 @@ fn counterexample(found: &Counterexample) -> String {
     let mut line = |name: &str, text: String| row(&mut out, name, &text);
     line("message", value(&found.message));
     if !found.prefix.is_empty() {
-        line("prefix", text(&found.prefix));
+        line("prefix", escape::end(&found.prefix, PREFIX));
     }
     line("response", text(&found.response));
     line("expected", paint(GREEN, &value(&found.expected)));

@@ -12,7 +12,7 @@ use obverse::parser::{ParseError, Utf8Decoder};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value};
 
-use super::problem::{Document, Problem};
+use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
 use super::{escape, input, output, wire};
 use session::{Session, Step};
@@ -37,7 +37,7 @@ const RAW: usize = 200;
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A response template, or a tokenizer_config.json that holds one
+    /// A response template, or a tokenizer_config.json or model folder that holds one
     #[arg(required_unless_present = "jsonl")]
     template: Option<PathBuf>,
 
@@ -102,23 +102,26 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             whole(session, &name, &text)
         }
         Err(error) => {
-            show(&error, &name, None);
+            let errors = [*error];
+            show(&errors, "the prefix", None, usize::MAX);
             let message = template.defaults().clone();
             if args.events {
                 let mut out = output::results();
-                write_line(&mut out, "error", "error", wire::parse_error(&error))?;
+                write_line(&mut out, "error", "error", wire::parse_error(&errors[0]))?;
                 write_line(&mut out, "partial_message", "message", message)?;
                 out.flush()?;
             } else {
-                output::print_json(&wire::pretty(&partial(&[*error], message)))?;
+                output::print_json(&wire::pretty(&partial(&errors, message)))?;
             }
             Ok(Status::Found)
         }
     }
 }
 
-/// A response template from a file.
+/// A response template from a file, or from the config in a model folder.
 fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
+    let in_folder = path.join("tokenizer_config.json");
+    let path = if path.is_dir() { &in_folder } else { path };
     let text = input::read_text(path)?;
     match config::load_any(&text) {
         Ok(loaded) => Ok(loaded.template),
@@ -133,9 +136,7 @@ fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
 fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
     session.feed(text, &mut |_| ());
     let ended = session.finish(&mut |_| ());
-    for error in &ended.errors {
-        show(error, name, Some(text));
-    }
+    show(&ended.errors, name, Some(text), text.len());
     if ended.errors.is_empty() {
         output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
         return Ok(Status::Done);
@@ -168,6 +169,7 @@ fn follow(
     // The bytes that the decoder has not returned yet: a character's beginning.
     let mut waiting: Vec<u8> = Vec::new();
     let mut decoded = 0;
+    let mut broken = 0;
     let mut buffer = vec![0; PIECE];
     loop {
         let piece = input::read_piece(reading, &mut buffer)
@@ -186,6 +188,7 @@ fn follow(
         decoded += text.len();
         waiting.drain(..text.len());
         feed(&mut session, &text, &mut out)?;
+        tell(&mut session, name, &mut broken);
         if let Some(error) = error {
             return Err(bad_utf8(name, &error.to_string()).into());
         }
@@ -196,21 +199,32 @@ fn follow(
     let mut result = Ok(());
     let ended = session.finish(&mut |step| write_step(&mut out, step, &mut result));
     result?;
-    let kind = if ended.errors.is_empty() {
+    let is_whole = broken == 0 && ended.errors.is_empty();
+    let kind = if is_whole {
         "message"
     } else {
         "partial_message"
     };
     write_line(&mut out, kind, "message", ended.message)?;
     out.flush()?;
-    for error in &ended.errors {
-        show(error, name, None);
+    if broken < problem::MANY {
+        show(&ended.errors, name, None, decoded);
     }
-    Ok(if ended.errors.is_empty() {
+    Ok(if is_whole {
         Status::Done
     } else {
         Status::Found
     })
+}
+
+/// Tells people of the regions that did not parse since the last time, as long as it is not too many; `broken` counts
+/// them. They are not kept: what a stream takes does not depend on how much of it is broken.
+fn tell(session: &mut Session, name: &str, broken: &mut usize) {
+    let errors = session.take_errors();
+    if *broken < problem::MANY && !errors.is_empty() {
+        show(&errors, name, None, usize::MAX);
+    }
+    *broken += errors.len();
 }
 
 /// Feeds text and writes what happens, so that all of it can be seen before more is read.
@@ -243,8 +257,19 @@ fn bad_utf8(name: &str, message: &str) -> Problem {
     })
 }
 
-/// Tells people why a region did not parse. Without the `text`, which a stream no longer has, the byte range must do.
-fn show(error: &ParseError, name: &str, text: Option<&str>) {
+/// Tells people why regions did not parse. Without the `text`, which a stream no longer has, the byte ranges must do;
+/// `length` is the response's in bytes.
+fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
+    let mut blocks: Vec<String> = errors
+        .iter()
+        .take(problem::MANY)
+        .map(|error| region_problem(error, name, text, length).render())
+        .collect();
+    blocks.extend(problem::more(errors.len()));
+    output::tell(&blocks.join("\n"));
+}
+
+fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {
     let mut diagnostic = Diagnostic::error(error.kind.name(), &error.message);
     diagnostic.place.span = error.span.clone();
     diagnostic.hint = error.hint.clone();
@@ -255,9 +280,12 @@ fn show(error: &ParseError, name: &str, text: Option<&str>) {
     if let (Some(field), Some(span)) = (&error.field, &error.span) {
         let range = format!("field `{field}`, bytes {} to {}", span.start, span.end);
         problem = problem.with_note(range);
+        if span.end == length {
+            problem = problem.with_note("the response ends inside this region");
+        }
     }
     if let Some(raw) = &error.raw {
         problem = problem.with_note(format!("raw text: {}", escape::short(raw, RAW)));
     }
-    problem.show();
+    problem
 }

@@ -64,6 +64,11 @@ impl Session {
         }
     }
 
+    /// The errors so far, which are then no longer kept.
+    pub(super) fn take_errors(&mut self) -> Vec<ParseError> {
+        std::mem::take(&mut self.errors)
+    }
+
     /// Ends the response.
     pub(super) fn finish(mut self, sink: Sink<'_>) -> Ended {
         while !self.halted {

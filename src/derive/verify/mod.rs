@@ -48,6 +48,8 @@ pub struct Case {
     pub prefix: String,
     /// The response.
     pub response: String,
+    /// The tools by whose schemas its arguments are typed.
+    pub tools: Vec<Value>,
     /// The message.
     pub message: Value,
 }
@@ -178,6 +180,12 @@ fn explain((reason, count): (Reason, usize)) -> Finding {
         Reason::SeveralTurns => Finding::info(
             "several-turns",
             format!("{count} messages are rendered as several turns, of which a response is one"),
+        ),
+        Reason::TypeNotTold => Finding::info(
+            "type-not-told",
+            format!(
+                "in {count} messages an argument is written like one of another type (the text 7 like the number 7), so that no parser can tell which it was"
+            ),
         ),
         Reason::Unmarked => Finding::info(
             "turn-not-marked",

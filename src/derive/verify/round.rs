@@ -6,7 +6,7 @@ use super::super::analysis::Analysis;
 use super::super::emit;
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
-use super::super::probe::Assistant;
+use super::super::probe::{self, Assistant};
 use super::super::tool_calls::{Members, Shape};
 use super::Case;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
@@ -34,6 +34,8 @@ pub(super) enum Reason {
     SeveralTurns,
     /// Nothing in the render marks where the message begins.
     Unmarked,
+    /// Another message, with an argument of another type, is rendered the same.
+    TypeNotTold,
 }
 
 /// What a round is run with.
@@ -78,8 +80,22 @@ impl Bench<'_> {
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
+            Outcome::Failed(found) if self.is_written_alike(context, &found, full) => {
+                Outcome::Skipped(Reason::TypeNotTold)
+            }
             other => other,
         }
+    }
+
+    /// Whether the chat template writes the parsed message as it writes the expected one, the two differing in nothing but
+    /// values of arguments: then the text cannot tell them apart.
+    fn is_written_alike(&self, context: &Context, found: &Counterexample, full: &str) -> bool {
+        found.error.is_none()
+            && only_arguments_differ(&found.expected, &found.parsed)
+            && self
+                .lab
+                .turn(context, &found.parsed)
+                .is_ok_and(|turn| turn.full == full)
     }
 
     /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
@@ -160,7 +176,10 @@ impl Bench<'_> {
             .lab
             .turn(context, &written)
             .map_err(|error| Reason::Refused(error.to_string()))?;
-        let first = first_visible(&turn.full, message).ok_or(Reason::NotRendered("message"))?;
+        let said = end_of_context(context, &turn.full);
+        let first = first_visible(&turn.full[said..], message)
+            .map(|at| said + at)
+            .ok_or(Reason::NotRendered("message"))?;
         let before = &turn.full[..first];
         let start = self
             .analysis
@@ -168,10 +187,10 @@ impl Bench<'_> {
             .after_last(before)
             .map(|rest| first - rest.len());
         if let Some(start) = start {
-            if start < end_of_context(context, before) {
+            if start < said {
                 return Err(Reason::Unmarked);
             }
-            let end = &self.analysis.turn_end.marker;
+            let end = self.analysis.turn_end.marker();
             if self.analysis.anchor.follows(&turn.full[start..], end) {
                 return Err(Reason::SeveralTurns);
             }
@@ -195,8 +214,9 @@ impl Bench<'_> {
                 error: Some("the anchor is not in the render before the message".to_owned()),
             }));
         }
+        let tools: Vec<Value> = message.calls.iter().map(probe::tool_for).collect();
         for (prefix, response) in splits {
-            let (parsed, error) = self.parse(prefix, response);
+            let (parsed, error) = self.parse(prefix, response, &tools);
             if error.is_some() || parsed != expected {
                 return Outcome::Failed(Box::new(Counterexample {
                     message: written.clone(),
@@ -211,6 +231,7 @@ impl Bench<'_> {
         let cases = splits.iter().map(|(prefix, response)| Case {
             prefix: prefix.clone(),
             response: response.clone(),
+            tools: tools.clone(),
             message: expected.clone(),
         });
         Outcome::Passed(cases.collect())
@@ -263,8 +284,8 @@ impl Bench<'_> {
     }
 
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
-    fn parse(&self, prefix: &str, response: &str) -> (Value, Option<String>) {
-        let whole = self.parse_in(prefix, [response]);
+    fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> (Value, Option<String>) {
+        let whole = self.parse_in(prefix, [response], tools);
         let (message, events) = match whole {
             Ok(parsed) => parsed,
             Err((message, error)) => return (Value::Object(message), Some(error.to_string())),
@@ -275,7 +296,7 @@ impl Bench<'_> {
                 .chunks(size)
                 .map(|piece| piece.iter().collect())
                 .collect();
-            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str));
+            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
             if cut.as_ref().ok() != Some(&(message.clone(), events.clone())) {
                 let error = format!("fed {size} characters at a time it parses differently");
                 return (Value::Object(message), Some(error));
@@ -288,8 +309,9 @@ impl Bench<'_> {
         &self,
         prefix: &str,
         chunks: impl IntoIterator<Item = &'t str>,
+        tools: &[Value],
     ) -> Result<(Map, Vec<Event<'static>>), (Map, ParseError)> {
-        let mut parser = ResponseParser::new(Arc::clone(self.template), prefix, &[])
+        let mut parser = ResponseParser::new(Arc::clone(self.template), prefix, tools)
             .map_err(|error| (Map::new(), error))?;
         let mut events = parser.initial_events().to_vec();
         for chunk in chunks {
@@ -308,13 +330,40 @@ impl Bench<'_> {
     }
 }
 
-/// Where the last thing said in the context ends.
-fn end_of_context(context: &Context, before: &str) -> usize {
+/// Whether two messages have the same keys, calls and argument names.
+fn only_arguments_differ(a: &Value, b: &Value) -> bool {
+    fn without_values(value: &Value, inside: bool) -> Value {
+        match value {
+            Value::Object(members) => members
+                .iter()
+                .map(|(key, member)| {
+                    let blank = if inside {
+                        Value::Null
+                    } else {
+                        without_values(member, key == "arguments")
+                    };
+                    (key.clone(), blank)
+                })
+                .collect::<Map>()
+                .into(),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| without_values(item, false))
+                .collect::<Vec<_>>()
+                .into(),
+            other => other.clone(),
+        }
+    }
+    without_values(a, false) == without_values(b, false)
+}
+
+/// Where the last thing said in the context ends in a render.
+fn end_of_context(context: &Context, render: &str) -> usize {
     context
         .history
         .last()
         .and_then(|message| message.get("content")?.as_str())
-        .and_then(|said| before.rfind(said).map(|at| at + said.len()))
+        .and_then(|said| render.rfind(said).map(|at| at + said.len()))
         .unwrap_or(0)
 }
 
@@ -348,10 +397,10 @@ fn outer_words(text: &str) -> Vec<&str> {
     first.into_iter().chain(words.next_back()).collect()
 }
 
-/// Where the first part of the message that is in the render's last turn begins.
-fn first_visible(full: &str, message: &Assistant) -> Option<usize> {
+/// Where the first part of the message begins that is in what was rendered after the context.
+fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
     parts(message)
         .into_iter()
-        .filter_map(|(_, words)| full.rfind(words.first()?))
+        .filter_map(|(_, words)| rendered.find(words.first()?))
         .min()
 }

@@ -1,5 +1,7 @@
 //! Classes of characters as Python's `regex` has them.
 
+use std::sync::LazyLock;
+
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 /// Every character.
@@ -36,12 +38,14 @@ pub(crate) fn ascii() -> ClassUnicode {
 
 /// `\d`: decimal digits.
 pub(crate) fn digit() -> ClassUnicode {
-    unicode("Nd")
+    static DIGIT: LazyLock<ClassUnicode> = LazyLock::new(|| unicode("Nd"));
+    DIGIT.clone()
 }
 
 /// `\s`: white space.
 pub(crate) fn space() -> ClassUnicode {
-    unicode("White_Space")
+    static SPACE: LazyLock<ClassUnicode> = LazyLock::new(|| unicode("White_Space"));
+    SPACE.clone()
 }
 
 /// `\h`: spaces and the tabulator.
@@ -51,13 +55,16 @@ pub(crate) fn blank() -> ClassUnicode {
 
 /// `\w`: what words are made of.
 pub(crate) fn word() -> ClassUnicode {
-    union([
-        unicode("Alphabetic"),
-        unicode("M"),
-        digit(),
-        unicode("Pc"),
-        unicode("Join_Control"),
-    ])
+    static WORD: LazyLock<ClassUnicode> = LazyLock::new(|| {
+        union([
+            unicode("Alphabetic"),
+            unicode("M"),
+            digit(),
+            unicode("Pc"),
+            unicode("Join_Control"),
+        ])
+    });
+    WORD.clone()
 }
 
 /// Whether Python's `str.isspace` is true of the character.

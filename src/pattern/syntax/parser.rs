@@ -49,6 +49,8 @@ pub(super) struct Parser<'s> {
     /// References to be checked once all groups are known: number or name, place.
     pub(super) references: Vec<(GroupReference, std::ops::Range<usize>)>,
     depth: usize,
+    /// How many ranges the sets so far have together.
+    class_ranges: usize,
 }
 
 /// Reads `source`.
@@ -128,6 +130,7 @@ impl<'s> Parser<'s> {
             open_groups: Vec::new(),
             references: Vec::new(),
             depth: 0,
+            class_ranges: 0,
         }
     }
 }
@@ -195,7 +198,6 @@ impl Parser<'_> {
                 break;
             }
             self.cursor.next();
-            let start = self.cursor.at - next.len_utf8();
             let item = match next {
                 '\\' => self.escape()?,
                 '(' => match self.group()? {
@@ -209,53 +211,27 @@ impl Parser<'_> {
                 '^' => Node::Assert(Assert::Start),
                 '$' if self.flags.multiline => Node::Assert(Assert::LineEnd),
                 '$' => Node::Assert(Assert::EndOrFinalNewline),
-                '?' | '*' | '+' | '{' => match self.quantifier(next)? {
-                    Some((min, max)) => {
-                        let place = start..self.cursor.at;
-                        match before {
-                            Before::Nothing if items.is_empty() => {
-                                return Err(PatternError::new("there is nothing to repeat", place)
-                                    .with_hint(format!(
-                                        "write `\\{next}` for the character itself"
-                                    )));
-                            }
-                            Before::Nothing | Before::Quantified => {
-                                return Err(PatternError::new(
-                                    "a quantifier follows a quantifier",
-                                    place,
-                                )
-                                .with_hint("put what is to be repeated into `(?:...)`"));
-                            }
-                            Before::Item => {}
-                        }
-                        let kind = if self.cursor.eat("?") {
-                            RepeatKind::Lazy
-                        } else if self.cursor.eat("+") {
-                            RepeatKind::Possessive
-                        } else {
-                            RepeatKind::Greedy
-                        };
-                        if let Some(node) = items.pop() {
-                            items.push(repeat(node, min, max, kind));
-                        }
+                '?' | '*' | '+' | '{' => {
+                    if self.quantify(&mut items, before, next)? {
                         before = Before::Quantified;
                         continue;
                     }
-                    None => {
-                        if next == '{'
-                            && let Some(length) = fuzzy::length(&self.cursor)
-                        {
-                            return Err(PatternError::new(
-                                "fuzzy matching is not supported",
-                                start..length,
-                            )
-                            .with_hint("write `\\{` for the character itself"));
-                        }
-                        self.literal(next)
-                    }
-                },
+                    self.literal(next)
+                }
                 _ => self.literal(next),
             };
+            if let Node::Class(class) = &item {
+                self.class_ranges += class.ranges().len();
+                if self.class_ranges > limits::CLASS_RANGES {
+                    return Err(PatternError::new(
+                        format!(
+                            "the pattern's sets have more than {} ranges together",
+                            limits::CLASS_RANGES
+                        ),
+                        self.cursor.at - 1..self.cursor.at,
+                    ));
+                }
+            }
             items.push(item);
             before = Before::Item;
         }
@@ -264,6 +240,52 @@ impl Parser<'_> {
             1 => items.remove(0),
             _ => Node::Concat(items),
         })
+    }
+
+    /// Puts the last item under the quantifier that begins with `first`; false where that is only a character.
+    fn quantify(
+        &mut self,
+        items: &mut Vec<Node>,
+        before: Before,
+        first: char,
+    ) -> Result<bool, PatternError> {
+        let start = self.cursor.at - 1;
+        let Some((min, max)) = self.quantifier(first)? else {
+            if first == '{'
+                && let Some(end) = fuzzy::length(&self.cursor)
+            {
+                return Err(
+                    PatternError::new("fuzzy matching is not supported", start..end)
+                        .with_hint("write `\\{` for the character itself"),
+                );
+            }
+            return Ok(false);
+        };
+        let place = start..self.cursor.at;
+        match before {
+            Before::Nothing if items.is_empty() => {
+                return Err(PatternError::new("there is nothing to repeat", place)
+                    .with_hint(format!("write `\\{first}` for the character itself")));
+            }
+            Before::Nothing | Before::Quantified => {
+                return Err(
+                    PatternError::new("a quantifier follows a quantifier", place)
+                        .with_hint("put what is to be repeated into `(?:...)`"),
+                );
+            }
+            Before::Item => {}
+        }
+        let kind = if self.cursor.eat("?") {
+            RepeatKind::Lazy
+        } else if self.cursor.eat("+") {
+            RepeatKind::Possessive
+        } else {
+            RepeatKind::Greedy
+        };
+        if let Some(node) = items.pop() {
+            items.push(repeat(node, min, max, kind));
+        }
+        Ok(true)
     }
 
     /// A character that stands for itself, or for any case of it.
@@ -399,7 +421,7 @@ mod tests {
 
     #[test]
     fn limits_are_named() {
-        assert!(refusal(&"(".repeat(300)).contains("more than 200 deep"));
+        assert!(refusal(&"(".repeat(300)).contains("more than 100 deep"));
         assert!(refusal(&"a".repeat(70_000)).contains("longer than 65536 bytes"));
     }
 }

@@ -1,0 +1,131 @@
+//! The filters that make numbers.
+
+use std::rc::Rc;
+
+use super::Render;
+use super::arguments::{Arguments, int_or};
+use super::fault::Fault;
+use super::object::Py;
+use crate::value::python;
+
+impl Render<'_> {
+    pub(super) fn number_filter(
+        &mut self,
+        name: &str,
+        subject: &Py,
+        args: Arguments,
+    ) -> Result<Py, Fault> {
+        if let Py::Undefined(missing) = subject {
+            return Err(Fault::error(missing.message()));
+        }
+        match name {
+            "int" => {
+                let [default, base] = args.bind(name, ["default", "base"], 0)?;
+                let base = u32::try_from(int_or(base.as_ref(), 10)?).unwrap_or(10);
+                let direct = match subject {
+                    Py::Str(text) => parse_int(text, base),
+                    Py::Float(number) if number.is_finite() => {
+                        Some(Py::int(number.trunc() as i128))
+                    }
+                    other => other
+                        .as_int()
+                        .map(Py::int)
+                        .or_else(|| matches!(other, Py::Big(_)).then(|| other.clone())),
+                };
+                let through_float = || match subject {
+                    Py::Str(text) => python::float(text)
+                        .filter(|number| number.is_finite())
+                        .map(|number| Py::int(number.trunc() as i128)),
+                    _ => None,
+                };
+                Ok(direct
+                    .or_else(through_float)
+                    .or(default)
+                    .unwrap_or(Py::Int(0)))
+            }
+            "float" => {
+                let [default] = args.bind(name, ["default"], 0)?;
+                let number = match subject {
+                    Py::Str(text) => python::float(text),
+                    other => other.as_float(),
+                };
+                Ok(number.map(Py::Float).or(default).unwrap_or(Py::Float(0.0)))
+            }
+            "abs" => {
+                args.none(name)?;
+                match (subject, subject.as_int()) {
+                    (Py::Float(number), _) => Ok(Py::Float(number.abs())),
+                    (_, Some(number)) => Ok(Py::int(number.saturating_abs())),
+                    (other, None) => Err(Fault::error(format!(
+                        "`abs` needs a number, not a `{}`",
+                        other.type_name()
+                    ))),
+                }
+            }
+            _ => {
+                let [precision, method] = args.bind(name, ["precision", "method"], 0)?;
+                let precision = int_or(precision.as_ref(), 0)?;
+                let number = subject.as_float().ok_or_else(|| {
+                    Fault::error(format!(
+                        "`round` needs a number, not a `{}`",
+                        subject.type_name()
+                    ))
+                })?;
+                let places = usize::try_from(precision).unwrap_or(0).min(300);
+                let scale = 10f64.powi(i32::try_from(precision.clamp(-300, 300)).unwrap_or(0));
+                Ok(match method.as_ref().map_or(Some("common"), Py::as_str) {
+                    // Python rounds to even what lies exactly between, as Rust's formatting does.
+                    Some("common") if matches!(subject, Py::Float(_)) && precision >= 0 => {
+                        Py::Float(format!("{number:.places$}").parse().unwrap_or(number))
+                    }
+                    Some("common") if precision >= 0 => subject.clone(),
+                    Some("common") => {
+                        let rounded = (number * scale).round_ties_even() / scale;
+                        if matches!(subject, Py::Float(_)) {
+                            Py::Float(rounded)
+                        } else {
+                            Py::int(rounded as i128)
+                        }
+                    }
+                    Some("ceil") => Py::Float((number * scale).ceil() / scale),
+                    Some("floor") => Py::Float((number * scale).floor() / scale),
+                    _ => return Err(Fault::error("`round` rounds `common`, `ceil` or `floor`")),
+                })
+            }
+        }
+    }
+}
+
+/// Python's `int(text, base)`.
+fn parse_int(text: &str, base: u32) -> Option<Py> {
+    if base == 10 {
+        let number = python::int(text)?;
+        return Some(
+            number
+                .as_i64()
+                .map_or_else(|| Py::Big(Rc::new(number)), Py::Int),
+        );
+    }
+    let trimmed = python::strip(text);
+    let (negative, digits) = match trimmed.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+    };
+    let marks = match base {
+        16 => ["0x", "0X"],
+        8 => ["0o", "0O"],
+        2 => ["0b", "0B"],
+        _ => ["", ""],
+    };
+    let digits = marks
+        .iter()
+        .find_map(|mark| digits.strip_prefix(mark))
+        .unwrap_or(digits);
+    let misplaced =
+        digits.starts_with(['_', '+', '-']) || digits.ends_with('_') || digits.contains("__");
+    if misplaced || !(2..=36).contains(&base) {
+        return None;
+    }
+    let number = i128::from_str_radix(&digits.replace('_', ""), base).ok()?;
+    Some(Py::int(if negative { -number } else { number }))
+}

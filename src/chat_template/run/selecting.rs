@@ -1,0 +1,183 @@
+//! The filters that walk over items and pick, map or order them.
+
+use std::cmp::Ordering;
+
+use super::Render;
+use super::arguments::{self, Arguments, int_or};
+use super::fault::Fault;
+use super::object::Py;
+
+impl Render<'_> {
+    /// What an `attribute` argument leads to: dotted names and indices.
+    pub(super) fn path(&mut self, value: &Py, path: &Py) -> Result<Py, Fault> {
+        let Py::Str(names) = path else {
+            return self.item(value, path);
+        };
+        let mut value = value.clone();
+        for name in names.split('.') {
+            let key = if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+                name.parse().map_or_else(|_| Py::str(name), Py::Int)
+            } else {
+                Py::str(name)
+            };
+            value = self.item(&value, &key)?;
+        }
+        Ok(value)
+    }
+
+    pub(super) fn map_filter(&mut self, subject: &Py, mut args: Arguments) -> Result<Py, Fault> {
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
+        self.room_for(items.len())?;
+        let mut out = Vec::with_capacity(items.len());
+        if args.positional.is_empty() {
+            let [attribute, default] = args.bind("map", ["attribute", "default"], 1)?;
+            let attribute = attribute.unwrap_or(Py::None);
+            for item in items {
+                let value = self.path(&item, &attribute)?;
+                out.push(match &default {
+                    Some(default) if value.is_undefined() => default.clone(),
+                    _ => value,
+                });
+            }
+        } else {
+            let name = args.positional.remove(0);
+            let name = arguments::string("map", &name)?.to_owned();
+            for item in items {
+                let args = Arguments {
+                    positional: args.positional.clone(),
+                    named: args.named.clone(),
+                };
+                out.push(self.filter(&name, item, args)?);
+            }
+        }
+        Ok(Py::generator(out))
+    }
+
+    pub(super) fn select_filter(
+        &mut self,
+        name: &str,
+        subject: &Py,
+        mut args: Arguments,
+    ) -> Result<Py, Fault> {
+        // These two take anything false for nothing to walk over.
+        let items = if subject.is_true() {
+            self.iterate(subject)?
+        } else {
+            Vec::new()
+        };
+        self.room_for(items.len())?;
+        let mut positional = args.positional.into_iter();
+        let attribute =
+            if name.ends_with("attr") {
+                Some(positional.next().ok_or_else(|| {
+                    Fault::error(format!("`{name}` needs the name of an attribute"))
+                })?)
+            } else {
+                None
+            };
+        let test = positional.next();
+        let test = test
+            .as_ref()
+            .map(|test| arguments::string(name, test))
+            .transpose()?;
+        args.positional = positional.collect();
+        let mut out = Vec::new();
+        for item in items {
+            let value = match &attribute {
+                Some(path) => self.path(&item, path)?,
+                None => item.clone(),
+            };
+            let holds = match test {
+                Some(test) => {
+                    let args = Arguments {
+                        positional: args.positional.clone(),
+                        named: args.named.clone(),
+                    };
+                    self.test(test, &value, args)?
+                }
+                None => value.is_true(),
+            };
+            if holds != name.starts_with("reject") {
+                out.push(item);
+            }
+        }
+        Ok(Py::generator(out))
+    }
+
+    pub(super) fn sorted(
+        &mut self,
+        mut keyed: Vec<(Py, Py)>,
+        reverse: bool,
+    ) -> Result<Vec<Py>, Fault> {
+        let mut failed = None;
+        keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
+            (None, Ok(order)) => {
+                let order = order.unwrap_or(Ordering::Equal);
+                if reverse { order.reverse() } else { order }
+            }
+            (None, Err(fault)) => {
+                failed = Some(fault);
+                Ordering::Equal
+            }
+            _ => Ordering::Equal,
+        });
+        match failed {
+            Some(fault) => Err(fault),
+            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
+        }
+    }
+
+    /// Strings sort and compare without their case unless told otherwise.
+    pub(super) fn fold(&mut self, value: Py, cased: bool) -> Result<Py, Fault> {
+        match &value {
+            Py::Str(text) if !cased => self.string(text.to_lowercase()),
+            _ => Ok(value),
+        }
+    }
+
+    pub(super) fn portions(
+        &mut self,
+        name: &str,
+        subject: &Py,
+        args: Arguments,
+    ) -> Result<Py, Fault> {
+        let [count, fill] = args.bind(name, ["count", "fill_with"], 1)?;
+        let count = usize::try_from(int_or(count.as_ref(), 0)?)
+            .ok()
+            .filter(|count| *count > 0);
+        let count =
+            count.ok_or_else(|| Fault::error(format!("`{name}` needs a number above zero")))?;
+        let fill = fill.filter(|fill| !matches!(fill, Py::None));
+        let items = self.iterate(subject)?;
+        self.room_for(items.len().saturating_add(count))?;
+        let mut out = Vec::new();
+        if name == "batch" {
+            for portion in items.chunks(count) {
+                let mut portion = portion.to_vec();
+                if let Some(fill) = &fill {
+                    portion.resize(count, fill.clone());
+                }
+                out.push(Py::list(portion));
+            }
+            return Ok(Py::generator(out));
+        }
+        let (each, more) = (items.len() / count, items.len() % count);
+        let mut rest = items.into_iter();
+        for at in 0..count {
+            let mut portion: Vec<Py> = rest.by_ref().take(each + usize::from(at < more)).collect();
+            if let Some(fill) = &fill
+                && at >= more
+                && more > 0
+            {
+                portion.push(fill.clone());
+            }
+            out.push(Py::list(portion));
+        }
+        Ok(Py::generator(out))
+    }
+}

@@ -1,0 +1,209 @@
+//! What Python does to text: stripping, splitting, padding and telling cases apart.
+
+use super::MAX_VALUE;
+use super::fault::Fault;
+use crate::chat_template::error::Limit;
+use crate::value::python::is_space;
+
+/// Which ends a `strip` works on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ends {
+    Both,
+    Start,
+    End,
+}
+
+pub(super) fn strip<'a>(text: &'a str, chars: Option<&str>, ends: Ends) -> &'a str {
+    let matches = |c: char| chars.map_or_else(|| is_space(c), |chars| chars.contains(c));
+    match ends {
+        Ends::Both => text.trim_matches(matches),
+        Ends::Start => text.trim_start_matches(matches),
+        Ends::End => text.trim_end_matches(matches),
+    }
+}
+
+pub(super) fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    first + &chars.as_str().to_lowercase()
+}
+
+/// `str.title`: a letter is upper case when none stands before it.
+pub(super) fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for c in text.chars() {
+        if inside {
+            out.extend(c.to_lowercase());
+        } else {
+            out.extend(c.to_uppercase());
+        }
+        inside = c.is_lowercase() || c.is_uppercase();
+    }
+    out
+}
+
+pub(super) fn splitlines(text: &str, keep_ends: bool) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if !matches!(
+            c,
+            '\n' | '\r' | '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        ) {
+            continue;
+        }
+        let mut end = at + c.len_utf8();
+        if c == '\r' && chars.next_if(|(_, next)| *next == '\n').is_some() {
+            end += 1;
+        }
+        out.push(&text[start..if keep_ends { end } else { at }]);
+        start = end;
+    }
+    if start < text.len() {
+        out.push(&text[start..]);
+    }
+    out
+}
+
+pub(super) fn split<'a>(
+    text: &'a str,
+    separator: Option<&str>,
+    limit: i64,
+    from_right: bool,
+) -> Result<Vec<&'a str>, Fault> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut out = Vec::new();
+    match separator {
+        Some("") => return Err(Fault::error("`split` needs a separator that is not empty")),
+        Some(separator) if from_right => {
+            out.extend(text.rsplitn(limit.saturating_add(1), separator));
+            out.reverse();
+        }
+        Some(separator) => out.extend(text.splitn(limit.saturating_add(1), separator)),
+        None if from_right => {
+            let mut rest = text.trim_end_matches(is_space);
+            while !rest.is_empty() && out.len() < limit {
+                let at = rest.char_indices().rev().find(|(_, c)| is_space(*c));
+                let Some((at, c)) = at else { break };
+                out.push(&rest[at + c.len_utf8()..]);
+                rest = rest[..at].trim_end_matches(is_space);
+            }
+            if !rest.is_empty() {
+                out.push(rest);
+            }
+            out.reverse();
+        }
+        None => {
+            let mut rest = text.trim_start_matches(is_space);
+            while !rest.is_empty() && out.len() < limit {
+                let Some(at) = rest.find(is_space) else { break };
+                out.push(&rest[..at]);
+                rest = rest[at..].trim_start_matches(is_space);
+            }
+            if !rest.is_empty() {
+                out.push(rest);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// `str.replace`, the size of the result checked before it is made.
+pub(super) fn replace(text: &str, old: &str, new: &str, count: i64) -> Result<String, Fault> {
+    let limit = usize::try_from(count).unwrap_or(usize::MAX);
+    let found = text.matches(old).take(limit).count();
+    if text.len().saturating_add(found.saturating_mul(new.len())) > MAX_VALUE {
+        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+    }
+    Ok(text.replacen(old, new, limit))
+}
+
+/// Pads to a width in characters; the fill goes left, right, or to both sides as Python shares it out.
+pub(super) fn pad(
+    text: &str,
+    width: i64,
+    fill: char,
+    left: bool,
+    right: bool,
+) -> Result<String, Fault> {
+    let width = usize::try_from(width).unwrap_or(0);
+    if width > MAX_VALUE / 4 {
+        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+    }
+    let missing = width.saturating_sub(text.chars().count());
+    let before = match (left, right) {
+        (true, true) => missing / 2 + (missing & width & 1),
+        (true, false) => missing,
+        _ => 0,
+    };
+    let mut out: String = std::iter::repeat_n(fill, before).collect();
+    out.push_str(text);
+    out.extend(std::iter::repeat_n(fill, missing - before));
+    Ok(out)
+}
+
+pub(super) fn cased(text: &str, wanted: fn(char) -> bool, unwanted: fn(char) -> bool) -> bool {
+    text.chars().any(wanted) && !text.chars().any(unwanted)
+}
+
+pub(super) fn is_title(text: &str) -> bool {
+    let mut any = false;
+    let mut inside = false;
+    for c in text.chars() {
+        if c.is_uppercase() && inside || c.is_lowercase() && !inside {
+            return false;
+        }
+        inside = c.is_uppercase() || c.is_lowercase();
+        any |= inside;
+    }
+    any
+}
+
+/// Digits that are not decimal: superscripts, circled ones and the like (Unicode's `Numeric_Type=Digit`).
+pub(super) fn is_other_digit(c: char) -> bool {
+    matches!(c,
+        '²' | '³' | '¹' | '\u{1369}'..='\u{1371}' | '\u{19da}' | '\u{2070}' | '\u{2074}'..='\u{2079}'
+        | '\u{2080}'..='\u{2089}' | '\u{2460}'..='\u{2468}' | '\u{2474}'..='\u{247c}' | '\u{2488}'..='\u{2490}'
+        | '\u{24ea}' | '\u{24f5}'..='\u{24fd}' | '\u{24ff}' | '\u{2776}'..='\u{277e}' | '\u{2780}'..='\u{2788}'
+        | '\u{278a}'..='\u{2792}' | '\u{10a40}'..='\u{10a43}' | '\u{10e60}'..='\u{10e68}'
+        | '\u{11052}'..='\u{1105a}' | '\u{1f100}'..='\u{1f10a}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pad, split, splitlines, title};
+
+    #[test]
+    fn splitting_is_pythons() {
+        let parts = |text, separator, limit, right| {
+            split(text, separator, limit, right).expect("a separator")
+        };
+        assert_eq!(parts("  a b  c ", None, -1, false), ["a", "b", "c"]);
+        assert_eq!(parts("  a b  c ", None, 1, false), ["a", "b  c "]);
+        assert_eq!(parts("  a b  c ", None, 1, true), ["  a b", "c"]);
+        assert_eq!(parts("", None, -1, false), [""; 0]);
+        assert_eq!(parts("", Some(","), -1, false), [""]);
+        assert_eq!(parts("a,b,c", Some(","), 1, true), ["a,b", "c"]);
+        assert!(split("a", Some(""), -1, false).is_err());
+        assert_eq!(
+            splitlines("a\r\nb\u{2028}c\n", true),
+            ["a\r\n", "b\u{2028}", "c\n"]
+        );
+    }
+
+    #[test]
+    fn padding_and_titles_are_pythons() {
+        let centre = |text, width| pad(text, width, '*', true, true).expect("short");
+        assert_eq!(
+            [centre("ab", 5), centre("abc", 6), centre("a", 4)],
+            ["**ab*", "*abc**", "*a**"]
+        );
+        assert_eq!(title("they're bill's UK"), "They'Re Bill'S Uk");
+    }
+}

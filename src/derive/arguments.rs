@@ -1,0 +1,142 @@
+//! How are arguments written that are not JSON? Each in tags of its own, with its key and its value.
+
+use super::text::{self, Repeated};
+use crate::value::Map;
+
+/// What stands around the key and the value of each argument, white space included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ArgumentTag {
+    pub(super) open: String,
+    /// Between key and value: usually one literal, several where it tells the value's type.
+    pub(super) between: Vec<String>,
+    /// After the value; [`KEY`] stands in it where the key is said again.
+    pub(super) close: String,
+}
+
+/// Stands for the argument's key in a closing tag. It is no character of any text that a template writes.
+pub(super) const KEY: char = '\u{10fffe}';
+
+/// The arguments of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tags {
+    /// Before the first argument's own tag.
+    pub(super) before: String,
+    pub(super) argument: ArgumentTag,
+}
+
+/// Reads the tags around two arguments at the beginning of `text`, and where the last one's ends.
+pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
+    let mut literals: Vec<&str> = Vec::new();
+    let mut at = 0;
+    let mut take = |word: &str| {
+        let found = at + text[at..].find(word)?;
+        literals.push(&text[at..found]);
+        at = found + word.len();
+        Some(())
+    };
+    let mut members = arguments.iter();
+    let (Some((first, first_value)), Some((second, second_value))) =
+        (members.next(), members.next())
+    else {
+        return None;
+    };
+    for word in [first, first_value.as_str()?, second, second_value.as_str()?] {
+        take(word)?;
+    }
+    let &[before, between, middle, between_again] = literals.as_slice() else {
+        return None;
+    };
+    if between != between_again || between.trim().is_empty() {
+        return None;
+    }
+    // A closing tag that says the key again differs from argument to argument in nothing else.
+    let middle = middle.replacen(first.as_str(), &KEY.to_string(), 1);
+    let after = text[at..].replacen(second.as_str(), &KEY.to_string(), 1);
+    let Repeated { each, before, .. } = text::repeated(before, &middle, &after);
+    let (open, close) = each;
+    let end = at
+        + close.len()
+        + if close.contains(KEY) {
+            second.len() - KEY.len_utf8()
+        } else {
+            0
+        };
+    // A tag named by its key opens with nothing but the bracket, which a comparison of whole brackets does not cut out.
+    let (before, open) = match (
+        open.is_empty(),
+        text::before_open_bracket(&before, before.len()),
+    ) {
+        (true, bracket) => (before[..bracket].to_owned(), before[bracket..].to_owned()),
+        _ => (before, open),
+    };
+    let argument = ArgumentTag {
+        open,
+        between: vec![between.to_owned()],
+        close,
+    };
+    Some((Tags { before, argument }, end))
+}
+
+impl ArgumentTag {
+    /// Adds what stands between key and value in `text`, where the one argument is written as other types are.
+    pub(super) fn learn(&mut self, text: &str, key: &str, value: &str) {
+        let between = text
+            .split_once(&format!("{}{key}", self.open))
+            .and_then(|(_, rest)| rest.split_once(value))
+            .map(|(between, _)| between.to_owned());
+        if let Some(between) = between
+            && !between.is_empty()
+            && !self.between.contains(&between)
+        {
+            self.between.push(between);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::probe;
+    use super::*;
+
+    fn read(
+        written: impl Fn(&str, &str) -> String,
+        before: &str,
+        after: &str,
+    ) -> Option<(Tags, usize)> {
+        let arguments = probe::call(0).arguments;
+        let body: String = arguments
+            .iter()
+            .filter_map(|(key, value)| Some(written(key, value.as_str()?)))
+            .collect();
+        tags(&format!("{before}{body}{after}"), &arguments)
+    }
+
+    #[test]
+    fn reads_tags_with_the_key_in_the_opening_one() {
+        let (tags, _) = read(
+            |key, value| format!("<p={key}>\n{value}\n</p>\n"),
+            ">\n",
+            "</f>",
+        )
+        .unwrap();
+        assert_eq!(tags.before, ">\n");
+        assert_eq!(tags.argument.open, "<p=");
+        assert_eq!(tags.argument.between, [">\n"]);
+        assert_eq!(tags.argument.close, "\n</p>\n");
+    }
+
+    #[test]
+    fn reads_tags_named_by_the_key() {
+        let (tags, end) =
+            read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
+        assert_eq!(tags.argument.open, "<");
+        assert_eq!(tags.argument.close, format!("</{KEY}>"));
+        let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
+        assert_eq!(end, written.len());
+    }
+
+    #[test]
+    fn json_is_not_tags() {
+        assert_eq!(read(|key, value| format!("{key}{value}"), "", ""), None);
+    }
+}

@@ -1,0 +1,319 @@
+//! `obverse derive`.
+
+use crate::bench::{Bench, CHAT, without_counts};
+use insta::assert_snapshot;
+use obverse::response_template::ResponseTemplate;
+
+/// A chat template that writes something else than it was given.
+const LOSSY: &str = "\
+{%- for message in messages -%}
+<{{ message.role }}>{{ message.content | replace('\\n', ' ') }}</{{ message.role }}>
+{%- endfor -%}
+{%- if add_generation_prompt -%}<assistant>{%- endif -%}
+";
+
+#[test]
+fn a_template_is_derived_and_proved() {
+    let bench = Bench::new();
+    let run = bench.run("derive chat.jinja").without_counts();
+    assert_snapshot!(run, @r#"
+    exit 0
+    --- stdout
+    {
+      "defaults": {
+        "role": "assistant"
+      },
+      "start_anchor": "<assistant>",
+      "fields": {
+        "content": {
+          "close_pattern": "</assistant>\\s*",
+          "content": "text"
+        }
+      }
+    }
+    --- stderr
+    proved  chat.jinja  rounds: passed
+
+      anchor     "<assistant>"
+      reasoning  none
+      content    plain  … "</assistant>"
+      tools      none
+      supports   system message, no tools
+                 not: tools, calls, several calls, content with calls, tool results, reasoning
+    "#);
+    let stdin = bench.run_with("derive -", CHAT);
+    assert_eq!((stdin.status, stdin.stdout), (0, run.stdout));
+}
+
+#[test]
+fn what_is_not_proved_is_a_finding_with_its_smallest_message() {
+    let bench = Bench::new().file("lossy.jinja", LOSSY);
+    let run = bench.run("derive lossy.jinja");
+    assert_eq!(run.status, 1, "{run}");
+    // The draft is there all the same.
+    ResponseTemplate::from_json(&run.stdout).unwrap();
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert!(
+        lines[0].starts_with("NOT PROVED  lossy.jinja  rounds: "),
+        "{run}"
+    );
+    let has = |start: &str| lines.iter().any(|line| line.starts_with(start));
+    assert!(has("  error[not-inverted]: "), "{run}");
+    for name in ["message", "prefix", "response", "expected", "parsed"] {
+        assert!(has(&format!("  {name:11}")), "{name} in {run}");
+    }
+    assert!(has("  differs    at $.content: expected \""), "{run}");
+}
+
+#[test]
+fn the_evidence_is_shown_as_diffs() {
+    let bench = Bench::new();
+    let plain = bench.run("derive chat.jinja");
+    let explained = bench.run("derive chat.jinja --explain");
+    assert_eq!(explained.stdout, plain.stdout);
+    let evidence = explained.stderr.strip_prefix(&plain.stderr).unwrap();
+    for part in [
+        "\n  anchor  \"<assistant>\"\n",
+        "\n    [-left-]  ",
+        "\n    {+right+} ",
+        "{+<assistant>+}",
+    ] {
+        assert!(evidence.contains(part), "{part} in {evidence}");
+    }
+}
+
+#[test]
+fn several_sources_each_get_their_files() {
+    let bench = Bench::new()
+        .file("other/chat.jinja", CHAT)
+        .file(
+            "model/tokenizer_config.json",
+            r#"{"chat_template": "nothing"}"#,
+        )
+        .file("lossy.jinja", LOSSY);
+    let run = bench.run("derive --out-dir out chat.jinja other/chat.jinja lossy.jinja");
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert_eq!(
+        bench.list("out"),
+        [
+            "chat-2.json",
+            "chat-2.report.json",
+            "chat.json",
+            "chat.report.json",
+            "lossy.json",
+            "lossy.report.json"
+        ]
+    );
+    assert_eq!(
+        bench.read("out/chat.json"),
+        bench.run("derive chat.jinja").stdout
+    );
+    let report = bench.read("out/lossy.report.json");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["verified"], false);
+    assert_eq!(report["source"], "lossy.jinja");
+    // What cannot be derived stops none of the others, and its status is the worst.
+    let run = bench.run("derive --out-dir more missing.jinja chat.jinja model lossy.jinja");
+    assert_eq!(run.status, 2);
+    assert_eq!(
+        bench.list("more"),
+        [
+            "chat.json",
+            "chat.report.json",
+            "lossy.json",
+            "lossy.report.json"
+        ]
+    );
+}
+
+#[test]
+fn several_sources_need_a_place_for_their_files() {
+    let bench = Bench::new();
+    assert_snapshot!(bench.run("derive chat.jinja chat.jinja").refused(2), @r#"error[usage]: several sources need --out-dir DIR, where each gets its files"#);
+    let told = bench
+        .run("derive chat.jinja chat.jinja --out-dir out --report r")
+        .refused(2);
+    assert_snapshot!(told, @r#"error[usage]: --report is for one source; with --out-dir each gets a report"#);
+}
+
+#[test]
+fn the_report_can_be_had_as_json() {
+    let bench = Bench::new();
+    let plain = bench.run("derive chat.jinja");
+    let run = bench.run("derive chat.jinja --report report.json");
+    assert_eq!(run.stdout, plain.stdout);
+    let report = bench.read("report.json");
+    let value: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let keys: Vec<&String> = value.as_object().unwrap().keys().take(9).collect();
+    assert_eq!(
+        keys,
+        [
+            "source",
+            "verified",
+            "rounds",
+            "start_anchor",
+            "reasoning",
+            "content",
+            "tools",
+            "supports",
+            "findings"
+        ]
+    );
+    // On standard output it stands in the place of the template.
+    assert_eq!(bench.run("derive chat.jinja --report -").stdout, report);
+    let run = bench.run("derive chat.jinja --report - --out-dir out");
+    assert_eq!(run.stdout, report);
+    assert_eq!(bench.read("out/chat.json"), plain.stdout);
+}
+
+#[test]
+fn a_config_keeps_every_other_byte() {
+    let chat = obverse::value::json::quote(CHAT);
+    let before = "{\r\n\t\"eps\": 1E-5,  \"bos_token\": null,\r\n\t\"a\\u00e9\": \"\\u00e9\",\r\n\t\"chat_template\": ";
+    let after = ",\r\n\t\"big\": 123456789012345678901234567890\r\n}\r\n";
+    let config = format!("{before}{chat}{after}");
+    let bench = Bench::new().file("model/tokenizer_config.json", &config);
+    let run = bench.run("derive model --write").without_counts();
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert!(
+        run.stderr.contains("wrote model/tokenizer_config.json"),
+        "{run}"
+    );
+    let written = bench.read("model/tokenizer_config.json");
+    let kept = config.strip_suffix("\r\n}\r\n").unwrap();
+    let member = written
+        .strip_prefix(kept)
+        .unwrap()
+        .strip_suffix("\r\n}\r\n")
+        .unwrap();
+    assert!(
+        member.starts_with(",\r\n\t\"response_template\": {\r\n\t\t"),
+        "{member}"
+    );
+    assert_eq!(bench.list("model"), ["tokenizer_config.json"]);
+    let message = bench
+        .run_with("parse model/tokenizer_config.json", "Hi</assistant>")
+        .done();
+    assert!(message.contains("\"Hi\""), "{message}");
+    // Once more changes nothing.
+    bench.run("derive model/tokenizer_config.json --write");
+    assert_eq!(bench.read("model/tokenizer_config.json"), written);
+}
+
+#[test]
+fn without_a_config_there_is_nothing_to_write_to() {
+    assert_snapshot!(Bench::new().run("derive chat.jinja --write").refused(2), @r#"
+    error[no-config]: chat.jinja has no tokenizer_config.json to write to
+     |
+     = help: give the tokenizer_config.json or the model folder as SOURCE
+    "#);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error() {
+    let bench = Bench::new().file("file", "");
+    assert_snapshot!(bench.run("derive chat.jinja --out-dir file/out").refused(2), @r#"error[unwritable]: cannot create file/out: Not a directory (os error 20)"#);
+    let run = bench
+        .run("derive chat.jinja --report no/report.json")
+        .without_counts();
+    assert!(run.stderr.contains("cannot write no/report.json"), "{run}");
+    assert_eq!(run.status, 2);
+}
+
+#[test]
+fn the_date_and_the_special_tokens_are_given() {
+    let dated = CHAT
+        .replace("<assistant>", "<assistant{{ strftime_now(' %Y') }}>")
+        .replace(
+            "<{{ message.role }}>",
+            "<{{ message.role }}{{ strftime_now(' %Y') }}>",
+        )
+        .replace("</{{ message.role }}>", "{{ eos_token }}");
+    let bench = Bench::new().file("dated.jinja", dated);
+    let run = bench.run("derive dated.jinja --date 2001-01-01");
+    assert!(run.stdout.contains("<assistant 2001>"), "{run}");
+    assert!(run.stdout.contains("</s>"), "{run}");
+    assert!(run.stderr.contains("info[assumed-special-token]"), "{run}");
+    let run = bench.run("derive dated.jinja --special-token eos_token=<e>");
+    assert!(run.stdout.contains("<e>"), "{run}");
+    assert!(!run.stdout.contains("2001"), "{run}");
+    assert!(!run.stderr.contains("assumed"), "{run}");
+}
+
+#[test]
+fn sources_that_cannot_be_derived_are_errors_with_their_place() {
+    let bench = Bench::new()
+        .file(
+            "syntax.jinja",
+            "{% for m in messages %}\n  {{ m.role }}\n{% endif %}",
+        )
+        .file(
+            "endless.jinja",
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        )
+        .file("mute.jinja", "nothing")
+        .file("attribute.jinja", "a\n{{ messages[0].content.x.y }}")
+        .file(
+            "no/tokenizer_config.json",
+            r#"{"eos_token": "</s>", "model_max_length": 1}"#,
+        )
+        .file(
+            "broken/tokenizer_config.json",
+            "{\"chat_template\": \"x\"\n\"a\": 1}",
+        )
+        .file("bytes.jinja", b"{{ a }}\n\xff");
+    assert_snapshot!(bench.run("derive syntax.jinja").refused(2), @r#"
+    error[chat-template-syntax]: unknown statement endif
+     --> syntax.jinja:3:4
+      |
+    3 | {% endif %}
+      |    ^^^^^
+      |
+      = help: the tags of chat templates are those of Jinja, `break`, `continue` and `generation`
+    "#);
+    assert_snapshot!(bench.run("derive endless.jinja").refused(2), @r#"
+    error[not-rendered]: the chat template does not render a single user message: the chat template exceeds the limit of 20000000 steps of one render
+    --> endless.jinja
+    "#);
+    assert_snapshot!(bench.run("derive mute.jinja").refused(2), @r#"
+    error[not-derived]: the chat template renders no assistant message in any conversation that was tried; the answer is not in the render
+    --> mute.jinja
+    "#);
+    assert_snapshot!(bench.run("derive attribute.jinja").refused(2), @r#"
+    error[not-rendered]: the chat template does not render a single user message: a `str` has no attribute or item `x`
+     --> attribute.jinja:2:4
+      |
+    2 | {{ messages[0].content.x.y }}
+      |    ^^^^^^^^^^^^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(bench.run("derive no").refused(2), @r#"
+    error[no-chat-template]: there is no chat template in it
+    --> no
+     = note: there is: eos_token, model_max_length
+     = help: give a .jinja file, or a tokenizer_config.json or model folder with a chat template
+    "#);
+    assert_snapshot!(bench.run("derive broken").refused(2), @r#"
+    error[json-syntax]: not JSON: expected `,` or the closing bracket
+     --> broken/tokenizer_config.json:2:1
+      |
+    2 | "a": 1}
+      | ^
+    "#);
+    assert_snapshot!(bench.run("derive bytes.jinja").refused(2), @r#"
+    error[invalid-utf8]: invalid UTF-8 at byte 8
+     --> bytes.jinja:2:1
+      |
+    2 | �
+      | ^
+    "#);
+    assert_snapshot!(bench.run("derive missing.jinja").refused(2), @r#"error[unreadable]: cannot read missing.jinja: No such file or directory (os error 2)"#);
+}
+
+/// The counts are left out by a helper of the tests, which must leave the rest alone.
+#[test]
+fn only_counts_are_left_out() {
+    assert_eq!(
+        without_counts("a 1\nx  rounds: 12 passed, 3 failed\n2"),
+        "a 1\nx  rounds: passed, failed\n2"
+    );
+}

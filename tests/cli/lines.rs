@@ -1,0 +1,149 @@
+//! `obverse parse --jsonl`.
+
+use std::fmt::Write as _;
+
+use crate::bench::{Bench, TEMPLATE};
+use insta::assert_snapshot;
+
+/// Runs one line with a given template. The exit status and the answer.
+fn answer(line: &str) -> String {
+    let run = Bench::new().run_with("parse --jsonl template.json", line);
+    assert_eq!(run.stderr, "");
+    format!("exit {}\n{}", run.status, run.stdout)
+}
+
+#[test]
+fn each_line_is_answered_in_its_place() {
+    let bench = Bench::new();
+    let mut input = String::new();
+    let mut expected = String::new();
+    for number in 0..2000 {
+        let filler = "x".repeat(number % 37 * 40);
+        writeln!(
+            input,
+            r#"{{"id": {number}, "response": "{filler}{number}"}}"#
+        )
+        .unwrap();
+        writeln!(
+            expected,
+            r#"{{"id": {number}, "message": {{"role": "assistant", "content": "{filler}{number}"}}}}"#
+        )
+        .unwrap();
+    }
+    assert_eq!(
+        bench.run_with("parse --jsonl template.json", &input).done(),
+        expected
+    );
+    let bench = bench.file("lines", &input);
+    assert_eq!(
+        bench.run("parse --jsonl template.json lines").done(),
+        expected
+    );
+}
+
+#[test]
+fn a_line_can_bring_everything() {
+    let line = r#"{"id": {"any": [1e400]}, "prefix": "<assistant><think>", "events": true,
+        "chunks": ["hm</th", "ink>a<call>{\"arguments\": {\"n\": \"1\"}, \"name\": \"f\"}</call>", "b"],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}}]}"#;
+    assert_snapshot!(answer(&line.replace('\n', "")), @r#"
+    exit 0
+    {"id": {"any": [Infinity]}, "message": {"role": "assistant", "thinking": "hm", "content": "b", "tool_calls": [{"type": "function", "function": {"arguments": {"n": 1}, "name": "f"}}]}, "initial_events": [{"type": "region_open", "field": "thinking"}], "events": [[{"type": "region_chunk", "field": "thinking", "text": "hm", "dirty": false}], [{"type": "region_close", "field": "thinking", "value": "hm"}, {"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "a", "dirty": false}, {"type": "region_close", "field": "content", "value": "a"}, {"type": "region_open", "field": "tool_calls"}, {"type": "region_chunk", "field": "tool_calls", "text": "{\"arguments\": {\"n\": \"1\"}, \"name\": \"f\"}", "dirty": true}, {"type": "region_close", "field": "tool_calls", "value": {"type": "function", "function": {"arguments": {"n": 1}, "name": "f"}}}], [{"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}]], "final_events": [{"type": "region_close", "field": "content", "value": "b"}]}
+    "#);
+}
+
+#[test]
+fn a_message_can_be_had_before_the_end() {
+    let line = r#"{"chunks": ["<think>a</think>b"], "finalize": false, "events": true}"#;
+    assert_snapshot!(answer(line), @r#"
+    exit 0
+    {"message": {"role": "assistant", "thinking": "a"}, "initial_events": [], "events": [[{"type": "region_open", "field": "thinking"}, {"type": "region_chunk", "field": "thinking", "text": "a", "dirty": false}, {"type": "region_close", "field": "thinking", "value": "a"}, {"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}]], "final_events": []}
+    "#);
+}
+
+#[test]
+fn a_null_is_as_good_as_nothing() {
+    let line = r#"{"response": "a", "chunks": null, "prefix": null, "tools": null, "template": null, "finalize": null, "events": null, "id": null}"#;
+    assert_snapshot!(answer(line), @r#"
+    exit 0
+    {"id": null, "message": {"role": "assistant", "content": "a"}}
+    "#);
+}
+
+#[test]
+fn a_template_on_the_line_wins() {
+    let other = TEMPLATE
+        .replace("\"content\": {", "\"text\": {")
+        .replace('\n', "");
+    let line = format!("{{\"response\": \"a\", \"template\": {other}}}\n{{\"response\": \"b\"}}\n");
+    assert_snapshot!(answer(&line), @r#"
+    exit 0
+    {"message": {"role": "assistant", "text": "a"}}
+    {"message": {"role": "assistant", "content": "b"}}
+    "#);
+    let bench = Bench::new();
+    let lines =
+        format!("{{\"response\": \"a\", \"template\": {other}}}\n{{\"response\": \"b\"}}\n");
+    assert_snapshot!(bench.run_with("parse --jsonl", lines), @r#"
+    exit 1
+    --- stdout
+    {"message": {"role": "assistant", "text": "a"}}
+    {"error": {"kind": "input", "message": "the line has no `template`, and none is given as an argument"}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_bad_line_is_answered_and_stops_nothing() {
+    let bench = Bench::new();
+    let mut input = Vec::new();
+    for line in [
+        r#"{"response": "first"}"#.as_bytes(),
+        b"",
+        b"{\"response\": ",
+        b"[1]",
+        b"{\"response\": \"\xff\"}",
+        br#"{"id": 1}"#,
+        br#"{"id": 2, "response": "a", "chunks": []}"#,
+        br#"{"id": 3, "response": 1}"#,
+        br#"{"id": 4, "chunks": ["a", 1]}"#,
+        br#"{"id": 5, "response": "a", "events": 1}"#,
+        br#"{"id": 6, "response": "a", "tools": {}}"#,
+        br#"{"id": 7, "response": "a", "template": {"fields": {"a": {"opne": "x"}}}}"#,
+        br#"{"id": 8, "response": "a<call>[</call>b", "events": true}"#,
+        br#"{"id": 9, "response": "a", "prefix": "<assistant><call>[</call>"}"#,
+        br#"{"response": "last"}"#,
+    ] {
+        input.extend_from_slice(line);
+        input.push(b'\n');
+    }
+    assert_snapshot!(bench.run_with("parse --jsonl template.json", input), @r#"
+    exit 1
+    --- stdout
+    {"message": {"role": "assistant", "content": "first"}}
+    {"error": {"kind": "input", "message": "the line is not JSON: expected a value at byte 0", "span": [0, 0]}}
+    {"error": {"kind": "input", "message": "the line is not JSON: expected a value at byte 13", "span": [13, 13]}}
+    {"error": {"kind": "input", "message": "the line must be an object, not a list"}}
+    {"error": {"kind": "input", "message": "invalid UTF-8 at byte 14 of the line", "span": [14, 15]}}
+    {"id": 1, "error": {"kind": "input", "message": "the line has neither `response` nor `chunks`"}}
+    {"id": 2, "error": {"kind": "input", "message": "the line has both `response` and `chunks`"}}
+    {"id": 3, "error": {"kind": "input", "message": "response must be a string, not a number"}}
+    {"id": 4, "error": {"kind": "input", "message": "a chunk must be a string, not a number"}}
+    {"id": 5, "error": {"kind": "input", "message": "events must be a boolean, not a number"}}
+    {"id": 6, "error": {"kind": "input", "message": "tools must be a list, not an object"}}
+    {"id": 7, "error": {"kind": "template", "message": "$: a response template needs start_anchor or start_anchor_pattern\n$.fields.a.opne: a field has no key \"opne\""}}
+    {"id": 8, "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [7, 8], "raw": "[", "hint": "set content_args.allow_non_json to take such a region as text"}, "message": {"role": "assistant", "content": "b"}, "initial_events": [], "events": [[{"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "a", "dirty": false}, {"type": "region_close", "field": "content", "value": "a"}, {"type": "region_open", "field": "tool_calls"}, {"type": "region_chunk", "field": "tool_calls", "text": "[", "dirty": true}, {"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}]], "final_events": [{"type": "region_close", "field": "content", "value": "b"}]}
+    {"id": 9, "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "set content_args.allow_non_json to take such a region as text"}, "message": {"role": "assistant"}}
+    {"message": {"role": "assistant", "content": "last"}}
+    --- stderr
+    "#);
+}
+
+#[test]
+fn a_template_that_is_broken_is_refused_before_any_line() {
+    let bench = Bench::new().file("broken.json", "{");
+    let told = bench
+        .run_with("parse --jsonl broken.json", "{\"response\": \"a\"}")
+        .refused(2);
+    assert!(told.contains("broken.json:1:2"), "{told}");
+}

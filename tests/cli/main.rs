@@ -1,0 +1,9 @@
+//! The binary as its users call it: arguments and files in; exit status, standard output and standard error out.
+
+mod bench;
+mod derive;
+mod lines;
+mod parse;
+mod reference;
+mod render;
+mod usage;

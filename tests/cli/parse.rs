@@ -1,0 +1,530 @@
+//! `obverse parse`.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::bench::{self, Bench, TEMPLATE};
+use insta::assert_snapshot;
+
+#[test]
+fn a_response_becomes_a_message() {
+    let bench = Bench::new().file("response", "<think>hm</think>Hé!</assistant>\n");
+    let message = bench.run("parse template.json response").done();
+    assert_snapshot!(message, @r#"
+    {
+      "role": "assistant",
+      "thinking": "hm",
+      "content": "Hé!"
+    }
+    "#);
+    for arguments in ["parse template.json", "parse template.json -"] {
+        let input = bench.read("response");
+        assert_eq!(bench.run_with(arguments, input).done(), message);
+    }
+    let template = bench.read("template.json");
+    assert_eq!(bench.run_with("parse - response", template).done(), message);
+}
+
+#[test]
+fn a_tokenizer_config_holds_the_template_too() {
+    let config = format!("{{\"eos_token\": \"x\", \"response_template\": {TEMPLATE}}}");
+    let bench = Bench::new().file("model/tokenizer_config.json", config);
+    let message = bench
+        .run_with("parse model/tokenizer_config.json", "Hi")
+        .done();
+    assert_eq!(bench.run_with("parse model", "Hi").done(), message);
+    assert_eq!(message, bench.run_with("parse template.json", "Hi").done());
+}
+
+#[test]
+fn what_follows_the_anchor_in_the_prefix_is_parsed_first() {
+    let bench = Bench::new().file("prefix", "<user>x</user>\n<assistant><think>");
+    let message = bench
+        .run_with("parse template.json --prefix-file prefix", "hm</think>Hi")
+        .done();
+    assert_snapshot!(message, @r#"
+    {
+      "role": "assistant",
+      "thinking": "hm",
+      "content": "Hi"
+    }
+    "#);
+    let arguments = ["parse", "template.json", "--prefix", &bench.read("prefix")];
+    assert_eq!(bench.run_all(&arguments, "hm</think>Hi").done(), message);
+}
+
+#[test]
+fn tools_type_the_arguments() {
+    let tools = r#"[{"type": "function", "function": {"name": "f", "parameters":
+        {"type": "object", "properties": {"n": {"type": "integer"}}}}}]"#;
+    let bench = Bench::new().file("tools.json", tools);
+    let response =
+        r#"<call>{"name": "f", "arguments": {"n": "123456789012345678901234567890"}}</call>"#;
+    let typed = bench
+        .run_with("parse template.json --tools tools.json", response)
+        .done();
+    assert!(
+        typed.contains("\"n\": 123456789012345678901234567890\n"),
+        "{typed}"
+    );
+    let bare = bench.run_with("parse template.json", response).done();
+    assert!(
+        bare.contains("\"n\": \"123456789012345678901234567890\"\n"),
+        "{bare}"
+    );
+}
+
+#[test]
+fn values_are_spelled_as_python_spells_them() {
+    let response = r#"<call>{"a": [NaN, -Infinity, 1e16, 1.0, "\u202e\u0000\u007f"]}</call>"#;
+    let message = Bench::new()
+        .run_with("parse template.json", response)
+        .done();
+    assert_snapshot!(message, @r#"
+    {
+      "role": "assistant",
+      "tool_calls": [
+        {
+          "type": "function",
+          "function": {
+            "a": [
+              NaN,
+              -Infinity,
+              1e+16,
+              1.0,
+              "\u202e\u0000\u007f"
+            ]
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn events_come_one_a_line() {
+    let run = Bench::new().run_all(
+        &[
+            "parse",
+            "template.json",
+            "--events",
+            "--prefix",
+            "<assistant><think>a",
+        ],
+        "b</think>\n<call>{\"name\": 1}</call>",
+    );
+    assert_snapshot!(run.done(), @r#"
+    {"type": "region_open", "field": "thinking"}
+    {"type": "region_chunk", "field": "thinking", "text": "a", "dirty": false}
+    {"type": "region_chunk", "field": "thinking", "text": "b", "dirty": false}
+    {"type": "region_close", "field": "thinking", "value": "ab"}
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "\n", "dirty": false}
+    {"type": "region_close", "field": "content", "value": ""}
+    {"type": "region_open", "field": "tool_calls"}
+    {"type": "region_chunk", "field": "tool_calls", "text": "{\"name\": 1}", "dirty": true}
+    {"type": "region_close", "field": "tool_calls", "value": {"type": "function", "function": {"name": 1}}}
+    {"type": "message", "message": {"role": "assistant", "thinking": "ab", "tool_calls": [{"type": "function", "function": {"name": 1}}]}}
+    "#);
+}
+
+#[test]
+fn events_are_written_before_more_is_read() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(bench::binary())
+        .args(["parse", "template.json", "--events"])
+        .current_dir(bench.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut next = bench::lines_of(child.stdout.take().unwrap());
+    // A character of four bytes and a delimiter arrive cut in two, and no line ever ends.
+    input.write_all(b"a\xf0\x9f").unwrap();
+    assert!(next().contains("region_open"));
+    assert!(next().contains("\"text\": \"a\""));
+    input.write_all(b"\x98\x80b<thi").unwrap();
+    assert!(next().contains("\"text\": \"\u{1f600}b\""));
+    input.write_all(b"nk>").unwrap();
+    assert!(next().contains("region_close"));
+    assert!(next().contains("\"field\": \"thinking\""));
+    drop(input);
+    assert!(next().contains("region_close"));
+    assert!(next().starts_with(r#"{"type": "message""#));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_template_that_is_not_json_is_shown_with_its_place() {
+    let bench = Bench::new().file(
+        "broken.json",
+        "{\n  \"fields\": {\n    \"content\": {},\n  }\n}\n",
+    );
+    assert_snapshot!(bench.run("parse broken.json").refused(2), @r#"
+    error[json-syntax]: not JSON: expected a key in double quotes
+     --> broken.json:4:3
+      |
+    4 |   }
+      |   ^
+    "#);
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_the_nearest_known_one() {
+    let broken = TEMPLATE.replace("\"close\": \"</think>\"", "\"closes\": \"</think>\"");
+    let bench = Bench::new().file("broken.json", broken);
+    assert_snapshot!(bench.run("parse broken.json").refused(2), @r#"
+    error[unknown-key]: a field has no key "closes"
+     --> broken.json:5:37
+      |
+    5 |     "thinking": {"open": "<think>", "closes": "</think>"},
+      |                                     ^^^^^^^^
+      |
+      = note: at $.fields.thinking.closes
+      = help: did you mean `close`?
+    "#);
+}
+
+#[test]
+fn a_bad_pattern_is_shown_with_the_place_inside_it() {
+    let broken = TEMPLATE.replace("</assistant>\\\\s*", "\\\\s*(?<end></assistant>");
+    let bench = Bench::new().file("broken.json", broken);
+    assert_snapshot!(bench.run("parse broken.json").refused(2), @r#"
+    error[bad-pattern]: close_pattern does not compile: `)` is missing
+     --> broken.json:6:58
+      |
+    6 |     "content": {"close_pattern": "\\s*(?<end></assistant>"},
+      |                                                          ^ `)` is missing
+      |
+      = note: at $.fields.content.close_pattern
+    "#);
+}
+
+#[test]
+fn everything_that_is_wrong_is_shown() {
+    let broken = r#"{"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}"#;
+    let bench = Bench::new().file("broken.json", broken);
+    assert_snapshot!(bench.run("parse broken.json").refused(2), @r#"
+    error[empty-literal]: start_anchor must not be empty text
+     --> broken.json:1:18
+      |
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                  ^^
+      |
+      = note: at $.start_anchor
+      = help: leave the key out where nothing stands
+
+    error[wrong-type]: open must be a string or a list of strings, not a number
+     --> broken.json:1:47
+      |
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                               ^
+      |
+      = note: at $.fields.a.open
+
+    error[two-implicit-fields]: nothing opens "c", nor "b": only one field may do without
+     --> broken.json:1:60
+      |
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                                            ^^^
+      |
+      = note: at $.fields.c
+      = help: give it open or open_pattern
+
+    error[unknown-content]: there is no content parser "xml"
+     --> broken.json:1:77
+      |
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                                                             ^^^^^
+      |
+      = note: at $.fields.c.content
+      = help: the content parsers are text, int, float, bool, json, xml-inline, kv-lines
+
+    error[unknown-key]: a response template has no key "x"
+     --> broken.json:1:86
+      |
+    1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
+      |                                                                                      ^^^
+      |
+      = note: at $.x
+      = help: its keys are version, defaults, fields, start_anchor, start_anchor_pattern
+    "#);
+}
+
+#[test]
+fn a_config_without_a_response_template_is_told_from_one() {
+    let bench = Bench::new().file("config.json", r#"{"chat_template": "x"}"#);
+    assert_snapshot!(bench.run("parse config.json").refused(2), @r#"
+    error[no-response-template]: the config holds no response template
+    --> config.json
+     = help: derive a response template from the chat template and store it under `response_template`
+    "#);
+}
+
+#[test]
+fn a_file_that_is_missing_is_named() {
+    let bench = Bench::new();
+    assert_snapshot!(bench.run("parse missing.json").refused(2), @r#"error[unreadable]: cannot read missing.json: No such file or directory (os error 2)"#);
+    assert_snapshot!(bench.run("parse template.json missing").refused(2), @r#"error[unreadable]: cannot read missing: No such file or directory (os error 2)"#);
+    assert_snapshot!(bench.run("parse template.json --tools missing").refused(2), @r#"error[unreadable]: cannot read missing: No such file or directory (os error 2)"#);
+    assert_snapshot!(bench.run("parse template.json --prefix-file missing").refused(2), @r#"error[unreadable]: cannot read missing: No such file or directory (os error 2)"#);
+    assert_snapshot!(bench.run("parse template.json .").refused(2), @r#"error[unreadable]: cannot read .: Is a directory (os error 21)"#);
+}
+
+#[test]
+fn tools_that_are_no_list_are_refused() {
+    let bench = Bench::new().file("tools.json", "\n {\"a\": 1}");
+    assert_snapshot!(bench.run("parse template.json --tools tools.json").refused(2), @r#"
+    error[wrong-type]: the tools must be a list, not an object
+     --> tools.json:2:2
+      |
+    2 |  {"a": 1}
+      |  ^
+    "#);
+}
+
+/// The rest of the message is there, and not as a message.
+#[test]
+fn a_truncated_tool_call_leaves_the_rest_of_the_message() {
+    let response = "<think>hm</think>one moment\n<call>{\"name\": \"f\", \"argu";
+    let run = Bench::new().run_with("parse template.json", response);
+    assert_snapshot!(run, @r#"
+    exit 1
+    --- stdout
+    {
+      "error": {
+        "kind": "json",
+        "message": "field 'tool_calls': the region is not JSON: the string that begins here does not end",
+        "field": "tool_calls",
+        "span": [
+          34,
+          53
+        ],
+        "raw": "{\"name\": \"f\", \"argu",
+        "hint": "set content_args.allow_non_json to take such a region as text"
+      },
+      "message": {
+        "role": "assistant",
+        "thinking": "hm",
+        "content": "one moment"
+      }
+    }
+    --- stderr
+    error[json]: field 'tool_calls': the region is not JSON: the string that begins here does not end
+     --> <stdin>:2:7
+      |
+    2 | <call>{"name": "f", "argu
+      |       ^^^^^^^^^^^^^^^^^^^
+      |
+      = note: field `tool_calls`, bytes 34 to 53
+      = note: the response ends inside this region
+      = note: raw text: {"name": "f", "argu
+      = help: set content_args.allow_non_json to take such a region as text
+    "#);
+}
+
+#[test]
+fn what_follows_a_broken_region_is_parsed() {
+    let response = "a\n<call>[1</call>b<call>{\"name\": 1}</call><call>\u{1b}[31m\u{202e}</call>";
+    let run = Bench::new().run_with("parse template.json", response);
+    assert_snapshot!(run, @r#"
+    exit 1
+    --- stdout
+    {
+      "error": {
+        "kind": "json",
+        "message": "field 'tool_calls': the region is not JSON: expected `,` or the closing bracket",
+        "field": "tool_calls",
+        "span": [
+          8,
+          10
+        ],
+        "raw": "[1",
+        "hint": "set content_args.allow_non_json to take such a region as text"
+      },
+      "further_errors": [
+        {
+          "kind": "json",
+          "message": "field 'tool_calls': the region is not JSON: expected a value",
+          "field": "tool_calls",
+          "span": [
+            48,
+            56
+          ],
+          "raw": "\u001b[31m\u202e",
+          "hint": "set content_args.allow_non_json to take such a region as text"
+        }
+      ],
+      "message": {
+        "role": "assistant",
+        "content": "b",
+        "tool_calls": [
+          {
+            "type": "function",
+            "function": {
+              "name": 1
+            }
+          }
+        ]
+      }
+    }
+    --- stderr
+    error[json]: field 'tool_calls': the region is not JSON: expected `,` or the closing bracket
+     --> <stdin>:2:7
+      |
+    2 | <call>[1</call>b<call>{"name": 1}</call><call>\u{1b}[31m\u{202e}</call>
+      |       ^^
+      |
+      = note: field `tool_calls`, bytes 8 to 10
+      = note: raw text: [1
+      = help: set content_args.allow_non_json to take such a region as text
+
+    error[json]: field 'tool_calls': the region is not JSON: expected a value
+     --> <stdin>:2:47
+      |
+    2 | <call>[1</call>b<call>{"name": 1}</call><call>\u{1b}[31m\u{202e}</call>
+      |                                               ^^^^^^^^^^^^^^^^^^
+      |
+      = note: field `tool_calls`, bytes 48 to 56
+      = note: raw text: \u{1b}[31m\u{202e}
+      = help: set content_args.allow_non_json to take such a region as text
+    "#);
+}
+
+#[test]
+fn broken_regions_are_events_too() {
+    let response = "a<call>[1</call>b";
+    let run = Bench::new().run_with("parse template.json --events", response);
+    assert_snapshot!(run, @r#"
+    exit 1
+    --- stdout
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "a", "dirty": false}
+    {"type": "region_close", "field": "content", "value": "a"}
+    {"type": "region_open", "field": "tool_calls"}
+    {"type": "region_chunk", "field": "tool_calls", "text": "[1", "dirty": true}
+    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected `,` or the closing bracket", "field": "tool_calls", "span": [7, 9], "raw": "[1", "hint": "set content_args.allow_non_json to take such a region as text"}}
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}
+    {"type": "region_close", "field": "content", "value": "b"}
+    {"type": "partial_message", "message": {"role": "assistant", "content": "b"}}
+    --- stderr
+    error[json]: field 'tool_calls': the region is not JSON: expected `,` or the closing bracket
+    --> <stdin>
+     = note: field `tool_calls`, bytes 7 to 9
+     = note: raw text: [1
+     = help: set content_args.allow_non_json to take such a region as text
+    "#);
+}
+
+#[test]
+fn a_prefix_with_a_broken_region_is_an_error() {
+    let bench = Bench::new();
+    let arguments = [
+        "parse",
+        "template.json",
+        "--prefix",
+        "<assistant><call>[</call>",
+    ];
+    assert_snapshot!(bench.run_all(&arguments, "Hi"), @r#"
+    exit 1
+    --- stdout
+    {
+      "error": {
+        "kind": "json",
+        "message": "field 'tool_calls': the region is not JSON: expected a value",
+        "field": "tool_calls",
+        "span": [
+          0,
+          0
+        ],
+        "raw": "[",
+        "hint": "set content_args.allow_non_json to take such a region as text"
+      },
+      "message": {
+        "role": "assistant"
+      }
+    }
+    --- stderr
+    error[json]: field 'tool_calls': the region is not JSON: expected a value
+    --> the prefix
+     = note: field `tool_calls`, bytes 0 to 0
+     = note: raw text: [
+     = help: set content_args.allow_non_json to take such a region as text
+    "#);
+    let with_events = [arguments.as_slice(), &["--events"]].concat();
+    let run = bench.run_all(&with_events, "Hi");
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @r#"
+    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "set content_args.allow_non_json to take such a region as text"}}
+    {"type": "partial_message", "message": {"role": "assistant"}}
+    "#);
+}
+
+#[test]
+fn a_required_field_that_is_missing_is_an_error() {
+    let required = TEMPLATE.replace(
+        "\"open\": \"<think>\"",
+        "\"optional\": false, \"open\": \"<think>\"",
+    );
+    let bench = Bench::new().file("required.json", required);
+    assert_snapshot!(bench.run_with("parse required.json", "Hi"), @r#"
+    exit 1
+    --- stdout
+    {
+      "error": {
+        "kind": "required",
+        "message": "required by the response template, but not in the response: thinking"
+      },
+      "message": {
+        "role": "assistant",
+        "content": "Hi"
+      }
+    }
+    --- stderr
+    error[required]: required by the response template, but not in the response: thinking
+    --> <stdin>
+    "#);
+}
+
+#[test]
+fn invalid_utf8_is_shown_with_its_place() {
+    let bench = Bench::new();
+    let response = b"one\ntw\xffo";
+    assert_snapshot!(bench.run_with("parse template.json", response).refused(2), @r#"
+    error[invalid-utf8]: invalid UTF-8 at byte 6
+     --> <stdin>:2:3
+      |
+    2 | tw�o
+      |   ^
+    "#);
+    // The events before it have happened; the message has not.
+    assert_snapshot!(bench.run_with("parse template.json --events", response), @r#"
+    exit 2
+    --- stdout
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "one\ntw", "dirty": false}
+    --- stderr
+    error[invalid-utf8]: invalid UTF-8 at byte 6
+    --> <stdin>
+    "#);
+    let truncated = bench.run_with("parse template.json --events", b"one\xe2\x82");
+    assert_snapshot!(truncated, @r#"
+    exit 2
+    --- stdout
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "one", "dirty": false}
+    --- stderr
+    error[invalid-utf8]: invalid UTF-8 at byte 3 (the input ends inside a character)
+    --> <stdin>
+    "#);
+    let bench = bench.file("bad.json", b"{\n\"a\": \"\xff\"}");
+    assert_snapshot!(bench.run("parse bad.json").refused(2), @r#"
+    error[invalid-utf8]: invalid UTF-8 at byte 8
+     --> bad.json:2:7
+      |
+    2 | "a": "�"}
+      |       ^
+    "#);
+}
