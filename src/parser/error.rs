@@ -28,7 +28,7 @@ pub struct ParseError {
     pub span: Option<Range<usize>>,
     /// The region's text as the model wrote it, the prefix's part included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub raw: Option<String>,
+    pub raw: Option<Box<str>>,
 }
 
 /// The kinds of [`ParseError`].
