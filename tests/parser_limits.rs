@@ -147,6 +147,17 @@ fn after_a_region_that_does_not_parse_the_rest_is_read() {
 }
 
 #[test]
+fn what_a_delimiter_looks_back_at_is_kept() {
+    let looking_back =
+        r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "(?<=end)\\."}}}"#;
+    let long = "text ".repeat(10_000) + "end";
+    let outcome = parse(&template(looking_back), "", &[], &[&long, ".", "more"]);
+    assert_eq!(outcome.result.unwrap()["content"], "more".into());
+    assert_eq!(outcome.events[1].len(), 0);
+    assert_eq!(outcome.events[2].len(), 3);
+}
+
+#[test]
 fn twenty_thousand_calls_in_one_piece() {
     let call = r#"Text. <call>{"name": "f", "arguments": {"text": "<think> < [x]"}}</call>"#;
     let response = call.repeat(20_000);
