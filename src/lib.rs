@@ -42,3 +42,7 @@ pub mod parser;
 pub mod pattern;
 pub mod response_template;
 pub mod value;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -219,6 +219,12 @@ fn errors_have_their_place() {
     assert_eq!(error.diagnostic.code, "chat-template-syntax");
     let span = error.diagnostic.place.span.clone().expect("a span");
     assert!((16..=23).contains(&span.start), "{span:?}");
+    let source = "{{ f(a= b ''é}";
+    let span = syntax(source).diagnostic.place.span.expect("a span");
+    assert!(
+        source.get(span.clone()).is_some(),
+        "{span:?} cuts a character"
+    );
     let error = syntax("{% if x %}");
     assert!(error.diagnostic.hint.is_some(), "{error}");
 

@@ -1,6 +1,6 @@
-//! Bulk work: one line in, one line out, in the same order, on all cores.
+//! Bulk work on all cores, its results in order: [`spread`] for a few big items, [`answer_lines`] for lines.
 //!
-//! A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
+//! Of lines there is one out for one in. //! A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
 //! order of the batches. For each batch in flight the writer holds the end of a channel of its own, so waiting for them
 //! in order is all the ordering there is. Their number is bounded, and with it the memory: a slow writer stops the
 //! reader. A line that arrives alone is a batch, and the writer flushes whenever it would have to wait.
@@ -9,7 +9,8 @@ use std::io::{self, Read, Write};
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TryRecvError};
 use std::thread;
 
 use super::input;
@@ -98,6 +99,63 @@ pub(crate) fn answer_lines(
             Ok(()) => Ended::Answered { all_well },
             Err(error) => Ended::Unreadable(error),
         })
+    })
+}
+
+/// Does the same work on each item, on all cores, and hands the results on in the order of the items, each as soon as it
+/// is its turn.
+///
+/// # Errors
+///
+/// What `take` returns; no further item is begun then.
+pub(crate) fn spread<T: Sync, R: Send, E>(
+    items: &[T],
+    work: &(dyn Fn(&T) -> R + Sync),
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let (senders, receivers): (Vec<_>, Vec<_>) = items.iter().map(|_| mpsc::channel::<R>()).unzip();
+    let senders: Vec<Mutex<Option<Sender<R>>>> = senders
+        .into_iter()
+        .map(|sender| Mutex::new(Some(sender)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work_off = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else {
+                return;
+            };
+            // Gone with this turn, so that the receiver does not wait for a worker that panicked.
+            let sender = senders[index]
+                .lock()
+                .ok()
+                .and_then(|mut sender| sender.take());
+            let result = work(item);
+            if let Some(sender) = sender {
+                let _ = sender.send(result);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..workers.min(items.len()) {
+            let started = thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, work_off);
+            if started.is_err() {
+                work_off();
+            }
+        }
+        for receiver in receivers {
+            let Ok(result) = receiver.recv() else {
+                break;
+            };
+            if let Err(error) = take(result) {
+                next.store(items.len(), Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
     })
 }
 
@@ -270,6 +328,28 @@ mod tests {
         .unwrap();
         assert!(matches!(ended, Ended::Unreadable(_)));
         assert_eq!(out, b"A\n");
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..200).collect();
+        let mut seen = Vec::new();
+        let slow_first = |item: &u64| {
+            thread::sleep(std::time::Duration::from_millis(
+                5 * u64::from(item % 7 == 0),
+            ));
+            *item
+        };
+        let all = spread(&items, &slow_first, |item| {
+            seen.push(item);
+            Ok::<_, ()>(())
+        });
+        assert_eq!((all, &seen), (Ok(()), &items));
+        let stopped = spread(&items, &slow_first, |item| {
+            if item == 3 { Err(item) } else { Ok(()) }
+        });
+        assert_eq!(stopped, Err(3));
+        assert_eq!(spread(&[], &slow_first, Err), Ok(()));
     }
 
     #[test]

@@ -45,8 +45,11 @@ impl Document {
 /// Diagnostics about one document, and the exit status that they lead to.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
+    /// What the tool exits with if this stops it.
     pub(crate) status: Status,
+    /// At least one.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What they speak of.
     pub(crate) document: Option<Document>,
     /// Further facts, each a line, shown below every diagnostic.
     pub(crate) notes: Vec<String>,

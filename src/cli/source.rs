@@ -28,6 +28,7 @@ pub(crate) struct SourceArgs {
 /// A chat template source, ready to be used.
 #[derive(Debug)]
 pub(crate) struct Opened {
+    /// The chat templates, which know their special tokens.
     pub(crate) source: ChatTemplateSource,
 }
 

@@ -12,6 +12,9 @@ pub(super) const REASONING: &str = "Brindle oxbow";
 pub(super) const SYSTEM: &str = "Umber marble";
 pub(super) const TOOL_RESULT: &str = "Pewter sloop";
 
+/// The message key of tool calls.
+pub(super) const CALLS_KEY: &str = "tool_calls";
+
 /// One tool call of a message that is to be rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
@@ -180,12 +183,12 @@ pub(super) enum ArgumentsForm {
     JsonText,
 }
 
-/// How a message with calls says that it has no content.
+/// How a message with calls says that it has no content. A content of `null` is no third way: transformers drops such keys
+/// before it renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoContent {
     Absent,
     Empty,
-    Null,
 }
 
 impl NoContent {
@@ -194,7 +197,6 @@ impl NoContent {
         match self {
             Self::Absent => None,
             Self::Empty => Some(Value::from("")),
-            Self::Null => Some(Value::Null),
         }
     }
 }
@@ -230,7 +232,7 @@ impl Dialect {
                 .iter()
                 .map(|call| self.write_call(call))
                 .collect::<Vec<_>>();
-            written.insert("tool_calls".to_owned(), calls.into());
+            written.insert(CALLS_KEY.to_owned(), calls.into());
         }
         Value::Object(written)
     }

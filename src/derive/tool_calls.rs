@@ -3,11 +3,13 @@
 use super::anchor::Anchor;
 use super::arguments::{self, ArgumentTag};
 use super::evidence::{Evidence, Sample};
+use super::finding::Finding;
 use super::json_shape::{self, Place};
 use super::lab::{Context, Lab};
-use super::probe::{self, ArgumentsForm, Assistant, Call, Dialect, NoContent};
+use super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
 use super::reasoning::Reasoning;
 use super::text::{self, Repeated};
+use crate::chat_template::RenderError;
 use crate::value::Value;
 
 /// How a chat template writes tool calls.
@@ -65,8 +67,8 @@ pub(super) struct Found {
     /// The dialect in which the template renders calls.
     pub(super) dialect: Dialect,
     pub(super) evidence: Vec<Evidence>,
-    /// Why there is no answer although calls are rendered.
-    pub(super) obstacle: Option<String>,
+    /// Why there is no answer, where there ought to be one.
+    pub(super) obstacle: Option<Finding>,
 }
 
 /// One rendered turn with calls, cut where the calls are.
@@ -94,52 +96,27 @@ pub(super) fn read(
     (reasoning, reasoning_key): (Option<&Reasoning>, Option<&str>),
     end: &str,
 ) -> Found {
-    let mut dialect = Dialect {
+    let standard = Dialect {
         reasoning_key: reasoning_key.map(str::to_owned),
         ..Dialect::standard()
     };
-    let one = Assistant::calling([probe::call(0)]);
-    let mut obstacle = None;
-    let mut candidates = Vec::new();
-    for (arguments, no_content) in spellings() {
-        dialect.arguments = arguments;
-        dialect.no_content = no_content;
-        let Some(full) = rendered(lab, context, &dialect, &one) else {
-            continue;
-        };
-        let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
-            continue;
-        };
-        match cut(said, &one.calls) {
-            Some(single) => {
-                let answer = probe::tool_result(&one.calls[0], probe::TOOL_RESULT);
-                let goes_on = context.and(dialect.write(&one)).and(answer);
-                let defects = usize::from(anchor.follows(said, end))
-                    + usize::from(lab.prompt(&goes_on).is_err());
-                candidates.push((defects, dialect.clone(), single, full));
-            }
-            None => {
-                obstacle.get_or_insert_with(|| {
-                    format!("calls are rendered, but not as JSON, nor as a name beside arguments that are JSON or stand in tags:\n{said}")
-                });
-            }
+    let Spelled {
+        dialect,
+        single,
+        full,
+    } = match spell(lab, context, anchor, &standard, end) {
+        Ok(spelled) => spelled,
+        Err(obstacle) => {
+            return Found {
+                calls: None,
+                dialect: standard,
+                evidence: Vec::new(),
+                obstacle,
+            };
         }
-    }
-    // A spelling in which the message stays one turn and the conversation can go on after it, if there is one.
-    candidates.sort_by_key(|(defects, ..)| *defects);
-    let Some((_, dialect, single, full)) = candidates.into_iter().next() else {
-        return Found {
-            calls: None,
-            dialect: Dialect {
-                reasoning_key: reasoning_key.map(str::to_owned),
-                ..Dialect::standard()
-            },
-            evidence: Vec::new(),
-            obstacle,
-        };
     };
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
-    let double_render = rendered(lab, context, &dialect, &two);
+    let double_render = rendered(lab, context, &dialect, &two).ok().flatten();
     let double = double_render
         .as_deref()
         .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
@@ -160,13 +137,88 @@ pub(super) fn read(
     }
 }
 
+/// A spelling in which the template renders a call, and the call in it.
+struct Spelled {
+    dialect: Dialect,
+    single: Cut,
+    full: String,
+}
+
+/// Finds a spelling in which a message with one call is rendered as one turn after which the conversation can go on; failing
+/// that, one in which it is rendered. The error says why there is none, where the template ought to have one.
+fn spell(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    standard: &Dialect,
+    end: &str,
+) -> Result<Spelled, Option<Finding>> {
+    let one = Assistant::calling([probe::call(0)]);
+    let mut found: Vec<(usize, Spelled)> = Vec::new();
+    let mut not_understood = None;
+    let mut refusal = None;
+    for (arguments, no_content) in spellings() {
+        let dialect = Dialect {
+            arguments,
+            no_content,
+            ..standard.clone()
+        };
+        let full = match rendered(lab, context, &dialect, &one) {
+            Ok(Some(full)) => full,
+            Ok(None) => continue,
+            Err(error) => {
+                refusal.get_or_insert(error);
+                continue;
+            }
+        };
+        let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
+            continue;
+        };
+        let Some(single) = cut(said, &one.calls) else {
+            not_understood.get_or_insert_with(|| said.to_owned());
+            continue;
+        };
+        let answer = probe::tool_result(&one.calls[0], probe::TOOL_RESULT);
+        let goes_on = context.and(dialect.write(&one)).and(answer);
+        let defects =
+            usize::from(anchor.follows(said, end)) + usize::from(lab.prompt(&goes_on).is_err());
+        found.push((
+            defects,
+            Spelled {
+                dialect,
+                single,
+                full,
+            },
+        ));
+    }
+    found.sort_by_key(|(defects, _)| *defects);
+    if let Some((_, spelled)) = found.into_iter().next() {
+        return Ok(spelled);
+    }
+    Err(match (not_understood, refusal) {
+        (Some(said), _) => Some(Finding::error(
+            "calls-not-understood",
+            format!(
+                "calls are rendered, but not as JSON, nor as a name beside arguments that are JSON or stand in tags:\n{said}"
+            ),
+        )),
+        (None, Some(error)) if lab.constants().any(|constant| constant == CALLS_KEY) => {
+            Some(Finding::warning(
+                "calls-not-rendered",
+                format!(
+                    "the chat template speaks of {CALLS_KEY}, but renders none in any spelling that was tried; {error}"
+                ),
+            ))
+        }
+        _ => None,
+    })
+}
+
 /// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
 fn spellings() -> impl Iterator<Item = (ArgumentsForm, NoContent)> {
     [ArgumentsForm::Object, ArgumentsForm::JsonText]
         .into_iter()
-        .flat_map(|form| {
-            [NoContent::Absent, NoContent::Empty, NoContent::Null].map(|content| (form, content))
-        })
+        .flat_map(|form| [NoContent::Absent, NoContent::Empty].map(|content| (form, content)))
 }
 
 /// The render of a message with calls, if every call is in it.
@@ -175,8 +227,8 @@ fn rendered(
     context: &Context,
     dialect: &Dialect,
     message: &Assistant,
-) -> Option<String> {
-    let full = lab.turn(context, &dialect.write(message)).ok()?.full;
+) -> Result<Option<String>, RenderError> {
+    let full = lab.turn(context, &dialect.write(message))?.full;
     let shown = |call: &Call| {
         full.contains(&call.name)
             && call
@@ -184,7 +236,7 @@ fn rendered(
                 .values()
                 .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
     };
-    message.calls.iter().all(shown).then_some(full)
+    Ok(message.calls.iter().all(shown).then_some(full))
 }
 
 /// Looks at arguments that are no strings: some templates say so beside the key.

@@ -28,7 +28,7 @@ pub struct ParseError {
     pub span: Option<Range<usize>>,
     /// The region's text as the model wrote it, the prefix's part included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub raw: Option<String>,
+    pub raw: Option<Box<str>>,
 }
 
 /// The kinds of [`ParseError`].
@@ -67,6 +67,12 @@ impl Serialize for ErrorKind {
 }
 
 impl ParseError {
+    /// Whether the parser reads no further. After an error of which this is false it leaves out the region and goes on with
+    /// the next call; after one of which it is true every further call fails.
+    pub fn is_final(&self) -> bool {
+        !matches!(self.kind, ErrorKind::Content(_) | ErrorKind::Merge)
+    }
+
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,

@@ -323,7 +323,7 @@ impl Machine {
         let end = self.in_response(region.start + region.body.len());
         ParseError {
             span: field.map(|_| start..end),
-            raw: field.map(|_| region.body.clone()),
+            raw: field.map(|_| region.body.as_str().into()),
             field: name,
             ..ParseError::new(ErrorKind::Limit, message)
         }
@@ -349,7 +349,7 @@ impl Machine {
         let broken = |error: ParseError| ParseError {
             field: Some(field.name.clone()),
             span: Some(span.clone()),
-            raw: Some(region.body.clone()),
+            raw: Some(region.body.as_str().into()),
             ..error
         };
         if self.closed > self.limits.regions {

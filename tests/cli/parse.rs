@@ -28,8 +28,11 @@ fn a_response_becomes_a_message() {
 #[test]
 fn a_tokenizer_config_holds_the_template_too() {
     let config = format!("{{\"eos_token\": \"x\", \"response_template\": {TEMPLATE}}}");
-    let bench = Bench::new().file("tokenizer_config.json", config);
-    let message = bench.run_with("parse tokenizer_config.json", "Hi").done();
+    let bench = Bench::new().file("model/tokenizer_config.json", config);
+    let message = bench
+        .run_with("parse model/tokenizer_config.json", "Hi")
+        .done();
+    assert_eq!(bench.run_with("parse model", "Hi").done(), message);
     assert_eq!(message, bench.run_with("parse template.json", "Hi").done());
 }
 

@@ -14,6 +14,8 @@ pub struct Seen {
     pub refused: bool,
     pub failed: bool,
     pub endless: bool,
+    /// Ours gave up at a pattern that backtracks.
+    pub gave_up: bool,
     /// The reference's answer depends on where the prefix ends.
     pub prefix_differs: bool,
     /// The reference's answer depends on the chunks.
@@ -79,6 +81,14 @@ impl Case {
         let (reference, in_pieces) = (&runs[0], &runs[1]);
         seen.failed = reference.get("error").is_some();
         seen.endless = is_endless(reference);
+        if let Err(failure) = &whole.result
+            && failure.error.kind == ErrorKind::Limit
+            && !self.steady
+            && !seen.endless
+        {
+            seen.gave_up = true;
+            return Ok(seen);
+        }
         if let Err(text) = compare_whole(&whole, reference, true) {
             // Where the prefix ends is where a chunk ends: what counts is the text as one.
             let as_one = answer.get("as_one").filter(|_| !self.prefix.is_empty());

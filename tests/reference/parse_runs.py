@@ -10,7 +10,8 @@ One out, with an answer for each run:
 
 `events` has a list for each chunk and one for the end, in the short form of `tests/cases`, as the reference gives them. What
 fails has, instead of a message, `"error": {"stage", "type", "message", "field"}` and the message so far as `output`. A document
-that is refused is answered with `{"refused": TEXT}`. With `as_one` there is also an answer of that name: for the first run with
+that is refused is answered with `{"refused": TEXT}`. With `go_on` the chunks after one that fails are fed all the same, and in
+the place of its events stands `{"failed": TYPE}`. With `as_one` there is also an answer of that name: for the first run with
 what follows the prefix's anchor fed in front of it, as one text.
 
 A parser that passes `MOST` times in a row over delimiters without taking any text never ends; it fails with the type `Timeout`.
@@ -66,7 +67,12 @@ def run(template, question, chunks):
         for chunk in chunks:
             # Feeding nothing is feeding all the same.
             parser._last_scan = None
-            events.append([short(event) for event in parser.feed(chunk)])
+            try:
+                events.append([short(event) for event in parser.feed(chunk)])
+            except Exception as error:
+                if not question.get("go_on"):
+                    raise
+                events.append({"failed": type(error).__name__})
         stage = "finalize"
         answer["message"], last = parser.finalize()
         events.append([short(event) for event in last])

@@ -50,18 +50,16 @@ pub fn parse(
         }
     };
     outcome.initial = join_chunks(parser.initial_events().iter().cloned());
-    let failed = |stage, error, parser: &ResponseParser| {
-        Err(Failure {
-            stage,
-            error,
-            output: Some(parser.message().clone()),
-        })
+    let failed = |stage, error, parser: &ResponseParser| Failure {
+        stage,
+        error,
+        output: Some(parser.message().clone()),
     };
     for chunk in chunks {
         match parser.feed(chunk) {
             Ok(events) => outcome.events.push(events),
             Err(error) => {
-                outcome.result = failed("feed", error, &parser);
+                outcome.result = Err(failed("feed", error, &parser));
                 return outcome;
             }
         }
@@ -71,7 +69,7 @@ pub fn parse(
             outcome.events.push(events);
             Ok(message)
         }
-        Err(error) => failed("finalize", error, &parser),
+        Err(error) => Err(failed("finalize", error, &parser)),
     };
     outcome
 }

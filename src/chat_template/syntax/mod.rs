@@ -31,9 +31,17 @@ pub(super) fn parse(source: &str) -> Result<tree::Tree, TemplateError> {
             .map_or_else(|| error.to_string(), str::to_owned);
         let mut diagnostic = Diagnostic::error("chat-template-syntax", message.clone());
         if let Some(range) = error.range() {
-            let [start, end] = [range.start, range.end]
+            let [mut start, mut end] = [range.start, range.end]
                 .map(|at| lines.original(u32::try_from(at).unwrap_or(u32::MAX)) as usize)
                 .map(|at| at.min(source.len()));
+            // The lexer counts one byte for a character that it does not know.
+            while !source.is_char_boundary(start) {
+                start -= 1;
+            }
+            end = end.max(start);
+            while !source.is_char_boundary(end) {
+                end += 1;
+            }
             diagnostic = diagnostic.with_span(start..end);
         }
         if let Some(hint) = hint(&message) {

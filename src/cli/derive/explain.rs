@@ -29,9 +29,9 @@ fn one(evidence: &Evidence) -> String {
         paint(BOLD, &escape::line(evidence.question)),
         escape::json(&marker),
         escape::block(&evidence.reading).replace('\n', "\n    "),
-        paint(RED, "left "),
+        paint(RED, "[-left-] "),
         escape::line(&evidence.left.variant),
-        paint(GREEN, "right"),
+        paint(GREEN, "{+right+}"),
         escape::line(&evidence.right.variant),
     );
     let pieces = evidence.diff();
@@ -133,8 +133,8 @@ mod tests {
         insta::assert_snapshot!(plain, @r#"
         turn end  "<e>\n"
           what follows
-          left  with
-          right without
+          [-left-]  with
+          {+right+} without
           │ …three⏎
           │ four⏎
           │ [-a-]{+b+}<e>⏎

@@ -15,7 +15,7 @@ use obverse::value::{Map, json};
 use super::problem::{Document, Problem};
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
-use super::{input, output, wire};
+use super::{bulk, input, output, wire};
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///
@@ -76,11 +76,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let mut worst = Status::Done;
     let mut taken = HashSet::new();
-    for (index, path) in args.sources.iter().enumerate() {
-        if index > 0 {
+    let mut first = true;
+    bulk::spread(&args.sources, &|path| derive_one(args, path), |derived| {
+        if !std::mem::take(&mut first) {
             output::tell("\n");
         }
-        let status = match one(args, path, &mut taken) {
+        let status = match derived.map_err(Stop::from).and_then(|one| {
+            tell(args, &one.derivation);
+            store(args, &one, &mut taken)
+        }) {
             Ok(status) => status,
             Err(Stop::Problem(problem)) => {
                 problem.show();
@@ -89,25 +93,31 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             Err(stop) => return Err(stop),
         };
         worst = worst.max(status);
-    }
+        Ok(())
+    })?;
     Ok(worst)
 }
 
-fn one(args: &Args, path: &Path, taken: &mut HashSet<String>) -> Result<Status, Stop> {
+/// One source and what was derived from it.
+struct Derived {
+    opened: Opened,
+    /// The config to write to, if one is to be written to.
+    config_path: Option<PathBuf>,
+    derivation: Derivation,
+}
+
+fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     let opened = args.source_args.open(path)?;
     let config_path = match &opened.source.config_path {
         _ if !args.write => None,
         Some(config) => Some(config.clone()),
         None => {
-            return Err(Problem::failed(
-                "no-config",
-                format!(
-                    "{} has no tokenizer_config.json to write to",
-                    input::name(path)
-                ),
-            )
-            .with_hint("give the tokenizer_config.json or the model folder as SOURCE")
-            .into());
+            let message = format!(
+                "{} has no tokenizer_config.json to write to",
+                input::name(path)
+            );
+            let hint = "give the tokenizer_config.json or the model folder as SOURCE";
+            return Err(Problem::failed("no-config", message).with_hint(hint));
         }
     };
     let options = Options {
@@ -115,35 +125,35 @@ fn one(args: &Args, path: &Path, taken: &mut HashSet<String>) -> Result<Status, 
     };
     let mut derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
-    derivation
-        .report
-        .findings
-        .extend(opened.assumption(&Map::new()).map(|text| Finding {
-            severity: Severity::Info,
-            code: "assumed-special-token",
-            text,
-            counterexample: None,
-        }));
+    let assumption = opened.assumption(&Map::new()).map(|text| Finding {
+        severity: Severity::Info,
+        code: "assumed-special-token",
+        text,
+        counterexample: None,
+    });
+    derivation.report.findings.extend(assumption);
+    Ok(Derived {
+        opened,
+        config_path,
+        derivation,
+    })
+}
+
+/// Tells people what was found.
+fn tell(args: &Args, derivation: &Derivation) {
     output::tell(&human::report(&derivation.report));
     if args.explain {
         output::tell(&explain::evidence(&derivation.report.evidence));
     }
-    store(args, &opened, &derivation, config_path.as_deref(), taken)?;
-    Ok(if derivation.report.verified {
-        Status::Done
-    } else {
-        Status::Found
-    })
 }
 
 /// Writes everything where it belongs.
-fn store(
-    args: &Args,
-    opened: &Opened,
-    derivation: &Derivation,
-    config_path: Option<&Path>,
-    taken: &mut HashSet<String>,
-) -> Result<(), Stop> {
+fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<Status, Stop> {
+    let Derived {
+        opened,
+        config_path,
+        derivation,
+    } = derived;
     let template = derivation.document.to_json();
     let report = report_json(derivation)?;
     let mut wrote = Vec::new();
@@ -183,7 +193,11 @@ fn store(
     } else if args.out_dir.is_none() && !args.write {
         output::print_json(&template)?;
     }
-    Ok(())
+    Ok(if derivation.report.verified {
+        Status::Done
+    } else {
+        Status::Found
+    })
 }
 
 /// The report as JSON whose spelling is Python's.

@@ -37,7 +37,7 @@ const RAW: usize = 200;
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A response template, or a tokenizer_config.json that holds one
+    /// A response template, or a tokenizer_config.json or model folder that holds one
     #[arg(required_unless_present = "jsonl")]
     template: Option<PathBuf>,
 
@@ -118,8 +118,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
 }
 
-/// A response template from a file.
+/// A response template from a file, or from the config in a model folder.
 fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
+    let in_folder = path.join("tokenizer_config.json");
+    let path = if path.is_dir() { &in_folder } else { path };
     let text = input::read_text(path)?;
     match config::load_any(&text) {
         Ok(loaded) => Ok(loaded.template),
