@@ -71,7 +71,7 @@ pub(crate) fn parse_error(parse_error: &ParseError) -> Map {
             members.insert(key.to_owned(), value);
         }
     };
-    let text = |text: &Option<String>| text.as_deref().map(Value::from);
+    let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
     add("field", text(&parse_error.field));
     add("span", parse_error.span.clone().map(span));
     add("raw", text(&parse_error.raw));

@@ -68,7 +68,7 @@ pub(super) struct Found {
     pub(super) dialect: Dialect,
     pub(super) evidence: Vec<Evidence>,
     /// Why there is no answer, where there ought to be one.
-    pub(super) obstacle: Option<Finding>,
+    pub(super) obstacle: Option<Box<Finding>>,
 }
 
 /// One rendered turn with calls, cut where the calls are.
@@ -152,7 +152,7 @@ fn spell(
     anchor: &Anchor,
     standard: &Dialect,
     end: &str,
-) -> Result<Spelled, Option<Finding>> {
+) -> Result<Spelled, Option<Box<Finding>>> {
     let one = Assistant::calling([probe::call(0)]);
     let mut found: Vec<(usize, Spelled)> = Vec::new();
     let mut not_understood = None;
@@ -195,23 +195,24 @@ fn spell(
     if let Some((_, spelled)) = found.into_iter().next() {
         return Ok(spelled);
     }
-    Err(match (not_understood, refusal) {
-        (Some(said), _) => Some(Finding::error(
+    let finding = match (not_understood, refusal) {
+        (Some(said), _) => Finding::error(
             "calls-not-understood",
             format!(
                 "calls are rendered, but not as JSON, nor as a name beside arguments that are JSON or stand in tags:\n{said}"
             ),
-        )),
+        ),
         (None, Some(error)) if lab.constants().any(|constant| constant == CALLS_KEY) => {
-            Some(Finding::warning(
+            Finding::warning(
                 "calls-not-rendered",
                 format!(
                     "the chat template speaks of {CALLS_KEY}, but renders none in any spelling that was tried; {error}"
                 ),
-            ))
+            )
         }
-        _ => None,
-    })
+        _ => return Err(None),
+    };
+    Err(Some(Box::new(finding)))
 }
 
 /// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.

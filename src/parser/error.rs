@@ -15,20 +15,20 @@ pub struct ParseError {
     /// What went wrong.
     pub kind: ErrorKind,
     /// What went wrong and where, in a sentence.
-    pub message: String,
+    pub message: Box<str>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// The field whose region it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
+    pub field: Option<Box<str>>,
     /// The region's text: byte offsets into the response. What the prefix had already written of the region lies before
     /// the response, so such a region begins at 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Range<usize>>,
     /// The region's text as the model wrote it, the prefix's part included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub raw: Option<String>,
+    pub raw: Option<Box<str>>,
 }
 
 /// The kinds of [`ParseError`].
@@ -67,7 +67,7 @@ impl Serialize for ErrorKind {
 }
 
 impl ParseError {
-    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub(super) fn new(kind: ErrorKind, message: impl Into<Box<str>>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -80,7 +80,7 @@ impl ParseError {
 
     pub(super) fn content(field: &str, error: &ContentError) -> Self {
         Self {
-            hint: error.hint().map(str::to_owned),
+            hint: error.hint().map(Into::into),
             ..Self::new(
                 ErrorKind::Content(error.error_kind()),
                 format!("field '{field}': {}", error.message()),

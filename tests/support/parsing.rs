@@ -21,7 +21,7 @@ pub struct Outcome {
 pub struct Failure {
     /// `prefix`, `feed` or `finalize`.
     pub stage: &'static str,
-    pub error: ParseError,
+    pub error: Box<ParseError>,
     /// The message as far as it was parsed; none for `prefix`.
     pub output: Option<Map>,
 }
@@ -43,7 +43,7 @@ pub fn parse(
         Err(error) => {
             outcome.result = Err(Failure {
                 stage: "prefix",
-                error,
+                error: Box::new(error),
                 output: None,
             });
             return outcome;
@@ -53,7 +53,7 @@ pub fn parse(
     let failed = |stage, error, parser: &ResponseParser| {
         Err(Failure {
             stage,
-            error,
+            error: Box::new(error),
             output: Some(parser.message().clone()),
         })
     };
@@ -94,7 +94,7 @@ impl Outcome {
                     span,
                     raw,
                     ..
-                } = &failure.error;
+                } = &*failure.error;
                 // Where a limit is met depends on what is held, and so on the chunks.
                 let place = if *kind == ErrorKind::Limit {
                     String::new()

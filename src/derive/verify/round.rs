@@ -286,10 +286,9 @@ impl Bench<'_> {
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
     fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> (Value, Option<String>) {
         let whole = self.parse_in(prefix, [response], tools);
-        let (message, events) = match whole {
-            Ok(parsed) => parsed,
-            Err((message, error)) => return (Value::Object(message), Some(error.to_string())),
-        };
+        if let (message, Err(error)) = whole {
+            return (Value::Object(message), Some(error.to_string()));
+        }
         for size in [1, 7] {
             let characters: Vec<char> = response.chars().collect();
             let pieces: Vec<String> = characters
@@ -297,35 +296,38 @@ impl Bench<'_> {
                 .map(|piece| piece.iter().collect())
                 .collect();
             let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
-            if cut.as_ref().ok() != Some(&(message.clone(), events.clone())) {
+            if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");
-                return (Value::Object(message), Some(error));
+                return (Value::Object(whole.0), Some(error));
             }
         }
-        (Value::Object(message), None)
+        (Value::Object(whole.0), None)
     }
 
+    /// The message as far as it was parsed, and the joined events or what broke.
     fn parse_in<'t>(
         &self,
         prefix: &str,
         chunks: impl IntoIterator<Item = &'t str>,
         tools: &[Value],
-    ) -> Result<(Map, Vec<Event<'static>>), (Map, ParseError)> {
-        let mut parser = ResponseParser::new(Arc::clone(self.template), prefix, tools)
-            .map_err(|error| (Map::new(), error))?;
+    ) -> (Map, Result<Vec<Event<'static>>, Box<ParseError>>) {
+        let mut parser = match ResponseParser::new(Arc::clone(self.template), prefix, tools) {
+            Ok(parser) => parser,
+            Err(error) => return (Map::new(), Err(Box::new(error))),
+        };
         let mut events = parser.initial_events().to_vec();
         for chunk in chunks {
             match parser.feed(chunk) {
                 Ok(found) => events.extend(found),
-                Err(error) => return Err((parser.message().clone(), error)),
+                Err(error) => return (parser.message().clone(), Err(Box::new(error))),
             }
         }
         match parser.finalize() {
             Ok((message, found)) => {
                 events.extend(found);
-                Ok((message, join_chunks(events)))
+                (message, Ok(join_chunks(events)))
             }
-            Err(error) => Err((parser.message().clone(), error)),
+            Err(error) => (parser.message().clone(), Err(Box::new(error))),
         }
     }
 }
