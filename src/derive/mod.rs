@@ -114,7 +114,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         Finding::warning(
             "assumed-token",
             format!(
-                "the chat template reads {name}, which nothing here names; '{}' was assumed",
+                "the chat template reads {name}, which nothing here names; '{}' was assumed: derive from the tokenizer_config.json, or give the token",
                 token.unwrap_or_default()
             ),
         )
