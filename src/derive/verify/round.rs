@@ -7,7 +7,7 @@ use super::super::emit;
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
-use super::super::tool_calls::{Members, Shape};
+use super::super::tool_calls::ToolCalls;
 use super::Case;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
 use crate::response_template::ResponseTemplate;
@@ -107,6 +107,8 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
+        // Where the text carries no ids, whoever appends the message gives the calls some.
+        let parsed = with_ids(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -252,13 +254,7 @@ impl Bench<'_> {
         if message.calls.is_empty() {
             return expected;
         }
-        let with_id = self.analysis.calls.as_ref().is_some_and(|calls| {
-            matches!(
-                &calls.shape,
-                Shape::Object(Members { id: Some(_), .. })
-                    | Shape::Array(Members { id: Some(_), .. })
-            )
-        });
+        let with_id = self.analysis.calls.as_ref().is_some_and(ToolCalls::has_id);
         let calls = message
             .calls
             .iter()
@@ -279,7 +275,7 @@ impl Bench<'_> {
                 Value::Object(written)
             })
             .collect::<Vec<_>>();
-        expected.insert("tool_calls".to_owned(), calls.into());
+        expected.insert(probe::CALLS_KEY.to_owned(), calls.into());
         expected
     }
 
@@ -330,6 +326,24 @@ impl Bench<'_> {
             Err(error) => (parser.message().clone(), Err(Box::new(error))),
         }
     }
+}
+
+/// The message with the ids of `written` where its calls have none.
+fn with_ids(mut message: Value, written: &Value) -> Value {
+    let given = written
+        .get(probe::CALLS_KEY)
+        .and_then(Value::as_array)
+        .unwrap_or_default();
+    if let Value::Object(members) = &mut message
+        && let Some(Value::Array(calls)) = members.get_mut(probe::CALLS_KEY)
+    {
+        for (call, given) in calls.iter_mut().zip(given) {
+            if let (Value::Object(call), Some(id)) = (call, given.get("id")) {
+                call.entry("id".to_owned()).or_insert_with(|| id.clone());
+            }
+        }
+    }
+    message
 }
 
 /// Whether two messages have the same keys, calls and argument names.
