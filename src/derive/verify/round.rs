@@ -8,7 +8,7 @@ use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
 use super::super::tool_calls::ToolCalls;
-use super::Case;
+use super::{Case, alike};
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -36,6 +36,8 @@ pub(super) enum Reason {
     Unmarked,
     /// Another message, with an argument of another type, is rendered the same.
     TypeNotTold,
+    /// Another message, with the same texts in other fields, is rendered the same.
+    FieldNotTold,
 }
 
 /// What a round is run with.
@@ -80,22 +82,34 @@ impl Bench<'_> {
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
-            Outcome::Failed(found) if self.is_written_alike(context, &found, full) => {
-                Outcome::Skipped(Reason::TypeNotTold)
-            }
-            other => other,
+            Outcome::Failed(found) => self.tell_apart(context, found, full),
+            other @ Outcome::Skipped(_) => other,
         }
     }
 
-    /// Whether the chat template writes the parsed message as it writes the expected one, the two differing in nothing but
-    /// values of arguments: then the text cannot tell them apart.
-    fn is_written_alike(&self, context: &Context, found: &Counterexample, full: &str) -> bool {
-        found.error.is_none()
-            && only_arguments_differ(&found.expected, &found.parsed)
-            && self
-                .lab
-                .turn(context, &found.parsed)
+    /// Whether a message that came back as another one could have come back at all: not where the chat template writes both
+    /// alike, the two differing in nothing but values of arguments, or in the fields that the same texts stand in.
+    fn tell_apart(&self, context: &Context, found: Box<Counterexample>, full: &str) -> Outcome {
+        let (expected, parsed) = (&found.expected, &found.parsed);
+        let reason = if found.error.is_some() {
+            None
+        } else if alike::same_but_arguments(expected, parsed) {
+            Some(Reason::TypeNotTold)
+        } else if alike::same_but_fields(expected, parsed) {
+            Some(Reason::FieldNotTold)
+        } else {
+            None
+        };
+        let again = || {
+            let parsed = with_ids(parsed.clone(), &found.message);
+            self.lab
+                .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
+        };
+        match reason {
+            Some(reason) if again() => Outcome::Skipped(reason),
+            _ => Outcome::Failed(found),
+        }
     }
 
     /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
@@ -344,33 +358,6 @@ fn with_ids(mut message: Value, written: &Value) -> Value {
         }
     }
     message
-}
-
-/// Whether two messages have the same keys, calls and argument names.
-fn only_arguments_differ(a: &Value, b: &Value) -> bool {
-    fn without_values(value: &Value, inside: bool) -> Value {
-        match value {
-            Value::Object(members) => members
-                .iter()
-                .map(|(key, member)| {
-                    let blank = if inside {
-                        Value::Null
-                    } else {
-                        without_values(member, key == "arguments")
-                    };
-                    (key.clone(), blank)
-                })
-                .collect::<Map>()
-                .into(),
-            Value::Array(items) => items
-                .iter()
-                .map(|item| without_values(item, false))
-                .collect::<Vec<_>>()
-                .into(),
-            other => other.clone(),
-        }
-    }
-    without_values(a, false) == without_values(b, false)
 }
 
 /// Where the last thing said in the context ends in a render.
