@@ -290,7 +290,12 @@ fn push_space(pattern: &mut String) {
 /// What opens a region of calls: a literal if nothing but one marker does.
 fn opening(calls: &ToolCalls, name: String) -> Delimiter {
     let section = calls.section.0.trim();
-    let marker = calls.call.0.trim();
+    let marker = if name.is_empty() {
+        calls.call.0.trim()
+    } else {
+        // The name follows at once.
+        calls.call.0.trim_start()
+    };
     if section.is_empty() && name.is_empty() && !slot::any(marker) {
         return Delimiter::literal(marker);
     }
