@@ -170,7 +170,7 @@ fn the_reference_is_as_the_list_says() {
 fn the_list_and_the_cases_are_the_same() {
     let text = read("docs/differences.md");
     let named: BTreeSet<String> = text
-        .split("case: \"")
+        .split("- case: \"")
         .skip(1)
         .filter_map(|rest| rest.split_once('"'))
         .map(|(name, _)| name.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -180,7 +180,7 @@ fn the_list_and_the_cases_are_the_same() {
         .filter_map(|case| case.get("name")?.as_str().map(str::to_owned))
         .collect();
     assert_eq!(named, cases);
-    for name in text.split("test: `").skip(1) {
+    for name in text.split("- test: `").skip(1) {
         let (name, _) = name.split_once('`').expect("a name in backticks");
         let (file, function) = name.split_once("::").expect("file::test");
         let source = read(&format!("tests/{file}.rs"));

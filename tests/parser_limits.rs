@@ -27,6 +27,7 @@ fn fail(template_text: &str, limits: Limits, chunks: &[&str]) -> (ParseError, Ma
     for chunk in chunks {
         if let Err(error) = parser.feed(chunk) {
             assert_eq!(error.kind, ErrorKind::Limit, "{error}");
+            assert!(error.is_final());
             assert_eq!(parser.feed("more").unwrap_err(), error);
             assert_eq!(parser.finalize().unwrap_err(), error);
             return (error, parser.message().clone());
@@ -121,6 +122,39 @@ fn a_pattern_has_a_greatest_number_of_steps() {
         &[response.as_str(), "rest of it", "b"],
     );
     assert!(error.message.contains("steps"), "{error}");
+}
+
+#[test]
+fn after_a_region_that_does_not_parse_the_rest_is_read() {
+    let mut parser = ResponseParser::new(template(CALLS), "", &[]).unwrap();
+    let error = parser
+        .feed("<call>{</call>a<call>1</call>b<call>x")
+        .unwrap_err();
+    assert!(!error.is_final());
+    assert_eq!((error.span, error.raw.as_deref()), (Some(6..7), Some("{")));
+    parser.feed("").unwrap();
+    let error = parser.finalize().unwrap_err();
+    assert!(!error.is_final());
+    assert_eq!(
+        (error.span, error.raw.as_deref()),
+        (Some(36..37), Some("x"))
+    );
+    let (message, _) = parser.finalize().unwrap();
+    assert_eq!(
+        json::to_string(&message.into()),
+        r#"{"content": "b", "tool_calls": [1]}"#
+    );
+}
+
+#[test]
+fn what_a_delimiter_looks_back_at_is_kept() {
+    let looking_back =
+        r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "(?<=end)\\."}}}"#;
+    let long = "text ".repeat(10_000) + "end";
+    let outcome = parse(&template(looking_back), "", &[], &[&long, ".", "more"]);
+    assert_eq!(outcome.result.unwrap()["content"], "more".into());
+    assert_eq!(outcome.events[1].len(), 0);
+    assert_eq!(outcome.events[2].len(), 3);
 }
 
 #[test]

@@ -71,11 +71,10 @@ pub(crate) fn parse_error(parse_error: &ParseError) -> Map {
             members.insert(key.to_owned(), value);
         }
     };
-    let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
-    add("field", text(&parse_error.field));
+    add("field", parse_error.field.as_deref().map(Value::from));
     add("span", parse_error.span.clone().map(span));
-    add("raw", text(&parse_error.raw));
-    add("hint", text(&parse_error.hint));
+    add("raw", parse_error.raw.as_deref().map(Value::from));
+    add("hint", parse_error.hint.as_deref().map(Value::from));
     members
 }
 

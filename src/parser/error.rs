@@ -15,13 +15,13 @@ pub struct ParseError {
     /// What went wrong.
     pub kind: ErrorKind,
     /// What went wrong and where, in a sentence.
-    pub message: Box<str>,
+    pub message: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<Box<str>>,
+    pub hint: Option<String>,
     /// The field whose region it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<Box<str>>,
+    pub field: Option<String>,
     /// The region's text: byte offsets into the response. What the prefix had already written of the region lies before
     /// the response, so such a region begins at 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,13 @@ impl Serialize for ErrorKind {
 }
 
 impl ParseError {
-    pub(super) fn new(kind: ErrorKind, message: impl Into<Box<str>>) -> Self {
+    /// Whether the parser reads no further. After an error of which this is false it leaves out the region and goes on with
+    /// the next call; after one of which it is true every further call fails.
+    pub fn is_final(&self) -> bool {
+        !matches!(self.kind, ErrorKind::Content(_) | ErrorKind::Merge)
+    }
+
+    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -80,7 +86,7 @@ impl ParseError {
 
     pub(super) fn content(field: &str, error: &ContentError) -> Self {
         Self {
-            hint: error.hint().map(Into::into),
+            hint: error.hint().map(str::to_owned),
             ..Self::new(
                 ErrorKind::Content(error.error_kind()),
                 format!("field '{field}': {}", error.message()),

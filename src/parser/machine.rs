@@ -236,7 +236,7 @@ impl Machine {
                 self.in_response(end)
             ));
             return Err(ParseError {
-                hint: Some("give the open or the close text to match".into()),
+                hint: Some("give the open or the close text to match".to_owned()),
                 ..error
             });
         }
@@ -303,7 +303,7 @@ impl Machine {
             return Err(ParseError {
                 hint: Some(
                     "let its pattern match less: one that can match any text holds all of it"
-                        .into(),
+                        .to_owned(),
                 ),
                 ..self.limit(format!(
                     "more than {} bytes are held for a delimiter that may be under way",
@@ -324,7 +324,7 @@ impl Machine {
         ParseError {
             span: field.map(|_| start..end),
             raw: field.map(|_| region.body.as_str().into()),
-            field: name.map(Into::into),
+            field: name,
             ..ParseError::new(ErrorKind::Limit, message)
         }
     }
@@ -347,7 +347,7 @@ impl Machine {
         let span =
             self.in_response(region.start)..self.in_response(region.start + region.body.len());
         let broken = |error: ParseError| ParseError {
-            field: Some(field.name.as_str().into()),
+            field: Some(field.name.clone()),
             span: Some(span.clone()),
             raw: Some(region.body.as_str().into()),
             ..error

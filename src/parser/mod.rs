@@ -66,8 +66,8 @@ pub fn parse_response(
 /// # Errors
 ///
 /// When a region does not parse, `feed` and `finalize` return its [`ParseError`]. The region is left out of the message,
-/// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it. Only where a
-/// limit was reached does every further call return the same error.
+/// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it; but see
+/// [`ParseError::is_final`].
 #[derive(Debug)]
 pub struct ResponseParser {
     machine: Machine,

@@ -179,7 +179,7 @@ fn text(random: &mut Random, parts: &[Part], most: usize, steady: bool) -> Strin
         let sides = [&part.open, &part.close].into_iter().flatten();
         match random.below(8) {
             // More than is kept of what has been read. Patterns made up could take for ever over it.
-            0 if steady && random.once_in(40) => {
+            0 if steady && random.once_in(25) => {
                 let times = 500 + random.below(2_000);
                 text.push_str(&random.text(NOISE, 6).repeat(times));
             }

@@ -99,6 +99,9 @@ pub const DELIMITERS: &[Delimiter] = &[
     steady(r#""\\p{Lu}+:""#, &["ABC:", "É:", "a:"]),
     steady(r#""(?#comment)<(?:x)?>""#, &["<x>", "<>"]),
     steady_named(r#""<(?P<name>\\w+)>""#, &["<f>", "<get_x>", "<é1>"]),
+    steady(r#""(?<=x)y""#, &["y", "xy"]),
+    steady(r#""(?<!x)y""#, &["y", "xy"]),
+    steady(r#""<(?!b)""#, &["<", "<b", "<a"]),
     steady_named(
         r#""<f=(?<name>[^>]*)>\\s*""#,
         &["<f=x>", "<f=>", "<f=a b> "],
@@ -131,9 +134,6 @@ pub const DELIMITERS: &[Delimiter] = &[
     pattern(r#""a*b""#, &["b", "aab"]),
     pattern(r#""[abc]+""#, &["a", "cab"]),
     pattern(r#""\\bend\\b""#, &["end", " end ", "endx"]),
-    pattern(r#""(?<=x)y""#, &["y", "xy"]),
-    pattern(r#""(?<!x)y""#, &["y", "xy"]),
-    pattern(r#""<(?!b)""#, &["<", "<b", "<a"]),
     pattern(
         r#""<(a|b)>.*?</\\1>""#,
         &["<a>x</a>", "<b>y</b>", "<a></b>"],

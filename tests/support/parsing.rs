@@ -21,7 +21,7 @@ pub struct Outcome {
 pub struct Failure {
     /// `prefix`, `feed` or `finalize`.
     pub stage: &'static str,
-    pub error: Box<ParseError>,
+    pub error: ParseError,
     /// The message as far as it was parsed; none for `prefix`.
     pub output: Option<Map>,
 }
@@ -43,25 +43,23 @@ pub fn parse(
         Err(error) => {
             outcome.result = Err(Failure {
                 stage: "prefix",
-                error: Box::new(error),
+                error,
                 output: None,
             });
             return outcome;
         }
     };
     outcome.initial = join_chunks(parser.initial_events().iter().cloned());
-    let failed = |stage, error, parser: &ResponseParser| {
-        Err(Failure {
-            stage,
-            error: Box::new(error),
-            output: Some(parser.message().clone()),
-        })
+    let failed = |stage, error, parser: &ResponseParser| Failure {
+        stage,
+        error,
+        output: Some(parser.message().clone()),
     };
     for chunk in chunks {
         match parser.feed(chunk) {
             Ok(events) => outcome.events.push(events),
             Err(error) => {
-                outcome.result = failed("feed", error, &parser);
+                outcome.result = Err(failed("feed", error, &parser));
                 return outcome;
             }
         }
@@ -71,7 +69,7 @@ pub fn parse(
             outcome.events.push(events);
             Ok(message)
         }
-        Err(error) => failed("finalize", error, &parser),
+        Err(error) => Err(failed("finalize", error, &parser)),
     };
     outcome
 }
@@ -94,7 +92,7 @@ impl Outcome {
                     span,
                     raw,
                     ..
-                } = &*failure.error;
+                } = &failure.error;
                 // Where a limit is met depends on what is held, and so on the chunks.
                 let place = if *kind == ErrorKind::Limit {
                     String::new()

@@ -97,8 +97,7 @@ impl Session {
     }
 
     fn note(&mut self, error: ParseError, sink: Sink<'_>) {
-        // Only a region can be left out; what is not about one would come again.
-        self.halted = error.span.is_none();
+        self.halted = error.is_final();
         sink(Step::Error(&error));
         self.errors.push(error);
     }

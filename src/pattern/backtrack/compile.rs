@@ -33,7 +33,7 @@ pub(super) enum Instruction {
     },
     /// Stores the position as the start or the end of a group.
     Save(usize),
-    /// Stores the position in `slot`, and behind it the number of changes to groups so far.
+    /// Stores the position in `slot`, and behind it what the groups are.
     EnterLoop(usize),
     /// Leaves a loop whose body did nothing: goes on at `exit` when both are what is stored.
     LeaveIfIdle {
@@ -76,11 +76,11 @@ pub(super) enum Instruction {
 pub(crate) struct Program {
     pub(super) instructions: Vec<Instruction>,
     pub(super) sets: Vec<CharSet>,
-    /// How many numbers a run stores: two positions for each group, the number of changes to them, and two more numbers
+    /// How many numbers a run stores: two positions for each group, a number that stands for all of these, and two more
     /// for each loop whose body can match nothing.
     pub(super) slots: usize,
-    /// Where the number of changes is stored.
-    pub(super) changes: usize,
+    /// Where the number that stands for all groups is stored.
+    pub(super) groups_as_one: usize,
     /// How many memories there are.
     pub(super) memories: usize,
     /// The characters that a match can begin with; `None` where it may be empty or begins with something unknown.
@@ -121,7 +121,7 @@ impl Program {
             instructions: compiler.instructions,
             sets: compiler.sets,
             slots: compiler.slots,
-            changes: 2 * (parsed.groups + 1),
+            groups_as_one: 2 * (parsed.groups + 1),
             memories: compiler.memories,
             first_char: first.as_ref().and_then(|class| match class.ranges() {
                 [range] if range.start() == range.end() => Some(range.start()),

@@ -21,6 +21,13 @@ pub(crate) enum Attempt {
     OutOfSteps(u64),
 }
 
+/// A number for a position in a slot. Taken together over all slots, they tell one state of the groups from another.
+fn mixed(slot: usize, at: usize) -> usize {
+    let number = (at as u64).wrapping_add((slot as u64) << 48);
+    let number = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((number ^ (number >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16) as usize
+}
+
 /// A position that is not stored.
 const UNSET: usize = usize::MAX;
 
@@ -98,7 +105,7 @@ impl Machine {
     pub(crate) fn begin(&mut self, program: &Program, start: usize) {
         self.slots.clear();
         self.slots.resize(program.slots, UNSET);
-        self.slots[program.changes] = 0;
+        self.slots[program.groups_as_one] = 0;
         self.choices.clear();
         self.frames.clear();
         self.memories.resize_with(program.memories, Memory::default);
@@ -205,20 +212,23 @@ impl Machine {
                 }
             }
             Instruction::Save(slot) => {
-                if self.slots[*slot] != at {
+                let old = self.slots[*slot];
+                if old != at {
                     self.store(*slot, at);
-                    self.store(program.changes, self.slots[program.changes] + 1);
+                    let changed =
+                        self.slots[program.groups_as_one] ^ mixed(*slot, old) ^ mixed(*slot, at);
+                    self.store(program.groups_as_one, changed);
                 }
                 go(next, at)
             }
             Instruction::EnterLoop(slot) => {
                 self.store(*slot, at);
-                self.store(slot + 1, self.slots[program.changes]);
+                self.store(slot + 1, self.slots[program.groups_as_one]);
                 go(next, at)
             }
             Instruction::LeaveIfIdle { slot, exit } => {
-                let idle =
-                    self.slots[*slot] == at && self.slots[slot + 1] == self.slots[program.changes];
+                let idle = self.slots[*slot] == at
+                    && self.slots[slot + 1] == self.slots[program.groups_as_one];
                 go(if idle { *exit } else { next }, at)
             }
             Instruction::Backreference {
