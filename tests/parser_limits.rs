@@ -44,7 +44,7 @@ fn a_region_has_a_greatest_size() {
     };
     let chunks = ["<call>[1]</call><think>0123456", "789", "x</think>"];
     let (error, message) = fail(CALLS, limits, &chunks);
-    assert_eq!(error.message, "the region is longer than 10 bytes");
+    assert_eq!(&*error.message, "the region is longer than 10 bytes");
     assert_eq!(error.field.as_deref(), Some("thinking"));
     assert_eq!(error.raw.as_deref(), Some("0123456789"));
     assert_eq!(error.span, Some(23..33));
@@ -67,7 +67,7 @@ fn held_text_has_a_greatest_size() {
     let greedy = r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<end>.*"}}}"#;
     let (error, _) = fail(greedy, limits, &["text <end>", "and more"]);
     assert_eq!(
-        error.message,
+        &*error.message,
         "more than 10 bytes are held for a delimiter that may be under way"
     );
     assert_eq!(error.field.as_deref(), Some("content"));
@@ -91,7 +91,7 @@ fn regions_have_a_greatest_number() {
         limits,
         &["<call>1</call><call>2</call>", "<call>3</call>"],
     );
-    assert_eq!(error.message, "there are more than 2 regions");
+    assert_eq!(&*error.message, "there are more than 2 regions");
     assert_eq!(error.raw.as_deref(), Some("3"));
     assert_eq!(
         json::to_string(&message.into()),
@@ -105,7 +105,7 @@ fn delimiters_without_text_do_not_alternate_for_ever() {
     for chunks in [&["ab"][..], &["a", "b"]] {
         let (error, message) = fail(idle, Limits::default(), chunks);
         assert_eq!(
-            error.message,
+            &*error.message,
             "64 delimiters in a row match at byte 1 without taking any text"
         );
         assert_eq!(message["content"], "a".into());

@@ -158,10 +158,6 @@ fn compare(templates: &[(String, String)], cases: &[Case]) {
             );
         }
     }
-    println!(
-        "{equal} of {total} renders equal ({refused} refused by both), {} templates",
-        templates.len()
-    );
     assert!(
         equal == total,
         "{differences}\n{equal} of {total} renders equal ({refused} refused by both)"
@@ -208,37 +204,15 @@ fn jinja_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The corpus of real templates, where there is one.
+/// The corpus of real templates, where there is one; with `OBVERSE_ONLY` set, those whose names hold it.
 fn corpus() -> Option<Vec<(String, String)>> {
-    let folder =
-        std::env::var_os("OBVERSE_CORPUS").map_or_else(|| root().join("corpus"), PathBuf::from);
-    if !folder.is_dir() {
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "CI must have the corpus of chat templates"
-        );
-        eprintln!("skipped: no corpus of chat templates; set OBVERSE_CORPUS");
-        return None;
-    }
-    let mut paths = Vec::new();
-    jinja_files(&folder, &mut paths);
     let only = std::env::var("OBVERSE_ONLY").unwrap_or_default();
-    Some(
-        paths
-            .iter()
-            .map(|path| {
-                (
-                    path.strip_prefix(&folder)
-                        .expect("inside")
-                        .display()
-                        .to_string(),
-                    path,
-                )
-            })
-            .filter(|(name, _)| name.contains(&only))
-            .map(|(name, path)| (name, std::fs::read_to_string(path).expect("a template")))
-            .collect(),
-    )
+    let templates: Vec<(String, String)> = support::corpus::templates()
+        .into_iter()
+        .filter(|(name, _)| name.contains(&only))
+        .map(|(name, path)| (name, std::fs::read_to_string(path).expect("a template")))
+        .collect();
+    (!templates.is_empty()).then_some(templates)
 }
 
 /// Each paragraph of the odd templates, named by its file and number.

@@ -336,7 +336,7 @@ mod tests {
         let mut seen = Vec::new();
         let slow_first = |item: &u64| {
             thread::sleep(std::time::Duration::from_millis(
-                5 * u64::from(item % 7 == 0),
+                5 * u64::from(item.is_multiple_of(7)),
             ));
             *item
         };

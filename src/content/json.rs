@@ -56,7 +56,7 @@ impl Json {
         if self.allow_non_json {
             return Ok(Value::from(self.strip.apply(text)));
         }
-        let hint = "set content_args.allow_non_json to take such a region as text";
+        let hint = "where such a region may be plain text, content_args.allow_non_json takes it";
         Err(match rewritten.filter(|rewritten| rewritten != text) {
             None => {
                 let message = format!("the region is not JSON: {}", error.message());

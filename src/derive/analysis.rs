@@ -103,7 +103,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
     let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
-    findings.extend(calls.obstacle);
+    findings.extend(calls.obstacle.map(|finding| *finding));
     if calls.calls.is_some() {
         dialect = calls.dialect;
         let after_tool = after_tool(&tooled, &dialect);

@@ -1,5 +1,6 @@
 //! How are arguments written that are not JSON? Each in tags of its own, with its key and its value.
 
+use super::slot;
 use super::text::{self, Repeated};
 use crate::value::Map;
 
@@ -9,12 +10,9 @@ pub(super) struct ArgumentTag {
     pub(super) open: String,
     /// Between key and value: usually one literal, several where it tells the value's type.
     pub(super) between: Vec<String>,
-    /// After the value; [`KEY`] stands in it where the key is said again.
+    /// After the value; [`slot::KEY`] stands in it where the key is said again.
     pub(super) close: String,
 }
-
-/// Stands for the argument's key in a closing tag. It is no character of any text that a template writes.
-pub(super) const KEY: char = '\u{10fffe}';
 
 /// The arguments of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +48,14 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         return None;
     }
     // A closing tag that says the key again differs from argument to argument in nothing else.
-    let middle = middle.replacen(first.as_str(), &KEY.to_string(), 1);
-    let after = text[at..].replacen(second.as_str(), &KEY.to_string(), 1);
+    let middle = middle.replacen(first.as_str(), &slot::KEY.to_string(), 1);
+    let after = text[at..].replacen(second.as_str(), &slot::KEY.to_string(), 1);
     let Repeated { each, before, .. } = text::repeated(before, &middle, &after);
     let (open, close) = each;
     let end = at
         + close.len()
-        + if close.contains(KEY) {
-            second.len() - KEY.len_utf8()
+        + if close.contains(slot::KEY) {
+            second.len() - slot::KEY.len_utf8()
         } else {
             0
         };
@@ -130,7 +128,7 @@ mod tests {
         let (tags, end) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
         assert_eq!(tags.argument.open, "<");
-        assert_eq!(tags.argument.close, format!("</{KEY}>"));
+        assert_eq!(tags.argument.close, format!("</{}>", slot::KEY));
         let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
         assert_eq!(end, written.len());
     }

@@ -5,7 +5,6 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::Reasoning;
-use super::text;
 
 /// What opens the content; `None` where it is whatever nothing else claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,17 +26,22 @@ pub(super) fn read(
         let full = lab.turn(context, &dialect.write(message)).ok()?.full;
         let said = anchor.turn(&full, probe::CONTENT)?;
         let lead = said.split_once(probe::CONTENT)?.0;
-        let claimed = match lead.split_once(probe::REASONING) {
-            Some((_, after)) => after,
-            None => lead,
+        let own = match (lead.split_once(probe::REASONING), reasoning) {
+            (Some((_, after)), Some(reasoning)) => after
+                .split_once(&reasoning.close)
+                .map_or(after, |(_, own)| own)
+                .to_owned(),
+            (Some((_, after)), None) => after.to_owned(),
+            (None, Some(reasoning)) => reasoning.strip(lead),
+            (None, None) => lead.to_owned(),
         };
-        let own: Vec<&str> = text::tokens(claimed)
-            .into_iter()
-            .filter(|token| {
-                !reasoning.is_some_and(|r| r.open.contains(token) || r.close.contains(token))
-            })
-            .collect();
-        Some((own.concat(), full))
+        // The end of a reasoning that nothing opened belongs to the anchor.
+        let own = own.trim();
+        let own = reasoning
+            .and_then(|reasoning| own.strip_prefix(&reasoning.close))
+            .unwrap_or(own);
+        let own = own.trim().to_owned();
+        Some((own, full))
     };
     let Some((without, render)) = lead(&plain) else {
         return (Content::default(), Vec::new());

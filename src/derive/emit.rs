@@ -7,11 +7,12 @@
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
-use super::arguments::{self, ArgumentTag};
+use super::arguments::ArgumentTag;
+use super::cut::{Members, Shape};
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
-use super::text;
-use super::tool_calls::{Members, Shape, ToolCalls};
+use super::tool_calls::ToolCalls;
+use super::{slot, text};
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
@@ -103,7 +104,7 @@ fn epilogue(analysis: &Analysis) -> String {
 fn optional(marker: &str) -> String {
     match marker {
         "" => String::new(),
-        marker => format!("(?:{}\\s*)?", text::escape_loosely(marker)),
+        marker => format!("(?:{}\\s*)?", slot::pattern(marker)),
     }
 }
 
@@ -111,12 +112,9 @@ fn optional(marker: &str) -> String {
 fn any_of(literals: &[&str]) -> Option<String> {
     match literals {
         [] => None,
-        [one] => Some(text::escape_loosely(one)),
+        [one] => Some(slot::pattern(one)),
         several => {
-            let alternatives: Vec<String> = several
-                .iter()
-                .map(|one| text::escape_loosely(one))
-                .collect();
+            let alternatives: Vec<String> = several.iter().map(|one| slot::pattern(one)).collect();
             Some(format!("(?:{})", alternatives.join("|")))
         }
     }
@@ -154,7 +152,7 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
                 }
                 .to_owned(),
             ),
-            transform: Some(named_call()),
+            transform: Some(named_call(calls)),
             ..FieldDocument::default()
         },
         Shape::Tags { between, argument } => {
@@ -165,7 +163,7 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
                 repeats: true,
                 content: Some("xml-inline".to_owned()),
                 content_args: tag_arguments(argument),
-                transform: Some(named_call()),
+                transform: Some(named_call(calls)),
                 ..FieldDocument::default()
             }
         }
@@ -179,15 +177,16 @@ fn tag_arguments(argument: &ArgumentTag) -> Map {
 }
 
 /// A call whose name was captured by what opens it.
-fn named_call() -> Value {
-    call_object(Value::from("{name}"), Value::from("{content}"), None)
+fn named_call(calls: &ToolCalls) -> Value {
+    let id = calls.has_id().then(|| Value::from("{id}"));
+    call_object(Value::from("{name}"), Value::from("{content}"), id)
 }
 
 /// A pattern for one argument. White space that the template writes around a value may be missing, and no other is taken
 /// from the value.
 fn tag_pattern(argument: &ArgumentTag) -> String {
     let first = argument.between.first().map_or("", String::as_str);
-    let stop = class_of_stop(first);
+    let stop = slot::stop(first);
     let (_, lead) = split_space(first, Edge::End);
     let between: Vec<&str> = argument
         .between
@@ -195,10 +194,10 @@ fn tag_pattern(argument: &ArgumentTag) -> String {
         .map(|between| between.trim_end())
         .collect();
     let (close, trail) = split_space(&argument.close, Edge::Start);
-    let close = text::escape_loosely(close.trim_end()).replace(arguments::KEY, "(?P=key)");
+    let close = slot::pattern(close.trim_end());
     format!(
         "{}(?P<key>[^\\s{stop}]+){}{}(?P<value>.*?){}{close}",
-        text::escape_loosely(argument.open.trim_start()),
+        slot::pattern(argument.open.trim_start()),
         any_of(&between).unwrap_or_default(),
         optional_space(lead),
         optional_space(trail),
@@ -249,7 +248,11 @@ fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocu
         close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
         repeats: true,
         content: Some("json".to_owned()),
-        transform: Some(named_call()),
+        transform: Some(call_object(
+            Value::from("{name}"),
+            Value::from("{content}"),
+            None,
+        )),
         ..FieldDocument::default()
     }
 }
@@ -287,24 +290,20 @@ fn push_space(pattern: &mut String) {
 /// What opens a region of calls: a literal if nothing but one marker does.
 fn opening(calls: &ToolCalls, name: String) -> Delimiter {
     let section = calls.section.0.trim();
-    let marker = calls.call.0.trim();
-    if section.is_empty() && name.is_empty() {
+    let marker = if name.is_empty() {
+        calls.call.0.trim()
+    } else {
+        // The name follows at once.
+        calls.call.0.trim_start()
+    };
+    if section.is_empty() && name.is_empty() && !slot::any(marker) {
         return Delimiter::literal(marker);
     }
     Delimiter::pattern(format!(
         "{}{}{name}",
         optional(section),
-        text::escape_loosely(marker)
+        slot::pattern(marker)
     ))
-}
-
-/// The first sign of what stands after a name, written for a set of characters.
-fn class_of_stop(after: &str) -> String {
-    match after.trim_start().chars().next() {
-        Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
-        Some(c) => c.to_string(),
-        None => String::new(),
-    }
 }
 
 /// A group for the name up to what stands after it, of which `between` is taken.
@@ -314,8 +313,8 @@ fn name_pattern(between: &str, after: &str) -> String {
     let between = between.trim();
     format!(
         "(?P<name>[^\\s{}]+){space}{}\\s*",
-        class_of_stop(after),
-        text::escape_loosely(between)
+        slot::stop(after),
+        slot::pattern(between)
     )
 }
 
@@ -325,13 +324,14 @@ fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
     if marker.is_empty() {
         let next = match &calls.shape {
             Shape::Array(_) => String::new(),
-            _ => text::escape_loosely(calls.call.0.trim()),
+            // What is captured here would be in nobody's scope.
+            _ => slot::pattern(calls.call.0.trim()).replace("(?P<id>", "(?:"),
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
     }
     Some(Delimiter::pattern(format!(
         "{}\\s*{}{}",
-        text::escape_loosely(marker),
+        slot::pattern(marker),
         optional(calls.separator.trim()),
         optional(calls.section.1.trim()),
     )))

@@ -4,7 +4,7 @@
 //! without reasoning, tools, one call and two, other settings of its kwargs), and what the renders have in common and
 //! where they differ tells how the model's turn is written. In the order in which it happens:
 //!
-//! - `probe` and `lab` make and render the variants, `text` and `json_shape` compare them;
+//! - `probe` and `lab` make and render the variants, `text`, `json_shape`, `cut` and `slot` compare them;
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `verify` proves it by inversion, `supports` and `report` say what was found.
@@ -15,6 +15,7 @@ mod analysis;
 mod anchor;
 mod arguments;
 mod content;
+mod cut;
 mod emit;
 mod evidence;
 mod finding;
@@ -23,6 +24,7 @@ mod lab;
 mod probe;
 mod reasoning;
 mod report;
+mod slot;
 mod supports;
 mod text;
 mod tool_calls;
@@ -114,7 +116,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         Finding::warning(
             "assumed-token",
             format!(
-                "the chat template reads {name}, which nothing here names; '{}' was assumed",
+                "the chat template reads {name}, which nothing here names; '{}' was assumed: derive from the tokenizer_config.json, or give the token",
                 token.unwrap_or_default()
             ),
         )

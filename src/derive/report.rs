@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use super::analysis::Analysis;
-use super::arguments;
+use super::cut::Shape;
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
+use super::slot;
 use super::supports::Supports;
-use super::tool_calls::Shape;
 use super::verify::Rounds;
 
 /// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
@@ -206,13 +206,13 @@ impl ToolsReport {
             },
             section_open: calls.section.0.trim().to_owned(),
             section_close: calls.section.1.trim().to_owned(),
-            open: calls.call.0.trim().to_owned(),
+            open: slot::show(calls.call.0.trim()),
             close: calls.call.1.trim().to_owned(),
             argument: match &calls.shape {
                 Shape::Tags { argument, .. } => {
                     let between = argument.between.join(" ");
                     let tag = [&argument.open, &between, &argument.close];
-                    Some(tag.map(|literal| literal.trim().replace(arguments::KEY, "KEY")))
+                    Some(tag.map(|literal| slot::show(literal.trim())))
                 }
                 _ => None,
             },

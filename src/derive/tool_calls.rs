@@ -1,13 +1,14 @@
 //! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
 
 use super::anchor::Anchor;
-use super::arguments::{self, ArgumentTag};
+use super::arguments::ArgumentTag;
+use super::cut::{Cut, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
-use super::json_shape::{self, Place};
 use super::lab::{Context, Lab};
 use super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
 use super::reasoning::Reasoning;
+use super::slot;
 use super::text::{self, Repeated};
 use crate::chat_template::RenderError;
 use crate::value::Value;
@@ -28,38 +29,6 @@ pub(super) struct ToolCalls {
     pub(super) parallel: bool,
 }
 
-/// What a call is made of.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Shape {
-    /// Each call is a JSON object.
-    Object(Members),
-    /// All calls are the elements of one JSON array.
-    Array(Members),
-    /// The name stands in a tag and the arguments are a JSON object.
-    Tagged {
-        /// What stands between name and arguments.
-        between: String,
-    },
-    /// The name and each argument stand in tags of their own.
-    Tags {
-        /// What stands between name and arguments.
-        between: String,
-        argument: ArgumentTag,
-    },
-}
-
-/// Where in a call's JSON object its parts are.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Members {
-    pub(super) name: Vec<String>,
-    pub(super) arguments: Vec<String>,
-    pub(super) id: Option<Vec<String>>,
-    /// The object's own keys in order.
-    pub(super) keys: Vec<String>,
-    /// The object as text, when it is written in one go: before the name, between name and arguments, after them.
-    pub(super) literals: [String; 3],
-}
-
 /// What the search for tool calls found.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -68,15 +37,19 @@ pub(super) struct Found {
     pub(super) dialect: Dialect,
     pub(super) evidence: Vec<Evidence>,
     /// Why there is no answer, where there ought to be one.
-    pub(super) obstacle: Option<Finding>,
+    pub(super) obstacle: Option<Box<Finding>>,
 }
 
-/// One rendered turn with calls, cut where the calls are.
-#[derive(Debug)]
-struct Cut {
-    /// Before the first call, between the first and the second, ..., after the last.
-    literals: Vec<String>,
-    shape: Shape,
+impl ToolCalls {
+    /// Whether the text carries the calls' ids.
+    pub(super) fn has_id(&self) -> bool {
+        match &self.shape {
+            Shape::Object(Members { id, .. }) | Shape::Array(Members { id, .. }) => id.is_some(),
+            Shape::Tagged { between } | Shape::Tags { between, .. } => {
+                between.contains(slot::ID) || self.call.0.contains(slot::ID)
+            }
+        }
+    }
 }
 
 impl Cut {
@@ -152,11 +125,12 @@ fn spell(
     anchor: &Anchor,
     standard: &Dialect,
     end: &str,
-) -> Result<Spelled, Option<Finding>> {
+) -> Result<Spelled, Option<Box<Finding>>> {
     let one = Assistant::calling([probe::call(0)]);
     let mut found: Vec<(usize, Spelled)> = Vec::new();
     let mut not_understood = None;
     let mut refusal = None;
+    let mut nameless = false;
     for (arguments, no_content) in spellings() {
         let dialect = Dialect {
             arguments,
@@ -165,7 +139,12 @@ fn spell(
         };
         let full = match rendered(lab, context, &dialect, &one) {
             Ok(Some(full)) => full,
-            Ok(None) => continue,
+            Ok(None) => {
+                nameless |= lab
+                    .turn(context, &dialect.write(&one))
+                    .is_ok_and(|turn| shows_arguments(&turn.full, &one.calls[0]));
+                continue;
+            }
             Err(error) => {
                 refusal.get_or_insert(error);
                 continue;
@@ -195,23 +174,28 @@ fn spell(
     if let Some((_, spelled)) = found.into_iter().next() {
         return Ok(spelled);
     }
-    Err(match (not_understood, refusal) {
-        (Some(said), _) => Some(Finding::error(
+    let finding = match (not_understood, refusal) {
+        (Some(said), _) => Finding::error(
             "calls-not-understood",
             format!(
                 "calls are rendered, but not as JSON, nor as a name beside arguments that are JSON or stand in tags:\n{said}"
             ),
-        )),
+        ),
+        (None, _) if nameless => Finding::error(
+            "calls-without-name",
+            "calls are rendered with their arguments but without their name, which can then only be told from the id that whoever appended the message gave them",
+        ),
         (None, Some(error)) if lab.constants().any(|constant| constant == CALLS_KEY) => {
-            Some(Finding::warning(
+            Finding::warning(
                 "calls-not-rendered",
                 format!(
                     "the chat template speaks of {CALLS_KEY}, but renders none in any spelling that was tried; {error}"
                 ),
-            ))
+            )
         }
-        _ => None,
-    })
+        _ => return Err(None),
+    };
+    Err(Some(Box::new(finding)))
 }
 
 /// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
@@ -229,14 +213,14 @@ fn rendered(
     message: &Assistant,
 ) -> Result<Option<String>, RenderError> {
     let full = lab.turn(context, &dialect.write(message))?.full;
-    let shown = |call: &Call| {
-        full.contains(&call.name)
-            && call
-                .arguments
-                .values()
-                .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
-    };
+    let shown = |call: &Call| full.contains(&call.name) && shows_arguments(&full, call);
     Ok(message.calls.iter().all(shown).then_some(full))
+}
+
+fn shows_arguments(full: &str, call: &Call) -> bool {
+    call.arguments
+        .values()
+        .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
 }
 
 /// Looks at arguments that are no strings: some templates say so beside the key.
@@ -265,130 +249,6 @@ fn learn_types(
             argument.learn(said, &key, written);
         }
     }
-}
-
-/// Finds the calls in a turn.
-fn cut(said: &str, calls: &[Call]) -> Option<Cut> {
-    cut_array(said, calls)
-        .or_else(|| cut_objects(said, calls))
-        .or_else(|| cut_tagged(said, calls))
-        .or_else(|| cut_tags(said, calls))
-}
-
-fn cut_array(said: &str, calls: &[Call]) -> Option<Cut> {
-    let (span, value) = json_shape::outermost(said, 0, said.find(&calls[0].name)?)?;
-    let items = value.as_array()?;
-    let members = items
-        .iter()
-        .zip(calls)
-        .map(|(item, call)| members(item, call, &said[span.clone()]))
-        .collect::<Option<Vec<_>>>()?;
-    (items.len() == calls.len()).then_some(())?;
-    Some(Cut {
-        literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
-        shape: Shape::Array(members.into_iter().next()?),
-    })
-}
-
-fn cut_objects(said: &str, calls: &[Call]) -> Option<Cut> {
-    let mut literals = Vec::new();
-    let mut shape = None;
-    let mut from = 0;
-    for call in calls {
-        let name = from + said[from..].find(&call.name)?;
-        let (span, value) = json_shape::outermost(said, from, name)?;
-        let members = members(&value, call, &said[span.clone()])?;
-        literals.push(said[from..span.start].to_owned());
-        from = span.end;
-        shape.get_or_insert(Shape::Object(members));
-    }
-    literals.push(said[from..].to_owned());
-    Some(Cut {
-        literals,
-        shape: shape?,
-    })
-}
-
-fn cut_tagged(said: &str, calls: &[Call]) -> Option<Cut> {
-    let mut literals = Vec::new();
-    let mut shape = None;
-    let mut from = 0;
-    for call in calls {
-        let name = from + said[from..].find(&call.name)?;
-        let name_end = name + call.name.len();
-        let key = call.arguments.keys().next()?;
-        let key = name_end + said[name_end..].find(key)?;
-        let (span, value) = json_shape::outermost(said, name_end, key)?;
-        (value == Value::Object(call.arguments.clone())).then_some(())?;
-        literals.push(said[from..name].to_owned());
-        shape.get_or_insert(Shape::Tagged {
-            between: said[name_end..span.start].to_owned(),
-        });
-        from = span.end;
-    }
-    literals.push(said[from..].to_owned());
-    Some(Cut {
-        literals,
-        shape: shape?,
-    })
-}
-
-fn cut_tags(said: &str, calls: &[Call]) -> Option<Cut> {
-    let mut literals = Vec::new();
-    let mut shape = None;
-    let mut from = 0;
-    for call in calls {
-        let name = from + said[from..].find(&call.name)?;
-        let name_end = name + call.name.len();
-        let (tags, end) = arguments::tags(&said[name_end..], &call.arguments)?;
-        let lead = &said[from..name];
-        if from == 0 && text::tokens(lead).is_empty() {
-            // A name with nothing before it could be any word.
-            return None;
-        }
-        literals.push(lead.to_owned());
-        shape.get_or_insert(Shape::Tags {
-            between: tags.before,
-            argument: tags.argument,
-        });
-        from = name_end + end;
-    }
-    literals.push(said[from..].to_owned());
-    Some(Cut {
-        literals,
-        shape: shape?,
-    })
-}
-
-/// Where the parts of `call` are in its JSON object.
-fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
-    let name = json_shape::find(value, &Value::from(call.name.as_str()))?;
-    let arguments = json_shape::find(value, &Value::Object(call.arguments.clone()))?;
-    let name_literal = crate::value::json::quote(&call.name);
-    let arguments_literal = crate::value::json::to_string(&Value::Object(call.arguments.clone()));
-    let literals = written
-        .split_once(&name_literal)
-        .and_then(|(before, rest)| {
-            let (between, after) = rest.split_once(&arguments_literal)?;
-            Some([before.to_owned(), between.to_owned(), after.to_owned()])
-        })
-        .unwrap_or_default();
-    Some(Members {
-        name: keys_only(name)?,
-        arguments: keys_only(arguments)?,
-        id: json_shape::find(value, &Value::from(call.id.as_str())).and_then(keys_only),
-        keys: value.as_object()?.keys().cloned().collect(),
-        literals,
-    })
-}
-
-fn keys_only(path: Vec<Place>) -> Option<Vec<String>> {
-    path.into_iter()
-        .map(|place| match place {
-            Place::Key(key) => Some(key),
-            Place::Index(_) => None,
-        })
-        .collect()
 }
 
 /// Tells what belongs to each call from what belongs to all of them.

@@ -233,7 +233,7 @@ fn the_date_and_the_special_tokens_are_given() {
     let run = bench.run("derive dated.jinja --date 2001-01-01");
     assert!(run.stdout.contains("<assistant 2001>"), "{run}");
     assert!(run.stdout.contains("</s>"), "{run}");
-    assert!(run.stderr.contains("info[assumed-special-token]"), "{run}");
+    assert!(run.stderr.contains("warning[assumed-token]"), "{run}");
     let run = bench.run("derive dated.jinja --special-token eos_token=<e>");
     assert!(run.stdout.contains("<e>"), "{run}");
     assert!(!run.stdout.contains("2001"), "{run}");

@@ -302,7 +302,7 @@ fn a_truncated_tool_call_leaves_the_rest_of_the_message() {
           53
         ],
         "raw": "{\"name\": \"f\", \"argu",
-        "hint": "set content_args.allow_non_json to take such a region as text"
+        "hint": "where such a region may be plain text, content_args.allow_non_json takes it"
       },
       "message": {
         "role": "assistant",
@@ -320,7 +320,7 @@ fn a_truncated_tool_call_leaves_the_rest_of_the_message() {
       = note: field `tool_calls`, bytes 34 to 53
       = note: the response ends inside this region
       = note: raw text: {"name": "f", "argu
-      = help: set content_args.allow_non_json to take such a region as text
+      = help: where such a region may be plain text, content_args.allow_non_json takes it
     "#);
 }
 
@@ -341,7 +341,7 @@ fn what_follows_a_broken_region_is_parsed() {
           10
         ],
         "raw": "[1",
-        "hint": "set content_args.allow_non_json to take such a region as text"
+        "hint": "where such a region may be plain text, content_args.allow_non_json takes it"
       },
       "further_errors": [
         {
@@ -353,7 +353,7 @@ fn what_follows_a_broken_region_is_parsed() {
             56
           ],
           "raw": "\u001b[31m\u202e",
-          "hint": "set content_args.allow_non_json to take such a region as text"
+          "hint": "where such a region may be plain text, content_args.allow_non_json takes it"
         }
       ],
       "message": {
@@ -378,7 +378,7 @@ fn what_follows_a_broken_region_is_parsed() {
       |
       = note: field `tool_calls`, bytes 8 to 10
       = note: raw text: [1
-      = help: set content_args.allow_non_json to take such a region as text
+      = help: where such a region may be plain text, content_args.allow_non_json takes it
 
     error[json]: field 'tool_calls': the region is not JSON: expected a value
      --> <stdin>:2:47
@@ -388,7 +388,7 @@ fn what_follows_a_broken_region_is_parsed() {
       |
       = note: field `tool_calls`, bytes 48 to 56
       = note: raw text: \u{1b}[31m\u{202e}
-      = help: set content_args.allow_non_json to take such a region as text
+      = help: where such a region may be plain text, content_args.allow_non_json takes it
     "#);
 }
 
@@ -404,7 +404,7 @@ fn broken_regions_are_events_too() {
     {"type": "region_close", "field": "content", "value": "a"}
     {"type": "region_open", "field": "tool_calls"}
     {"type": "region_chunk", "field": "tool_calls", "text": "[1", "dirty": true}
-    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected `,` or the closing bracket", "field": "tool_calls", "span": [7, 9], "raw": "[1", "hint": "set content_args.allow_non_json to take such a region as text"}}
+    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected `,` or the closing bracket", "field": "tool_calls", "span": [7, 9], "raw": "[1", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}}
     {"type": "region_open", "field": "content"}
     {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}
     {"type": "region_close", "field": "content", "value": "b"}
@@ -414,7 +414,7 @@ fn broken_regions_are_events_too() {
     --> <stdin>
      = note: field `tool_calls`, bytes 7 to 9
      = note: raw text: [1
-     = help: set content_args.allow_non_json to take such a region as text
+     = help: where such a region may be plain text, content_args.allow_non_json takes it
     "#);
 }
 
@@ -440,7 +440,7 @@ fn a_prefix_with_a_broken_region_is_an_error() {
           0
         ],
         "raw": "[",
-        "hint": "set content_args.allow_non_json to take such a region as text"
+        "hint": "where such a region may be plain text, content_args.allow_non_json takes it"
       },
       "message": {
         "role": "assistant"
@@ -451,13 +451,13 @@ fn a_prefix_with_a_broken_region_is_an_error() {
     --> the prefix
      = note: field `tool_calls`, bytes 0 to 0
      = note: raw text: [
-     = help: set content_args.allow_non_json to take such a region as text
+     = help: where such a region may be plain text, content_args.allow_non_json takes it
     "#);
     let with_events = [arguments.as_slice(), &["--events"]].concat();
     let run = bench.run_all(&with_events, "Hi");
     assert_eq!(run.status, 1);
     assert_snapshot!(run.stdout, @r#"
-    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "set content_args.allow_non_json to take such a region as text"}}
+    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}}
     {"type": "partial_message", "message": {"role": "assistant"}}
     "#);
 }

@@ -201,7 +201,7 @@ fn compare_whole(ours: &Outcome, reference: &Value, apart: bool) -> Result<(), S
             let in_prefix = |stage: &str| apart && stage == "prefix";
             if in_prefix(&stage) != in_prefix(failure.stage)
                 || !exceptions(kind).contains(&member(error, "type").unwrap_or_default().as_str())
-                || member(error, "field") != failure.error.field
+                || member(error, "field").as_deref() != failure.error.field.as_deref()
             {
                 let ours = format!(
                     "{} of {:?} in {}: {}",

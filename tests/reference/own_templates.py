@@ -14,7 +14,10 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 def render(path, inputs):
     inputs = dict(inputs)
-    conversation = inputs.pop("messages")
+    # As `apply_chat_template` does before it renders.
+    conversation = [
+        {key: value for key, value in message.items() if value is not None} for message in inputs.pop("messages")
+    ]
     try:
         texts, _ = render_jinja_template(
             [conversation],

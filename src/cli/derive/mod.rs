@@ -7,10 +7,10 @@ mod human;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use obverse::derive::{self, Derivation, DeriveError, Finding, Options};
-use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::derive::{self, Derivation, DeriveError, Options};
+use obverse::diagnostic::Diagnostic;
 use obverse::response_template::config;
-use obverse::value::{Map, json};
+use obverse::value::json;
 
 use super::problem::{Document, Problem};
 use super::source::{self, Opened, SourceArgs};
@@ -123,15 +123,8 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     let options = Options {
         clock: args.source_args.date,
     };
-    let mut derivation = derive::derive(&opened.source, &options)
+    let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
-    let assumption = opened.assumption(&Map::new()).map(|text| Finding {
-        severity: Severity::Info,
-        code: "assumed-special-token",
-        text,
-        counterexample: None,
-    });
-    derivation.report.findings.extend(assumption);
     Ok(Derived {
         opened,
         config_path,

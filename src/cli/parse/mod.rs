@@ -270,9 +270,9 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
 }
 
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {
-    let mut diagnostic = Diagnostic::error(error.kind.name(), &error.message);
+    let mut diagnostic = Diagnostic::error(error.kind.name(), &*error.message);
     diagnostic.place.span = error.span.clone();
-    diagnostic.hint = error.hint.clone();
+    diagnostic.hint = error.hint.as_deref().map(str::to_owned);
     let mut problem = Problem::of(diagnostic).about(Document {
         name: name.to_owned(),
         text: text.map(str::to_owned),

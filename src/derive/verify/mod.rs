@@ -1,5 +1,6 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
+mod alike;
 mod messages;
 mod round;
 mod shrink;
@@ -185,6 +186,12 @@ fn explain((reason, count): (Reason, usize)) -> Finding {
             "type-not-told",
             format!(
                 "in {count} messages an argument is written like one of another type (the text 7 like the number 7), so that no parser can tell which it was"
+            ),
+        ),
+        Reason::FieldNotTold => Finding::info(
+            "field-not-told",
+            format!(
+                "{count} messages are rendered like others with the same texts in other fields, so that no parser can tell which it was"
             ),
         ),
         Reason::Unmarked => Finding::info(

@@ -7,8 +7,8 @@ use super::super::emit;
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
-use super::super::tool_calls::{Members, Shape};
-use super::Case;
+use super::super::tool_calls::ToolCalls;
+use super::{Case, alike};
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -36,6 +36,8 @@ pub(super) enum Reason {
     Unmarked,
     /// Another message, with an argument of another type, is rendered the same.
     TypeNotTold,
+    /// Another message, with the same texts in other fields, is rendered the same.
+    FieldNotTold,
 }
 
 /// What a round is run with.
@@ -80,22 +82,34 @@ impl Bench<'_> {
         let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
-            Outcome::Failed(found) if self.is_written_alike(context, &found, full) => {
-                Outcome::Skipped(Reason::TypeNotTold)
-            }
-            other => other,
+            Outcome::Failed(found) => self.tell_apart(context, found, full),
+            other @ Outcome::Skipped(_) => other,
         }
     }
 
-    /// Whether the chat template writes the parsed message as it writes the expected one, the two differing in nothing but
-    /// values of arguments: then the text cannot tell them apart.
-    fn is_written_alike(&self, context: &Context, found: &Counterexample, full: &str) -> bool {
-        found.error.is_none()
-            && only_arguments_differ(&found.expected, &found.parsed)
-            && self
-                .lab
-                .turn(context, &found.parsed)
+    /// Whether a message that came back as another one could have come back at all: not where the chat template writes both
+    /// alike, the two differing in nothing but values of arguments, or in the fields that the same texts stand in.
+    fn tell_apart(&self, context: &Context, found: Box<Counterexample>, full: &str) -> Outcome {
+        let (expected, parsed) = (&found.expected, &found.parsed);
+        let reason = if found.error.is_some() {
+            None
+        } else if alike::same_but_arguments(expected, parsed) {
+            Some(Reason::TypeNotTold)
+        } else if alike::same_but_fields(expected, parsed) {
+            Some(Reason::FieldNotTold)
+        } else {
+            None
+        };
+        let again = || {
+            let parsed = with_ids(parsed.clone(), &found.message);
+            self.lab
+                .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
+        };
+        match reason {
+            Some(reason) if again() => Outcome::Skipped(reason),
+            _ => Outcome::Failed(found),
+        }
     }
 
     /// The parsed message, which is the expected one, appended to the conversation must render as the same text.
@@ -107,6 +121,8 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
+        // Where the text carries no ids, whoever appends the message gives the calls some.
+        let parsed = with_ids(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -252,13 +268,7 @@ impl Bench<'_> {
         if message.calls.is_empty() {
             return expected;
         }
-        let with_id = self.analysis.calls.as_ref().is_some_and(|calls| {
-            matches!(
-                &calls.shape,
-                Shape::Object(Members { id: Some(_), .. })
-                    | Shape::Array(Members { id: Some(_), .. })
-            )
-        });
+        let with_id = self.analysis.calls.as_ref().is_some_and(ToolCalls::has_id);
         let calls = message
             .calls
             .iter()
@@ -279,17 +289,16 @@ impl Bench<'_> {
                 Value::Object(written)
             })
             .collect::<Vec<_>>();
-        expected.insert("tool_calls".to_owned(), calls.into());
+        expected.insert(probe::CALLS_KEY.to_owned(), calls.into());
         expected
     }
 
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
     fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> (Value, Option<String>) {
         let whole = self.parse_in(prefix, [response], tools);
-        let (message, events) = match whole {
-            Ok(parsed) => parsed,
-            Err((message, error)) => return (Value::Object(message), Some(error.to_string())),
-        };
+        if let (message, Err(error)) = whole {
+            return (Value::Object(message), Some(error.to_string()));
+        }
         for size in [1, 7] {
             let characters: Vec<char> = response.chars().collect();
             let pieces: Vec<String> = characters
@@ -297,64 +306,58 @@ impl Bench<'_> {
                 .map(|piece| piece.iter().collect())
                 .collect();
             let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
-            if cut.as_ref().ok() != Some(&(message.clone(), events.clone())) {
+            if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");
-                return (Value::Object(message), Some(error));
+                return (Value::Object(whole.0), Some(error));
             }
         }
-        (Value::Object(message), None)
+        (Value::Object(whole.0), None)
     }
 
+    /// The message as far as it was parsed, and the joined events or what broke.
     fn parse_in<'t>(
         &self,
         prefix: &str,
         chunks: impl IntoIterator<Item = &'t str>,
         tools: &[Value],
-    ) -> Result<(Map, Vec<Event<'static>>), (Map, ParseError)> {
-        let mut parser = ResponseParser::new(Arc::clone(self.template), prefix, tools)
-            .map_err(|error| (Map::new(), error))?;
+    ) -> (Map, Result<Vec<Event<'static>>, Box<ParseError>>) {
+        let mut parser = match ResponseParser::new(Arc::clone(self.template), prefix, tools) {
+            Ok(parser) => parser,
+            Err(error) => return (Map::new(), Err(Box::new(error))),
+        };
         let mut events = parser.initial_events().to_vec();
         for chunk in chunks {
             match parser.feed(chunk) {
                 Ok(found) => events.extend(found),
-                Err(error) => return Err((parser.message().clone(), error)),
+                Err(error) => return (parser.message().clone(), Err(Box::new(error))),
             }
         }
         match parser.finalize() {
             Ok((message, found)) => {
                 events.extend(found);
-                Ok((message, join_chunks(events)))
+                (message, Ok(join_chunks(events)))
             }
-            Err(error) => Err((parser.message().clone(), error)),
+            Err(error) => (parser.message().clone(), Err(Box::new(error))),
         }
     }
 }
 
-/// Whether two messages have the same keys, calls and argument names.
-fn only_arguments_differ(a: &Value, b: &Value) -> bool {
-    fn without_values(value: &Value, inside: bool) -> Value {
-        match value {
-            Value::Object(members) => members
-                .iter()
-                .map(|(key, member)| {
-                    let blank = if inside {
-                        Value::Null
-                    } else {
-                        without_values(member, key == "arguments")
-                    };
-                    (key.clone(), blank)
-                })
-                .collect::<Map>()
-                .into(),
-            Value::Array(items) => items
-                .iter()
-                .map(|item| without_values(item, false))
-                .collect::<Vec<_>>()
-                .into(),
-            other => other.clone(),
+/// The message with the ids of `written` where its calls have none.
+fn with_ids(mut message: Value, written: &Value) -> Value {
+    let given = written
+        .get(probe::CALLS_KEY)
+        .and_then(Value::as_array)
+        .unwrap_or_default();
+    if let Value::Object(members) = &mut message
+        && let Some(Value::Array(calls)) = members.get_mut(probe::CALLS_KEY)
+    {
+        for (call, given) in calls.iter_mut().zip(given) {
+            if let (Value::Object(call), Some(id)) = (call, given.get("id")) {
+                call.entry("id".to_owned()).or_insert_with(|| id.clone());
+            }
         }
     }
-    without_values(a, false) == without_values(b, false)
+    message
 }
 
 /// Where the last thing said in the context ends in a render.

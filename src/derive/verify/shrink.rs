@@ -64,7 +64,7 @@ fn smaller(message: &Assistant) -> Vec<Assistant> {
 fn simpler_values(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) => shorter(text).into_iter().map(Value::String).collect(),
-        Value::Array(items) => items.iter().cloned().collect(),
+        Value::Array(items) => items.clone(),
         Value::Object(members) => members.values().cloned().collect(),
         _ => Vec::new(),
     }

@@ -1,0 +1,80 @@
+//! Slots: the places of a marker in which something stands that varies from call to call.
+//!
+//! In a marker a slot is one character that no template writes; in a pattern it is what may stand there.
+
+use super::text;
+
+/// The argument's key, said again.
+pub(super) const KEY: char = '\u{10fffe}';
+/// The call's id.
+pub(super) const ID: char = '\u{10fffd}';
+/// A number that counts the calls.
+pub(super) const NUMBER: char = '\u{10fffc}';
+
+/// Whether there is a slot in the marker.
+pub(super) fn any(marker: &str) -> bool {
+    marker.contains([KEY, ID, NUMBER])
+}
+
+/// The marker with a slot for each number.
+pub(super) fn without_numbers(marker: &str) -> String {
+    let mut blank = String::new();
+    for c in marker.chars() {
+        if !c.is_ascii_digit() {
+            blank.push(c);
+        } else if !blank.ends_with(NUMBER) {
+            blank.push(NUMBER);
+        }
+    }
+    blank
+}
+
+/// A pattern for the marker: white space may vary, and so may what stands in its slots.
+pub(super) fn pattern(marker: &str) -> String {
+    let mut pattern = String::new();
+    let mut rest = marker;
+    while let Some(at) = rest.find([KEY, ID, NUMBER]) {
+        pattern.push_str(&text::escape_loosely(&rest[..at]));
+        let slot = rest[at..].chars().next();
+        rest = &rest[at + KEY.len_utf8()..];
+        match slot {
+            Some(KEY) => pattern.push_str("(?P=key)"),
+            Some(ID) => pattern.push_str(&format!("(?P<id>[^\\s{}]+)", stop(rest))),
+            _ => pattern.push_str("\\d+"),
+        }
+    }
+    pattern.push_str(&text::escape_loosely(rest));
+    pattern
+}
+
+/// The first sign of what stands after a name, written for a set of characters that a name does not have.
+pub(super) fn stop(after: &str) -> String {
+    match after.trim_start().chars().next() {
+        Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
+        Some(c) if !any(&c.to_string()) => c.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The marker with words in its slots, for people.
+pub(super) fn show(marker: &str) -> String {
+    marker
+        .replace(KEY, "KEY")
+        .replace(ID, "ID")
+        .replace(NUMBER, "NUMBER")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_become_groups() {
+        assert_eq!(
+            pattern(&format!("<call {ID}>\n")),
+            "<call\\s*(?P<id>[^\\s>]+)>\\s*"
+        );
+        assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
+        assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
+    }
+}

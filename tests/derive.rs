@@ -1,0 +1,232 @@
+//! What is derived from chat templates small enough to be read here.
+
+use obverse::chat_template;
+use obverse::derive::{
+    ContentMode, Derivation, DeriveError, Options, ReasoningMode, ToolsMode, derive,
+};
+use obverse::diagnostic::Severity;
+use obverse::value::{Value, json};
+
+fn derive_text(text: &str) -> Result<Derivation, DeriveError> {
+    let source = chat_template::from_text("test", text).expect("a template");
+    derive(&source, &Options::default())
+}
+
+/// The derivation from a template whose assistant's turns are rendered by `assistant`, an expression block over `m`.
+fn turns(assistant: &str, prompt: &str) -> Derivation {
+    let text = format!(
+        "{{%- for m in messages %}}\
+         {{%- if m.role == 'assistant' %}}<bot>{assistant}<end>\
+         {{%- else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>\
+         {{%- endif %}}\
+         {{%- endfor %}}\
+         {{%- if add_generation_prompt %}}{prompt}{{%- endif %}}"
+    );
+    derive_text(&text).expect("derived")
+}
+
+fn findings(derivation: &Derivation) -> Vec<&str> {
+    derivation
+        .report
+        .findings
+        .iter()
+        .map(|finding| finding.code)
+        .collect()
+}
+
+#[test]
+fn plain_content() {
+    let derivation = turns("{{ m.content }}", "<bot>");
+    let report = &derivation.report;
+    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(report.reasoning.mode, ReasoningMode::None);
+    assert_eq!(
+        (report.content.mode, report.content.close.as_str()),
+        (ContentMode::Plain, "<end>")
+    );
+    assert_eq!(report.tools.mode, ToolsMode::None);
+    assert_eq!(
+        json::to_string(&derivation.document.to_value()),
+        r#"{"defaults": {"role": "assistant"}, "start_anchor": "<bot>", "fields": {"content": {"close_pattern": "<end>\\s*", "content": "text"}}}"#
+    );
+}
+
+#[test]
+fn reasoning_goes_to_the_key_that_the_template_reads() {
+    for key in ["thinking", "reasoning_content", "thought"] {
+        let derivation = turns(
+            &format!(
+                "{{% if m.{key} %}}[R]{{{{ m.{key} }}}}[/R]\n{{% endif %}}{{{{ m.content }}}}"
+            ),
+            "<bot>",
+        );
+        let report = &derivation.report;
+        assert!(report.verified, "{:?}", report.findings);
+        assert_eq!(
+            (
+                report.reasoning.open.as_str(),
+                report.reasoning.close.as_str()
+            ),
+            ("[R]", "[/R]")
+        );
+        assert!(
+            derivation.document.fields.contains_key(key),
+            "{key}: {:?}",
+            derivation.document
+        );
+    }
+}
+
+#[test]
+fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
+    let derivation = turns("{{ m.content.split('[/R]')[-1] }}", "<bot>[R]\n");
+    let report = &derivation.report;
+    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(
+        (
+            report.reasoning.open.as_str(),
+            report.reasoning.close.as_str()
+        ),
+        ("[R]", "[/R]")
+    );
+    assert_eq!(report.reasoning.opened_by, Some("prompt"));
+    assert_eq!(report.reasoning.history, Some("dropped"));
+    assert!(
+        report.rounds.spliced > 0 && report.rounds.skipped > 0,
+        "{:?}",
+        report.rounds
+    );
+    assert!(findings(&derivation).contains(&"reasoning-not-rendered"));
+}
+
+#[test]
+fn reasoning_that_the_anchor_seems_to_open() {
+    let derivation = turns("[R]{{ m.thinking }}[/R]{{ m.content }}", "<bot>[R]");
+    let report = &derivation.report;
+    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(report.reasoning.open, "[R]");
+}
+
+#[test]
+fn wrapped_content() {
+    let derivation = turns("<say>{{ m.content }}</say>", "<bot>");
+    let report = &derivation.report;
+    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(
+        (report.content.mode, report.content.open.as_str()),
+        (ContentMode::AlwaysWrapped, "<say>")
+    );
+}
+
+/// Calls in each of the shapes that are read, as a block over `m.tool_calls`.
+#[test]
+fn calls_in_every_shape() {
+    let shapes = [
+        (
+            "json objects",
+            ToolsMode::JsonNative,
+            "{% for c in m.tool_calls %}<call>{{ c.function | tojson }}</call>\n{% endfor %}",
+        ),
+        (
+            "a json array",
+            ToolsMode::JsonNative,
+            "{% if m.tool_calls %}<calls>[{% for c in m.tool_calls %}{\"do\": {{ c.function.name | tojson }}, \"with\": {{ c.function.arguments | tojson }}}{{ ', ' if not loop.last }}{% endfor %}]{% endif %}",
+        ),
+        (
+            "a name in a tag, and the id",
+            ToolsMode::TagWithJson,
+            "{% for c in m.tool_calls %}<call {{ c.id }}|{{ c.function.name }}>{{ c.function.arguments | tojson }}</call>{% endfor %}",
+        ),
+        (
+            "arguments as the text of an object",
+            ToolsMode::TagWithJson,
+            "{% for c in m.tool_calls %}<call {{ c.function.name }}>{{ c.function.arguments + '' }}</call>{% endfor %}",
+        ),
+        (
+            "calls that only the next one ends",
+            ToolsMode::TagWithJson,
+            "{% for c in m.tool_calls %}[CALL]{{ c.function.name }}[WITH]{{ c.function.arguments | tojson }}{% endfor %}",
+        ),
+        (
+            "arguments in tags",
+            ToolsMode::TagWithTagged,
+            "{% for c in m.tool_calls %}<call={{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{% endfor %}</call>{% endfor %}",
+        ),
+    ];
+    for (what, mode, calls) in shapes {
+        let derivation = turns(&format!("{{{{ m.content }}}}{calls}"), "<bot>");
+        let report = &derivation.report;
+        assert!(report.verified, "{what}: {:#?}", report.findings);
+        assert_eq!(report.tools.mode, mode, "{what}");
+        let calling = |case: &&obverse::derive::Case| {
+            let calls = case.message.get("tool_calls").and_then(Value::as_array);
+            calls.is_some_and(|calls| calls.len() == 2)
+        };
+        assert!(
+            derivation.cases.iter().any(|case| calling(&case)),
+            "{what}: no case of two calls"
+        );
+    }
+}
+
+#[test]
+fn a_template_that_loses_something_is_not_proved() {
+    let derivation = turns("{{ m.content | replace('\"', '') }}", "<bot>");
+    assert!(!derivation.report.verified);
+    let finding = derivation
+        .report
+        .findings
+        .iter()
+        .find(|finding| finding.severity == Severity::Error)
+        .expect("a finding");
+    let found = finding.counterexample.as_ref().expect("a counterexample");
+    let content = found
+        .message
+        .get("content")
+        .and_then(Value::as_str)
+        .expect("content");
+    assert!(content.contains('"'), "{content}");
+    assert!(content.split_whitespace().count() <= 3, "shrunk: {content}");
+    assert_ne!(found.expected, found.parsed);
+}
+
+#[test]
+fn a_template_that_takes_one_call_only() {
+    let derivation = turns(
+        "{{ m.content }}{% if m.tool_calls %}{% if m.tool_calls | length > 1 %}{{ raise_exception('one call') }}{% endif %}<call>{{ m.tool_calls[0].function | tojson }}</call>{% endif %}",
+        "<bot>",
+    );
+    assert!(
+        derivation.report.verified,
+        "{:?}",
+        derivation.report.findings
+    );
+    assert!(!derivation.report.supports.parallel_calls);
+    assert!(findings(&derivation).contains(&"refused"));
+}
+
+#[test]
+fn calls_that_are_not_understood_are_no_proof() {
+    let derivation = turns(
+        "{{ m.content }}{% for c in m.tool_calls %}<call>{{ c.function.name }} to {{ c.function.arguments.values() | join(' and ') }}</call>{% endfor %}",
+        "<bot>",
+    );
+    assert!(!derivation.report.verified);
+    assert!(findings(&derivation).contains(&"calls-not-understood"));
+}
+
+#[test]
+fn templates_from_which_nothing_can_be_read() {
+    let refused = derive_text("{{ raise_exception('never') }}").expect_err("it refuses everything");
+    assert!(matches!(refused, DeriveError::Render(_)), "{refused}");
+    let silent =
+        derive_text("{% for m in messages %}<{{ m.role }}>{% endfor %}").expect_err("no content");
+    assert!(matches!(silent, DeriveError::Unreadable(_)), "{silent}");
+    let endless = derive_text(
+        "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}",
+    )
+    .expect_err("it never ends");
+    assert!(endless.to_string().contains("limit"), "{endless}");
+}
