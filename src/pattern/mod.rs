@@ -28,6 +28,7 @@
 
 mod automaton;
 mod backtrack;
+mod bytes;
 mod error;
 mod limits;
 mod literal;
@@ -42,6 +43,8 @@ use std::sync::Arc;
 pub use error::{MatchError, PatternError};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
+
+pub(crate) use bytes::ByteSet;
 
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
@@ -63,6 +66,7 @@ struct Inner {
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
+    first: Option<ByteSet>,
 }
 
 /// The engine with what it was compiled to.
@@ -109,10 +113,17 @@ impl Pattern {
             },
         };
         let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
+        let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
             literals: None,
-            sequence: Sequence::new(&parsed.node, &parsed.names),
+            first: match (&sequence, &strategy) {
+                (Some(sequence), _) => sequence.first_bytes(),
+                (None, Strategy::Literal(literals)) => Some(literals.first_bytes()),
+                (None, Strategy::Automaton(automaton)) => automaton.first_bytes(),
+                (None, Strategy::Backtracking(_)) => None,
+            },
+            sequence,
             groups: parsed.names,
             names,
             strategy,
@@ -145,12 +156,14 @@ impl Pattern {
             .map(|literal| escape(literal))
             .collect::<Vec<_>>()
             .join("|");
+        let compiled = Literals::new(literals);
         Ok(Self(Arc::new(Inner {
             source,
             literals: Some(literals.to_vec()),
             groups: Vec::new(),
             names: Vec::new(),
-            strategy: Strategy::Literal(Literals::new(literals)),
+            first: Some(compiled.first_bytes()),
+            strategy: Strategy::Literal(compiled),
             sequence: match literals {
                 [literal] => Some(Sequence::literal(literal)),
                 _ => None,
@@ -250,6 +263,11 @@ impl Pattern {
             };
             found
         })
+    }
+
+    /// The bytes that a match can begin with; `None` where they are not known or it may be empty.
+    pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
+        self.0.first
     }
 
     pub(crate) fn sequence(&self) -> Option<&Sequence> {

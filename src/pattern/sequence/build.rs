@@ -3,6 +3,7 @@
 use memchr::memmem::Finder;
 use regex_syntax::hir::ClassUnicode;
 
+use crate::pattern::bytes::ByteSet;
 use crate::pattern::syntax::ast::{Node, RepeatKind};
 use crate::pattern::syntax::class;
 use crate::pattern::text::CharSet;
@@ -109,22 +110,23 @@ impl Sequence {
     }
 
     /// The bytes that a match can begin with; `None` where they are not known.
-    pub(crate) fn first_bytes(&self) -> Option<[bool; 256]> {
-        let mut member = [false; 256];
+    pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
+        let mut starts = ByteSet::default();
         for step in &self.steps {
             match step {
                 Step::Literal(finder) => {
-                    member[usize::from(*finder.needle().first()?)] = true;
-                    return Some(member);
+                    starts.add(*finder.needle().first()?);
+                    return Some(starts);
                 }
                 Step::Run { set, min, .. } => {
                     for byte in 0..=255u8 {
                         // What is not ASCII may begin with any byte that is not.
-                        member[usize::from(byte)] |=
-                            !byte.is_ascii() || set.contains(char::from(byte));
+                        if !byte.is_ascii() || set.contains(char::from(byte)) {
+                            starts.add(byte);
+                        }
                     }
                     if *min > 0 {
-                        return Some(member);
+                        return Some(starts);
                     }
                 }
                 Step::Until { .. } | Step::Ahead(_) => return None,
