@@ -132,19 +132,28 @@ impl Search {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
         }
+        let progress = self.go_on(window)?;
+        if window.complete || matches!(progress, Progress::Found(_)) {
+            self.answer = Some(progress.clone());
+        }
+        Ok(progress)
+    }
+
+    /// What [`advance`](Self::advance) does, for who does not ask again for a match that was found.
+    pub(crate) fn go_on(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
         if let (State::Sequence(progress), Some(sequence)) =
             (&mut self.state, self.pattern.sequence())
         {
             match progress.scan(sequence, window) {
                 sequence::Scanned::Hold(hold) => {
-                    return Ok(self.keep(window, Progress::Pending { hold }));
+                    return Ok(Progress::Pending { hold });
                 }
                 sequence::Scanned::Found(span) => {
                     let names = self.pattern.group_names().iter().enumerate();
                     let groups = names
                         .map(|(group, name)| (name.clone(), Some(progress.group(group))))
                         .collect();
-                    return Ok(self.keep(window, Progress::Found(Captures { span, groups })));
+                    return Ok(Progress::Found(Captures { span, groups }));
                 }
                 sequence::Scanned::Leave(from) => {
                     self.state = State::of_engine(&self.pattern, from);
@@ -198,15 +207,7 @@ impl Search {
             },
             _ => unreachable!("the state was made for the pattern's strategy"),
         };
-        Ok(self.keep(window, progress))
-    }
-
-    /// Remembers what is final.
-    fn keep(&mut self, window: &Window<'_>, progress: Progress) -> Progress {
-        if window.complete || matches!(progress, Progress::Found(_)) {
-            self.answer = Some(progress.clone());
-        }
-        progress
+        Ok(progress)
     }
 }
 
