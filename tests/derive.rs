@@ -109,6 +109,25 @@ fn reasoning_that_the_anchor_seems_to_open() {
     assert_eq!(report.reasoning.open, "[R]");
 }
 
+/// Such a template writes the last turn as if its content were reasoning, which no response template can undo.
+#[test]
+fn reasoning_that_the_last_turn_is_prefilled_with() {
+    let derivation = turns(
+        "{{ '[R]\n' if loop.last }}{{ m.content.split('[/R]')[-1] }}",
+        "<bot>[R]\n",
+    );
+    let report = &derivation.report;
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(
+        (
+            report.reasoning.open.as_str(),
+            report.reasoning.close.as_str()
+        ),
+        ("[R]", "[/R]")
+    );
+    assert!(!report.verified, "{:?}", report.findings);
+}
+
 #[test]
 fn wrapped_content() {
     let derivation = turns("<say>{{ m.content }}</say>", "<bot>");

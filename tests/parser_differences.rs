@@ -204,8 +204,7 @@ const VALUES: &str = r#"{
 /// What ours makes of a response, and the line that the reference answers.
 fn both(response: &str) -> (Result<Map, String>, Option<String>) {
     let template = ResponseTemplate::from_json(VALUES).expect("a template");
-    let ours =
-        parse_response(response, template, "", &[]).map_err(|error| String::from(error.message));
+    let ours = parse_response(response, template, "", &[]).map_err(|error| error.message);
     let question = object([
         ("template", parsed(VALUES)),
         ("runs", vec![strings(&[response])].into()),

@@ -1,7 +1,9 @@
-//! How are arguments written that are not JSON? Each in tags of its own, with its key and its value.
+//! How are arguments written that are not JSON? In a dialect of it, or each in tags of its own with its key and its value.
 
 use super::slot;
 use super::text::{self, Repeated};
+use std::ops::Range;
+
 use crate::value::Map;
 
 /// What stands around the key and the value of each argument, white space included.
@@ -20,6 +22,60 @@ pub(super) struct Tags {
     /// Before the first argument's own tag.
     pub(super) before: String,
     pub(super) argument: ArgumentTag,
+}
+
+/// What is unusual about an object that is nearly JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonDialect {
+    pub(super) unquoted_keys: bool,
+    /// What opens and closes a string.
+    pub(super) string_delims: (String, String),
+}
+
+/// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
+pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range<usize>)> {
+    let mut members = arguments
+        .iter()
+        .map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+    let ((first, first_value), (second, second_value)) = (members.next()??, members.next()??);
+    let start = text.find('{')?;
+    let (quote, rest) = text[start + 1..].trim_start().split_once(first)?;
+    let unquoted_keys = match quote {
+        "" => true,
+        "\"" => false,
+        _ => return None,
+    };
+    let (open, rest) = rest.split_once(first_value)?;
+    let open = open
+        .strip_prefix(quote)?
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let (middle, rest) = rest.split_once(second)?;
+    let close = middle
+        .strip_suffix(quote)?
+        .trim_end()
+        .strip_suffix(',')?
+        .trim_end();
+    let rest = rest
+        .strip_prefix(quote)?
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let rest = rest
+        .strip_prefix(open)?
+        .strip_prefix(second_value)?
+        .strip_prefix(close)?;
+    let rest = rest.trim_start().strip_prefix('}')?;
+    let plain = open == "\"" && close == "\"";
+    if open.is_empty() || close.is_empty() || (plain && !unquoted_keys) {
+        return None;
+    }
+    let json = JsonDialect {
+        unquoted_keys,
+        string_delims: (open.to_owned(), close.to_owned()),
+    };
+    Some((json, start..text.len() - rest.len()))
 }
 
 /// Reads the tags around two arguments at the beginning of `text`, and where the last one's ends.
@@ -107,6 +163,19 @@ mod tests {
             .filter_map(|(key, value)| Some(written(key, value.as_str()?)))
             .collect();
         tags(&format!("{before}{body}{after}"), &arguments)
+    }
+
+    #[test]
+    fn reads_objects_with_strings_in_other_signs() {
+        let arguments = probe::call(0).arguments;
+        let text = "|{harbor:<q>opal drift</q>,timber:<q>violet mast</q>}|";
+        let (json, span) = dialect(text, &arguments).unwrap();
+        assert!(json.unquoted_keys);
+        assert_eq!(json.string_delims, ("<q>".to_owned(), "</q>".to_owned()));
+        assert_eq!(span, 1..text.len() - 1);
+        assert_eq!(dialect(&text.replace("</q>}", "}"), &arguments), None);
+        let json = "{\"harbor\": \"opal drift\", \"timber\": \"violet mast\"}";
+        assert_eq!(dialect(json, &arguments), None, "that is JSON itself");
     }
 
     #[test]

@@ -35,10 +35,13 @@ pub(super) fn read(
             (None, Some(reasoning)) => reasoning.strip(lead),
             (None, None) => lead.to_owned(),
         };
-        // The end of a reasoning that nothing opened belongs to the anchor.
+        // The end of a reasoning that nothing opened belongs to the anchor, the beginning of one that nothing closes to it.
         let own = own.trim();
         let own = reasoning
-            .and_then(|reasoning| own.strip_prefix(&reasoning.close))
+            .and_then(|reasoning| {
+                own.strip_prefix(&reasoning.close)
+                    .or_else(|| own.strip_prefix(&reasoning.open))
+            })
             .unwrap_or(own);
         let own = own.trim().to_owned();
         Some((own, full))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::arguments::{self, ArgumentTag};
+use super::arguments::{self, ArgumentTag, JsonDialect};
 use super::json_shape::{self, Place};
 use super::probe::Call;
 use super::{slot, text};
@@ -19,6 +19,12 @@ pub(super) enum Shape {
     Tagged {
         /// What stands between name and arguments.
         between: String,
+    },
+    /// The name stands in a tag and the arguments are an object in a dialect of JSON.
+    Dialect {
+        /// What stands between name and arguments.
+        between: String,
+        json: JsonDialect,
     },
     /// The name and each argument stand in tags of their own.
     Tags {
@@ -53,6 +59,7 @@ pub(super) fn cut(said: &str, calls: &[Call]) -> Option<Cut> {
     array(said, calls)
         .or_else(|| each(said, calls, object))
         .or_else(|| each(said, calls, tagged))
+        .or_else(|| each(said, calls, dialect))
         .or_else(|| each(said, calls, tags))
 }
 
@@ -112,6 +119,16 @@ fn tagged(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     Some((name.start..span.end, Shape::Tagged { between }))
 }
 
+fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
+    let name = named(rest, call)?;
+    let (json, span) = arguments::dialect(&rest[name.end..], &call.arguments)?;
+    let between = rest[name.end..name.end + span.start].replace(&call.id, &slot::ID.to_string());
+    Some((
+        name.start..name.end + span.end,
+        Shape::Dialect { between, json },
+    ))
+}
+
 fn tags(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     let name = named(rest, call)?;
     let (tags, len) = arguments::tags(&rest[name.end..], &call.arguments)?;
@@ -145,6 +162,10 @@ impl Shape {
             (Self::Tags { between, argument }, Self::Tags { between: b, .. }) => Self::Tags {
                 between: common(between, b),
                 argument,
+            },
+            (Self::Dialect { between, json }, Self::Dialect { between: b, .. }) => Self::Dialect {
+                between: common(between, b),
+                json,
             },
             (shape, _) => shape,
         }

@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
-use super::arguments::ArgumentTag;
+use super::arguments::{ArgumentTag, JsonDialect};
 use super::cut::{Members, Shape};
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
@@ -155,6 +155,18 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             transform: Some(named_call(calls)),
             ..FieldDocument::default()
         },
+        Shape::Dialect { between, json } => FieldDocument {
+            open: Some(opening(
+                calls,
+                name_pattern(between, &format!("{between}{{")),
+            )),
+            close: closing(calls, ends),
+            repeats: true,
+            content: Some("json".to_owned()),
+            content_args: dialect_arguments(json),
+            transform: Some(named_call(calls)),
+            ..FieldDocument::default()
+        },
         Shape::Tags { between, argument } => {
             let after = format!("{between}{}", argument.open);
             FieldDocument {
@@ -168,6 +180,20 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             }
         }
     }
+}
+
+/// How `json` reads the arguments.
+fn dialect_arguments(json: &JsonDialect) -> Map {
+    let mut arguments = Map::new();
+    if json.unquoted_keys {
+        arguments.insert("unquoted_keys".to_owned(), Value::Bool(true));
+    }
+    let (open, close) = &json.string_delims;
+    if (open.as_str(), close.as_str()) != ("\"", "\"") {
+        let pair: Vec<Value> = vec![Value::from(open.as_str()), Value::from(close.as_str())];
+        arguments.insert("string_delims".to_owned(), vec![Value::from(pair)].into());
+    }
+    arguments
 }
 
 /// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that

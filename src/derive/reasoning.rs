@@ -69,19 +69,29 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
         };
     }
     let Prefilled {
-        open: Some(open),
+        open,
         close,
         evidence,
-    } = prefilled
-    else {
-        return Found::default();
-    };
+    } = prefilled;
     let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
-    let close = close.or_else(|| {
-        let (marker, found) = cut_from_content(lab, context)?;
-        evidence.push(found);
-        Some(marker)
-    });
+    let (open, close) = match (open, close) {
+        (Some(open), Some(close)) => (open, Some(close)),
+        (None, None) => return Found::default(),
+        (open, close) => {
+            let cut = cut_from_content(lab, context).map(|(marker, found)| {
+                evidence.push(found);
+                marker
+            });
+            match (open, close) {
+                (Some(open), _) => (open, cut),
+                // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
+                (None, Some(seeming)) if cut.as_ref().is_some_and(|cut| *cut != seeming) => {
+                    (seeming, cut)
+                }
+                _ => return Found::default(),
+            }
+        }
+    };
     Found {
         reasoning: close.map(|close| Reasoning {
             opened_by: opener(&prompts, &open),
@@ -129,8 +139,8 @@ fn opener(prompts: &[Prompt], open: &str) -> Opener {
     }
 }
 
-/// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or what
-/// follows it is the marker at which the template cuts an answer.
+/// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the marker
+/// at which the template cuts an answer does, or earlier turns do without it.
 pub(super) fn begins_in_anchor(
     lab: &Lab<'_>,
     context: &Context,
@@ -159,8 +169,31 @@ pub(super) fn begins_in_anchor(
         .turn(&turn.full, probe::CONTENT)
         .unwrap_or_default()
         .trim_start();
-    !said.starts_with(probe::CONTENT)
-        && cut_from_content(lab, context).is_some_and(|(marker, _)| said.starts_with(&marker))
+    let closed = !said.starts_with(probe::CONTENT)
+        && cut_from_content(lab, context).is_some_and(|(marker, _)| said.starts_with(&marker));
+    closed || is_shorter_in_history(lab, context, anchor)
+}
+
+/// Whether an earlier turn begins with the anchor's beginning alone: the rest is what the last turn is prefilled with.
+fn is_shorter_in_history(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> bool {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let (Some(shorter), Ok(Some(render))) =
+        (anchor.without_last_token(), lab.answered(context, &answer))
+    else {
+        return false;
+    };
+    let before = render
+        .split(probe::CONTENT)
+        .next()
+        .unwrap_or_default()
+        .trim_end();
+    let ends_with = |anchor: &Anchor| {
+        anchor
+            .literals
+            .iter()
+            .any(|literal| before.ends_with(literal.trim_end()))
+    };
+    !ends_with(anchor) && ends_with(&shorter)
 }
 
 impl Reasoning {

@@ -195,12 +195,12 @@ impl ToolsReport {
         };
         let members = match &calls.shape {
             Shape::Array(members) | Shape::Object(members) => Some(members),
-            Shape::Tagged { .. } | Shape::Tags { .. } => None,
+            Shape::Tagged { .. } | Shape::Dialect { .. } | Shape::Tags { .. } => None,
         };
         let path = |keys: &Vec<String>| keys.join(".");
         Self {
             mode: match calls.shape {
-                Shape::Tagged { .. } => ToolsMode::TagWithJson,
+                Shape::Tagged { .. } | Shape::Dialect { .. } => ToolsMode::TagWithJson,
                 Shape::Tags { .. } => ToolsMode::TagWithTagged,
                 Shape::Array(_) | Shape::Object(_) => ToolsMode::JsonNative,
             },

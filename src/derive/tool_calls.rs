@@ -45,7 +45,9 @@ impl ToolCalls {
     pub(super) fn has_id(&self) -> bool {
         match &self.shape {
             Shape::Object(Members { id, .. }) | Shape::Array(Members { id, .. }) => id.is_some(),
-            Shape::Tagged { between } | Shape::Tags { between, .. } => {
+            Shape::Tagged { between }
+            | Shape::Dialect { between, .. }
+            | Shape::Tags { between, .. } => {
                 between.contains(slot::ID) || self.call.0.contains(slot::ID)
             }
         }
