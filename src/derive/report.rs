@@ -1,6 +1,6 @@
 //! The report of a derivation: what was found, what was proved, what was not.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::analysis::Analysis;
 use super::cut::Shape;
@@ -21,7 +21,8 @@ pub struct Report {
     pub verified: bool,
     /// How many were tried.
     pub rounds: Rounds,
-    /// The literals that begin the model's turn.
+    /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
+    #[serde(serialize_with = "one_or_many")]
     pub start_anchor: Vec<String>,
     /// How the model writes reasoning.
     pub reasoning: ReasoningReport,
@@ -42,6 +43,13 @@ impl Report {
     pub fn to_json(&self) -> String {
         // The only maps in a report are keyed by strings, so that nothing in it can fail to serialize.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+fn one_or_many<S: Serializer>(literals: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match literals {
+        [one] => serializer.serialize_str(one),
+        many => many.serialize(serializer),
     }
 }
 
