@@ -2,7 +2,8 @@
 
 use obverse::chat_template;
 use obverse::derive::{
-    ContentMode, Derivation, DeriveError, Options, ReasoningMode, ToolsMode, derive,
+    ContentMode, Derivation, DeriveError, History, Opener, Options, ReasoningMode, ToolsMode,
+    derive,
 };
 use obverse::diagnostic::Severity;
 use obverse::value::{Value, json};
@@ -90,8 +91,8 @@ fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
         ),
         ("[R]", "[/R]")
     );
-    assert_eq!(report.reasoning.opened_by, Some("prompt"));
-    assert_eq!(report.reasoning.history, Some("dropped"));
+    assert_eq!(report.reasoning.opened_by, Some(Opener::Prompt));
+    assert_eq!(report.reasoning.history, Some(History::Dropped));
     assert!(
         report.rounds.spliced > 0 && report.rounds.skipped > 0,
         "{:?}",

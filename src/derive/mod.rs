@@ -40,6 +40,7 @@ use crate::value::Value;
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
 pub use finding::{Counterexample, Finding};
+pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
 };
