@@ -249,4 +249,11 @@ fn templates_from_which_nothing_can_be_read() {
     )
     .expect_err("it never ends");
     assert!(endless.to_string().contains("limit"), "{endless}");
+    let slow = "{% for a in range(90000) %}{% for b in range(100) %}{% endfor %}{% endfor %}\
+                {% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}\
+                {% if add_generation_prompt %}<assistant>{% endif %}";
+    let Err(slow) = derive_text(slow) else {
+        panic!("every render takes millions of steps");
+    };
+    assert!(matches!(slow, DeriveError::Exhausted { .. }), "{slow}");
 }
