@@ -26,6 +26,8 @@ pub use coerce::ToolSchemas;
 pub use error::{ContentError, ContentErrorKind};
 pub use transform::{MixedPlaceholder, Transform};
 
+use std::borrow::Cow;
+
 use crate::value::{Map, Value};
 
 use error::ContentErrorKind as Kind;
@@ -120,6 +122,30 @@ impl Content {
             Parser::XmlInline(xml) => xml.parse(text),
             Parser::KvLines(lines) => lines.parse(text),
         }
+    }
+
+    /// Whether the value is the text, with or without the white space around it.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.parser, Parser::Text(_)) && self.broken.is_none()
+    }
+
+    /// What [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
+    pub(crate) fn text(&self, text: Cow<'_, str>) -> Value {
+        let Parser::Text(strip) = self.parser else {
+            return Value::String(text.into_owned());
+        };
+        let stripped = strip.apply(&text);
+        // Where in the text the stripped text lies.
+        let start = stripped.as_ptr().addr() - text.as_ptr().addr();
+        let end = start + stripped.len();
+        Value::String(match text {
+            Cow::Borrowed(text) => text[start..end].to_owned(),
+            Cow::Owned(mut text) => {
+                text.truncate(end);
+                text.drain(..start);
+                text
+            }
+        })
     }
 
     /// Whether each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
@@ -228,7 +254,7 @@ pub fn process(
     each: bool,
     captures: &Map,
 ) -> Result<Value, ContentError> {
-    let value = content.parse(body)?;
+    let mut value = content.parse(body)?;
     let Some(transform) = transform else {
         return Ok(value);
     };
@@ -238,17 +264,15 @@ pub fn process(
         .map(str::len)
         .sum();
     let mut budget = transform::Budget::for_input(body.len() + captured);
-    let mut apply = |inner: &Map| {
-        transform.apply_in(
-            &transform::Scope {
-                outer: captures,
-                inner,
-            },
-            &mut budget,
-        )
+    let mut apply = |inner: transform::Inner<'_>| {
+        let mut scope = transform::Scope {
+            outer: captures,
+            inner,
+        };
+        transform.apply_in(&mut scope, &mut budget)
     };
     if !each {
-        return apply(&Map::from_iter([("content".to_owned(), value)]));
+        return apply(transform::Inner::Content(&mut value));
     }
     let Value::Array(items) = value else {
         let message = format!(
@@ -258,15 +282,16 @@ pub fn process(
         let hint = "leave transform_each out to transform the content as a whole";
         return Err(ContentError::new(Kind::TransformEach, message).with_hint(hint));
     };
-    let transformed = items.iter().enumerate().map(|(index, item)| {
-        let Value::Object(members) = item else {
+    let transformed = items.into_iter().enumerate().map(|(index, item)| {
+        let Value::Object(mut members) = item else {
             let message = format!(
                 "transform_each needs a list of objects, but item {index} is {}",
                 item.type_name()
             );
             return Err(ContentError::new(Kind::TransformEach, message));
         };
-        apply(members).map_err(|error| error.inside(&format!("item {index}"), None))
+        apply(transform::Inner::Members(&mut members))
+            .map_err(|error| error.inside(&format!("item {index}"), None))
     });
     transformed.collect::<Result<_, _>>().map(Value::Array)
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
+use crate::pattern::{ByteSet, Captures, MatchError, Pattern, Progress, Search, Window};
 
 /// Which of a field's two delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,9 +64,29 @@ impl Watch {
         }
     }
 
+    /// What was found. It is looked for anew once the position is past it; one without text may be found there again.
+    fn take(&mut self) -> Captures {
+        match &mut self.state {
+            State::Found(captures) if captures.span.is_empty() => captures.clone(),
+            State::Found(captures) => Captures {
+                span: captures.span.clone(),
+                groups: std::mem::take(&mut captures.groups),
+            },
+            State::Pending { hold } => Captures {
+                span: *hold..*hold,
+                groups: Vec::new(),
+            },
+        }
+    }
+
     /// Bytes before the current position that the delimiter may look at.
     pub(super) fn lookbehind(&self) -> usize {
         self.pattern.lookbehind()
+    }
+
+    /// The bytes that the delimiter can begin with; `None` where they are not known.
+    pub(super) fn first_bytes(&self) -> Option<ByteSet> {
+        self.pattern.first_bytes()
     }
 
     fn advance(&mut self, window: &Window<'_>, from: usize) -> Result<(), MatchError> {
@@ -75,13 +95,13 @@ impl Watch {
             State::Found(captures) => captures.span.start < from,
         };
         if stale {
-            self.search = Search::new(&self.pattern, from);
+            self.search.restart(from);
             self.state = State::Pending { hold: from };
             #[cfg(test)]
             (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
-            self.state = match self.search.advance(window)? {
+            self.state = match self.search.go_on(window)? {
                 Progress::Found(captures) => State::Found(captures),
                 Progress::Pending { hold } => State::Pending { hold },
             };
@@ -157,13 +177,11 @@ pub(super) fn next_delimiter(
                 watch.rank,
             )
         });
-    Ok(match best {
-        Some((watch, captures)) => Next::Delimiter {
-            watch,
-            captures: captures.clone(),
-        },
-        None => Next::None { hold },
-    })
+    let Some((watch, _)) = best else {
+        return Ok(Next::None { hold });
+    };
+    let captures = watches[watch].take();
+    Ok(Next::Delimiter { watch, captures })
 }
 
 #[cfg(test)]
