@@ -1,6 +1,6 @@
 //! The report of a derivation: what was found, what was proved, what was not.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::analysis::Analysis;
 use super::cut::Shape;
@@ -21,7 +21,8 @@ pub struct Report {
     pub verified: bool,
     /// How many were tried.
     pub rounds: Rounds,
-    /// The literals that begin the model's turn.
+    /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
+    #[serde(serialize_with = "one_or_many")]
     pub start_anchor: Vec<String>,
     /// How the model writes reasoning.
     pub reasoning: ReasoningReport,
@@ -42,6 +43,13 @@ impl Report {
     pub fn to_json(&self) -> String {
         // The only maps in a report are keyed by strings, so that nothing in it can fail to serialize.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+fn one_or_many<S: Serializer>(literals: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match literals {
+        [one] => serializer.serialize_str(one),
+        many => many.serialize(serializer),
     }
 }
 
@@ -69,10 +77,10 @@ pub struct ReasoningReport {
     pub key: Option<String>,
     /// Who writes the opening marker: `model` or `prompt`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub opened_by: Option<&'static str>,
+    pub opened_by: Option<Opener>,
     /// Whether the chat template renders it: `kept` or `dropped`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<&'static str>,
+    pub history: Option<History>,
 }
 
 /// The modes of content, by the names of llama.cpp's autoparser.
@@ -162,14 +170,8 @@ impl ReasoningReport {
             open: reasoning.open.clone(),
             close: reasoning.close.clone(),
             key: analysis.dialect.reasoning_key.clone(),
-            opened_by: Some(match reasoning.opened_by {
-                Opener::Model => "model",
-                Opener::Prompt => "prompt",
-            }),
-            history: Some(match reasoning.history {
-                History::Kept => "kept",
-                History::Dropped => "dropped",
-            }),
+            opened_by: Some(reasoning.opened_by),
+            history: Some(reasoning.history),
         }
     }
 }
