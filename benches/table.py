@@ -1,56 +1,64 @@
-"""Prints what the benches measured as tables for docs/performance.md.
+"""Prints the tables of docs/performance.md: the best of several runs for each parser, one after the other.
 
-    python table.py
+    cargo build --release
+    python3 table.py
 
-Reads `target/criterion`, `target/slow.jsonl` and `target/transformers.jsonl`. A whole response is given in MB/s, one in
-pieces in nanoseconds a piece.
+Criterion's estimates are means; on a machine that does other work the best of several runs is steadier. What transformers
+takes is read from `target/transformers.jsonl`, which `reference.py` writes; these too are best runs.
 """
 
-import collections
 import json
 import pathlib
+import re
+import subprocess
 
 TARGET = pathlib.Path(__file__).parent / "target"
-SIZES = {"1KB": 1 << 10, "10KB": 10 << 10, "100KB": 100 << 10, "1MB": 1 << 20}
-PARSERS = ["obverse", "obverse owned", "transformers", "smg", "dynamo-v2", "dynamo", "serde_json", "memmem", "append"]
+SIZES = {1 << 10: "1KB", 10 << 10: "10KB", 100 << 10: "100KB", 1 << 20: "1MB"}
+TIMES = {1 << 10: 300, 10 << 10: 100, 100 << 10: 10, 1 << 20: 3}
+INPUTS = ["prose", "regex", "look-ahead", "argument", "calls", "regex calls", "named calls", "tagged"]
+PARSERS = ["obverse", "obverse owned", "transformers", "smg", "dynamo-v2", "dynamo"]
+FLOORS = {"whole": ["serde_json", "memmem"], "chunks": ["append"]}
+PATIENCE = 20
 
 
-def measured():
-    seconds = {}
-    for estimates in TARGET.glob("criterion/*/*/new/estimates.json"):
-        benchmark = json.loads((estimates.parent / "benchmark.json").read_text())
-        key = (*benchmark["group_id"].split(", "), benchmark["value_str"])
-        seconds[key] = json.loads(estimates.read_text())["median"]["point_estimate"] / 1e9, benchmark["throughput"]["Bytes"]
-    for name in ["slow.jsonl", "transformers.jsonl"]:
-        path = TARGET / name
-        for line in path.read_text().splitlines() if path.exists() else []:
-            row = json.loads(line)
-            seconds[row["input"], row["shape"], row["size"], row["parser"]] = row["seconds"], SIZES[row["size"]]
-    return seconds
+def of_transformers():
+    path = TARGET / "transformers.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {(row["input"], row["shape"], row["size"]): row["seconds"] for row in rows}
+
+
+def measure(name, size, shape, parser, seconds):
+    """MB/s for a whole response, ns a piece for one in pieces; nothing where it is not taken or takes too long."""
+    if parser == "transformers":
+        if seconds is None:
+            return None
+        return size / seconds / 1e6 if shape == "whole" else seconds / (size / 4) * 1e9
+    command = [TARGET / "release/one", name, str(size), shape, parser, str(TIMES[size])]
+    try:
+        output = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
+    except subprocess.TimeoutExpired:
+        return None
+    found = re.match(r"([\d.]+) GB/s, ([\d.]+) ns", output)
+    return found and (float(found[1]) * 1000 if shape == "whole" else float(found[2]))
+
+
+def table(title, shape, sizes, inputs, transformers):
+    parsers = PARSERS + FLOORS[shape]
+    print(f"{title}\n\n| input | size | {' | '.join(parsers)} |\n|---|---|{'---:|' * len(parsers)}")
+    for name in inputs:
+        for size in sizes:
+            seconds = transformers.get((name, shape, SIZES[size]))
+            values = [measure(name, size, shape, parser, seconds) for parser in parsers]
+            cells = ["" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in values]
+            print(f"| {name} | {SIZES[size]} | {' | '.join(cells)} |", flush=True)
+    print()
 
 
 def main():
-    tables = collections.defaultdict(dict)
-    for (name, shape, size, parser), (seconds, length) in measured().items():
-        pieces = {"whole": 1, "chunks": length / 4, "bytes": length}[shape]
-        value = length / seconds / 1e6 if shape == "whole" else seconds / pieces * 1e9
-        tables[shape][name, size, parser] = value
-    titles = {
-        "whole": "Whole, in MB/s (more is better)",
-        "chunks": "In pieces of 4 bytes, in ns a piece (less is better)",
-        "bytes": "Byte by byte, in ns a byte (less is better)",
-    }
-    for shape, title in titles.items():
-        table = tables[shape]
-        parsers = [parser for parser in PARSERS if any(key[2] == parser for key in table)]
-        print(f"### {title}\n\n| input | size | {' | '.join(parsers)} |\n|---|---|{'---:|' * len(parsers)}")
-        for name in dict.fromkeys(key[0] for key in sorted(table)):
-            for size in SIZES:
-                cells = [table.get((name, size, parser)) for parser in parsers]
-                if any(cell is not None for cell in cells):
-                    text = ["" if cell is None else f"{cell:,.0f}" if cell >= 100 else f"{cell:.3g}" for cell in cells]
-                    print(f"| {name} | {size} | {' | '.join(text)} |")
-        print()
+    transformers = of_transformers()
+    table("Whole responses, in MB/s (more is better):", "whole", [1 << 10, 100 << 10], INPUTS, transformers)
+    table("In pieces of 4 bytes, in ns a piece (less is better):", "chunks", [100 << 10], INPUTS, transformers)
+    table("The same pieces at every size, in ns a piece:", "chunks", list(SIZES), ["prose", "argument"], transformers)
 
 
 main()

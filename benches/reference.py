@@ -1,7 +1,7 @@
 """Times transformers' ResponseParser on the inputs of the benches.
 
     cargo run --release --bin inputs -- FOLDER
-    python transformers.py FOLDER > target/transformers.jsonl
+    python reference.py FOLDER > target/transformers.jsonl
 
 FOLDER holds for each input `NAME.json`, its response template, and `NAME.SIZE.txt`, a response. One JSON line for each
 input, size and shape, with the seconds that the fastest of several runs took. What takes longer than `PATIENCE` seconds
@@ -18,8 +18,8 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 
 SIZES = {"1KB": 1 << 10, "10KB": 10 << 10, "100KB": 100 << 10, "1MB": 1 << 20}
 SHAPES = {"whole": None, "chunks": 4, "bytes": 1}
-PATIENCE = 1.5
-ENOUGH = 0.3
+PATIENCE = 0.3
+ENOUGH = 0.1
 
 
 def run(template, chunks):
