@@ -26,6 +26,8 @@ pub use coerce::ToolSchemas;
 pub use error::{ContentError, ContentErrorKind};
 pub use transform::{MixedPlaceholder, Transform};
 
+use std::borrow::Cow;
+
 use crate::value::{Map, Value};
 
 use error::ContentErrorKind as Kind;
@@ -120,6 +122,30 @@ impl Content {
             Parser::XmlInline(xml) => xml.parse(text),
             Parser::KvLines(lines) => lines.parse(text),
         }
+    }
+
+    /// Whether the value is the text, with or without the white space around it.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.parser, Parser::Text(_)) && self.broken.is_none()
+    }
+
+    /// What [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
+    pub(crate) fn text(&self, text: Cow<'_, str>) -> Value {
+        let Parser::Text(strip) = self.parser else {
+            return Value::String(text.into_owned());
+        };
+        let stripped = strip.apply(&text);
+        // Where in the text the stripped text lies.
+        let start = stripped.as_ptr().addr() - text.as_ptr().addr();
+        let end = start + stripped.len();
+        Value::String(match text {
+            Cow::Borrowed(text) => text[start..end].to_owned(),
+            Cow::Owned(mut text) => {
+                text.truncate(end);
+                text.drain(..start);
+                text
+            }
+        })
     }
 
     /// Whether each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.

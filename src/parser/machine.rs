@@ -9,8 +9,8 @@ use super::event::Event;
 use super::limits::Limits;
 use super::watch::{Next, Side, Watch, next_delimiter};
 use crate::content::{ToolSchemas, process};
-use crate::pattern::{Captures, Window};
-use crate::response_template::ResponseTemplate;
+use crate::pattern::{ByteSet, Captures, Window};
+use crate::response_template::{Field, ResponseTemplate};
 use crate::value::{Map, Value};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
@@ -28,7 +28,7 @@ pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,
     message: Map,
-    /// The text from byte `base` on: what is left of the prefix past the anchor, then the response.
+    /// The text from byte `base` on that is needed again: what may belong to a delimiter, and what one may look back at.
     buffer: String,
     base: usize,
     /// Up to here everything is accounted for.
@@ -38,9 +38,15 @@ pub(super) struct Machine {
     watches: Vec<Watch>,
     /// The watches outside explicit regions: every open, and the implicit field's close.
     outside: Vec<usize>,
+    /// For each field the watch of its close.
+    closes: Vec<Option<usize>>,
+    /// The bytes that the delimiters outside explicit regions begin with.
+    outside_starts: Option<ByteSet>,
     /// How far back from the position a delimiter may look.
     lookbehind: usize,
     region: Region,
+    /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
+    quiet: bool,
     /// Delimiters since the position last moved.
     idle: usize,
     limits: Limits,
@@ -61,9 +67,24 @@ struct Region {
     /// Whether its `region_open` has been reported.
     opened: bool,
     captures: Map,
+    /// The text of it that earlier calls brought.
     body: String,
-    /// Where the body begins.
+    /// Where its text begins, and up to where it has been read.
     start: usize,
+    end: usize,
+}
+
+impl Region {
+    /// Its text, of which `window` has what is not in the body.
+    fn text<'t>(&'t self, window: &'t Window<'_>) -> Cow<'t, str> {
+        let rest = window.slice(self.start + self.body.len()..self.end);
+        if self.body.is_empty() {
+            return Cow::Borrowed(rest);
+        }
+        let mut text = self.body.clone();
+        text.push_str(rest);
+        Cow::Owned(text)
+    }
 }
 
 impl Machine {
@@ -86,6 +107,17 @@ impl Machine {
                 watches.push(Watch::new(Side::Close, index, rank, close));
             }
         }
+        let mut closes = vec![None; fields.len()];
+        for (index, watch) in watches.iter().enumerate() {
+            if watch.side == Side::Close {
+                closes[watch.field] = Some(index);
+            }
+        }
+        let outside_starts = outside
+            .iter()
+            .try_fold(ByteSet::default(), |starts, &index| {
+                Some(starts.union(&watches[index].first_bytes()?))
+            });
         let lookbehind = watches.iter().map(Watch::lookbehind).max().unwrap_or(0);
         let region = Region {
             field: template.implicit(),
@@ -101,8 +133,11 @@ impl Machine {
             prefix_len: 0,
             watches,
             outside,
+            closes,
+            outside_starts,
             lookbehind,
             region,
+            quiet: false,
             idle: 0,
             limits,
             closed: 0,
@@ -122,23 +157,107 @@ impl Machine {
             .after_last_anchor(prefix)
             .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
-        self.buffer.push_str(rest);
-        self.run(sink, false)
+        self.take(rest, sink)
     }
 
     pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
-        self.trim();
-        // What is never read is not kept.
-        if !self.stalled && self.ended.is_none() {
-            self.buffer.push_str(text);
+        if self.quiet && self.begins_nothing(text) {
+            self.pass_over(text, sink);
+            return Ok(());
         }
-        self.run(sink, false)
+        self.take(text, sink)
+    }
+
+    /// Reads more text, from where it is if nothing before it is needed.
+    fn take(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
+        self.quiet = false;
+        if self.buffer.is_empty() {
+            let result = self.run(text, sink, false);
+            if self.is_reading() {
+                let kept = self.kept(text);
+                self.buffer.push_str(&text[kept - self.base..]);
+                self.base = kept;
+            }
+            return result;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        // What is never read is not kept.
+        if self.is_reading() {
+            buffer.push_str(text);
+        }
+        let result = self.run(&buffer, sink, false);
+        let excess = self.kept(&buffer) - self.base;
+        if excess == buffer.len() {
+            buffer.clear();
+            self.base += excess;
+        } else if excess >= TRIM_BYTES.max(buffer.len() / 2) {
+            buffer.drain(..excess);
+            self.base += excess;
+        }
+        self.buffer = buffer;
+        result
+    }
+
+    fn is_reading(&self) -> bool {
+        !self.stalled && self.ended.is_none()
+    }
+
+    /// From where on a delimiter may still look at the text, which begins at `base`.
+    fn kept(&self, text: &str) -> usize {
+        let mut kept = self.position.saturating_sub(self.lookbehind).max(self.base);
+        while !text.is_char_boundary(kept - self.base) {
+            kept -= 1;
+        }
+        kept
+    }
+
+    /// Whether no delimiter that counts now can begin in the text, and the region has room for it.
+    fn begins_nothing(&self, text: &str) -> bool {
+        let starts = match self.region.field {
+            Some(field) if self.template.implicit() != Some(field) => match self.closes[field] {
+                Some(close) => self.watches[close].first_bytes(),
+                None => Some(ByteSet::default()),
+            },
+            _ => self.outside_starts,
+        };
+        !text.is_empty()
+            && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
+            && self.region.body.len() + text.len() <= self.limits.region_bytes
+    }
+
+    /// Gives text to the open region in which no delimiter begins.
+    fn pass_over(&mut self, text: &str, sink: Sink<'_>) {
+        self.idle = 0;
+        let start = self.position;
+        self.position += text.len();
+        self.base = self.position;
+        if let Some(index) = self.region.field {
+            let field = &self.template.fields()[index];
+            if !self.region.opened {
+                self.region.opened = true;
+                self.region.start = start;
+                sink(Event::RegionOpen {
+                    field: Cow::Borrowed(&field.name),
+                });
+            }
+            self.region.body.push_str(text);
+            self.region.end = self.position;
+            sink(Event::RegionChunk {
+                field: Cow::Borrowed(&field.name),
+                text: Cow::Borrowed(text),
+                dirty: !field.content.is_streamable(),
+            });
+        }
     }
 
     pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<Map, ParseError> {
         self.refuse_if_finalized()?;
-        self.run(sink, true)?;
+        self.quiet = false;
+        let buffer = std::mem::take(&mut self.buffer);
+        let result = self.run(&buffer, sink, true);
+        self.buffer = buffer;
+        result?;
         let fields = self.template.fields();
         let missing: Vec<&str> = fields
             .iter()
@@ -172,11 +291,22 @@ impl Machine {
     }
 
     /// Reads as far as the text allows; with `complete`, to its end. After a limit there is nothing but that.
-    fn run(&mut self, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
+    fn run(&mut self, text: &str, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
         }
-        let result = self.read(sink, complete);
+        let window = Window {
+            text,
+            start: self.base,
+            complete,
+        };
+        let result = self.read(&window, sink);
+        // The window is gone after this.
+        let region = &mut self.region;
+        if region.field.is_some() && region.opened {
+            let rest = region.start + region.body.len()..region.end;
+            region.body.push_str(window.slice(rest));
+        }
         if let Err(error) = &result
             && error.kind == ErrorKind::Limit
         {
@@ -185,34 +315,25 @@ impl Machine {
         result
     }
 
-    fn read(&mut self, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
+    fn read(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         while !self.stalled {
-            let own_close;
             let indices = match self.region.field {
                 Some(field) if self.template.implicit() != Some(field) => {
-                    own_close = self
-                        .watches
-                        .iter()
-                        .position(|watch| watch.side == Side::Close && watch.field == field);
-                    own_close.as_slice()
+                    self.closes[field].as_slice()
                 }
                 _ => &self.outside,
             };
-            let window = Window {
-                text: &self.buffer,
-                start: self.base,
-                complete,
-            };
-            match next_delimiter(&mut self.watches, indices, &window, self.position)
-                .map_err(|error| self.limit(error.to_string()))?
+            match next_delimiter(&mut self.watches, indices, window, self.position)
+                .map_err(|error| self.limit(window, error.to_string()))?
             {
-                Next::Delimiter { watch, captures } => self.pass(watch, &captures, sink)?,
+                Next::Delimiter { watch, captures } => self.pass(window, watch, &captures, sink)?,
                 Next::None { hold } => {
-                    self.read_to(hold, sink)?;
-                    if complete {
-                        return self.close(sink);
+                    self.read_to(window, hold, sink)?;
+                    if window.complete {
+                        return self.close(window, sink);
                     }
-                    return self.check_held();
+                    self.quiet = hold == window.end() && self.lookbehind == 0;
+                    return self.check_held(window);
                 }
             }
         }
@@ -222,16 +343,17 @@ impl Machine {
     /// Takes the text up to a delimiter, and the delimiter.
     fn pass(
         &mut self,
+        window: &Window<'_>,
         watch: usize,
         captures: &Captures,
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
-        self.read_to(start, sink)?;
+        self.read_to(window, start, sink)?;
         self.position = end;
         self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
-            let error = self.limit(format!(
+            let error = self.limit(window, format!(
                 "{MAX_IDLE_DELIMITERS} delimiters in a row match at byte {} without taking any text",
                 self.in_response(end)
             ));
@@ -242,15 +364,16 @@ impl Machine {
         }
         match self.watches[watch].side {
             Side::Open => {
-                let groups = self.captured(captures);
+                let groups = captured(window, captures);
                 let field = self.watches[watch].field;
-                let closed = self.close(sink);
+                let closed = self.close(window, sink);
                 self.region = Region {
                     field: Some(field),
                     opened: true,
                     captures: groups,
                     body: String::new(),
                     start: end,
+                    end,
                 };
                 sink(Event::RegionOpen {
                     field: Cow::Borrowed(&self.template.fields()[field].name),
@@ -259,34 +382,38 @@ impl Machine {
             }
             Side::Close => {
                 self.stalled = !self.region.opened && start == end;
-                self.close(sink)
+                self.close(window, sink)
             }
         }
     }
 
     /// Gives the text up to `end` to the open region.
-    fn read_to(&mut self, end: usize, sink: Sink<'_>) -> Result<(), ParseError> {
+    fn read_to(
+        &mut self,
+        window: &Window<'_>,
+        end: usize,
+        sink: Sink<'_>,
+    ) -> Result<(), ParseError> {
         if end <= self.position {
             return Ok(());
         }
         self.idle = 0;
-        let text = &self.buffer[self.position - self.base..end - self.base];
+        let text = window.slice(self.position..end);
         if let Some(index) = self.region.field {
             let field = &self.template.fields()[index];
             if !self.region.opened {
                 self.region.opened = true;
                 self.region.start = self.position;
+                self.region.end = self.position;
                 sink(Event::RegionOpen {
                     field: Cow::Borrowed(&field.name),
                 });
             }
-            if self.region.body.len() + text.len() > self.limits.region_bytes {
-                return Err(self.limit(format!(
-                    "the region is longer than {} bytes",
-                    self.limits.region_bytes
-                )));
+            if end - self.region.start > self.limits.region_bytes {
+                let most = self.limits.region_bytes;
+                return Err(self.limit(window, format!("the region is longer than {most} bytes")));
             }
-            self.region.body.push_str(text);
+            self.region.end = end;
             sink(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
                 text: Cow::Borrowed(text),
@@ -297,41 +424,44 @@ impl Machine {
         Ok(())
     }
 
-    fn check_held(&self) -> Result<(), ParseError> {
+    fn check_held(&self, window: &Window<'_>) -> Result<(), ParseError> {
         let kept = self.position.saturating_sub(self.lookbehind).max(self.base);
-        if self.base + self.buffer.len() - kept > self.limits.held_bytes {
+        if window.end() - kept > self.limits.held_bytes {
             return Err(ParseError {
                 hint: Some(
                     "let its pattern match less: one that can match any text holds all of it"
                         .to_owned(),
                 ),
-                ..self.limit(format!(
-                    "more than {} bytes are held for a delimiter that may be under way",
-                    self.limits.held_bytes
-                ))
+                ..self.limit(
+                    window,
+                    format!(
+                        "more than {} bytes are held for a delimiter that may be under way",
+                        self.limits.held_bytes
+                    ),
+                )
             });
         }
         Ok(())
     }
 
     /// The error of a limit that was reached in the open region.
-    fn limit(&self, message: String) -> ParseError {
+    fn limit(&self, window: &Window<'_>, message: String) -> ParseError {
         let region = &self.region;
         let field = region.field.filter(|_| region.opened);
         let name = field.map(|field| self.template.fields()[field].name.clone());
         let start = self.in_response(region.start);
-        let end = self.in_response(region.start + region.body.len());
+        let end = self.in_response(region.end);
         ParseError {
             span: field.map(|_| start..end),
-            raw: field.map(|_| region.body.as_str().into()),
+            raw: field.map(|_| region.text(window).into()),
             field: name,
             ..ParseError::new(ErrorKind::Limit, message)
         }
     }
 
     /// Ends the open region and returns to the implicit field; its value goes into the message.
-    fn close(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
-        let region = std::mem::replace(
+    fn close(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
+        let mut region = std::mem::replace(
             &mut self.region,
             Region {
                 field: self.template.implicit(),
@@ -344,125 +474,116 @@ impl Machine {
         let template = Arc::clone(&self.template);
         let field = &template.fields()[index];
         self.closed += 1;
-        let span =
-            self.in_response(region.start)..self.in_response(region.start + region.body.len());
-        let broken = |error: ParseError| ParseError {
+        let span = region.start..region.end;
+        let rest = window.slice(region.start + region.body.len()..region.end);
+        let mut body = Cow::Borrowed(rest);
+        if !region.body.is_empty() {
+            region.body.push_str(rest);
+            body = Cow::Owned(region.body);
+        }
+        let prefix_len = self.prefix_len;
+        let broken = |error: ParseError, raw: &str| ParseError {
             field: Some(field.name.clone()),
-            span: Some(span.clone()),
-            raw: Some(region.body.as_str().into()),
+            span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
+            raw: Some(raw.into()),
             ..error
         };
         if self.closed > self.limits.regions {
-            return Err(broken(ParseError::new(
-                ErrorKind::Limit,
-                format!("there are more than {} regions", self.limits.regions),
-            )));
+            let message = format!("there are more than {} regions", self.limits.regions);
+            return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
         }
-        let value = process(
-            &region.body,
-            &field.content,
-            field.transform.as_ref(),
-            field.transform_each,
-            &region.captures,
-        )
-        .map_err(|error| broken(ParseError::content(&field.name, &error)))?;
-        let value = self.tools.coerce(value);
-        let previous = self.message.get_mut(&field.name);
-        match merge(
-            previous,
-            value.clone(),
-            field.repeats,
-            field.join.as_deref(),
-        ) {
-            Ok(Some(merged)) => {
-                self.message.insert(field.name.clone(), merged);
+        let value = match &field.transform {
+            None if field.content.is_text() && field.join.is_none() && !field.repeats => {
+                field.content.text(std::mem::take(&mut body))
             }
-            Ok(None) => {}
-            Err(message) => {
-                let message = format!("field '{}': {message}", field.name);
-                return Err(broken(ParseError::new(ErrorKind::Merge, message)));
+            _ => {
+                let value = process(
+                    &body,
+                    &field.content,
+                    field.transform.as_ref(),
+                    field.transform_each,
+                    &region.captures,
+                )
+                .map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
+                self.tools.coerce(value)
             }
-        }
+        };
+        let value = merge(&mut self.message, field, value).map_err(|message| {
+            let message = format!("field '{}': {message}", field.name);
+            broken(ParseError::new(ErrorKind::Merge, message), &body)
+        })?;
         sink(Event::RegionClose {
             field: Cow::Borrowed(&field.name),
-            value: Cow::Owned(value),
+            value,
         });
         Ok(())
-    }
-
-    fn captured(&self, captures: &Captures) -> Map {
-        captures
-            .groups
-            .iter()
-            .filter_map(|(name, span)| {
-                let span = span.as_ref()?;
-                let text = &self.buffer[span.start - self.base..span.end - self.base];
-                Some((name.clone(), Value::from(text)))
-            })
-            .collect()
     }
 
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
     }
-
-    /// Drops text that no delimiter can look at any more.
-    fn trim(&mut self) {
-        let keep = self.position.saturating_sub(self.lookbehind);
-        let mut excess = keep.saturating_sub(self.base);
-        if excess < TRIM_BYTES.max(self.buffer.len() / 2) {
-            return;
-        }
-        while !self.buffer.is_char_boundary(excess) {
-            excess -= 1;
-        }
-        self.buffer.drain(..excess);
-        self.base += excess;
-    }
 }
 
-/// Adds a region's value to what the message has of the field. Returns the value to store, or `None` when it was
-/// appended in place.
-fn merge(
-    previous: Option<&mut Value>,
-    value: Value,
-    repeats: bool,
-    join: Option<&str>,
-) -> Result<Option<Value>, String> {
-    if let Some(separator) = join {
+/// The named groups that took part in the match.
+fn captured(window: &Window<'_>, captures: &Captures) -> Map {
+    captures
+        .groups
+        .iter()
+        .filter_map(|(name, span)| {
+            let text = window.slice(span.clone()?);
+            Some((name.clone(), Value::from(text)))
+        })
+        .collect()
+}
+
+/// Adds a region's value to what the message has of the field, and gives it back for the event.
+fn merge<'m>(message: &'m mut Map, field: &Field, value: Value) -> Result<Cow<'m, Value>, String> {
+    let index = message.get_index_of(&field.name);
+    if let Some(separator) = &field.join {
         let Value::String(text) = &value else {
             return Err(format!(
                 "'join' needs each region to parse to a string, not to a {}; use a text content parser or drop 'join'",
                 value.type_name()
             ));
         };
-        return match previous {
-            None | Some(Value::Null) => Ok(Some(value)),
+        match index.map(|index| &mut message[index]) {
+            None | Some(Value::Null) => {}
             Some(Value::String(before)) => {
                 before.push_str(separator);
                 before.push_str(text);
-                Ok(None)
+                return Ok(Cow::Owned(value));
             }
-            Some(other) => Err(format!(
-                "'join' cannot append to the default, a {}",
+            Some(other) => {
+                return Err(format!(
+                    "'join' cannot append to the default, a {}",
+                    other.type_name()
+                ));
+            }
+        }
+    } else if field.repeats {
+        let index = index.unwrap_or_else(|| {
+            let empty = Value::Array(Vec::new());
+            message.insert_full(field.name.clone(), empty).0
+        });
+        return match &mut message[index] {
+            Value::Array(items) => {
+                items.push(value);
+                Ok(items.last().map_or(Cow::Owned(Value::Null), Cow::Borrowed))
+            }
+            other => Err(format!(
+                "'repeats' cannot append to the default, a {}; make it a list",
                 other.type_name()
             )),
         };
     }
-    if !repeats {
-        return Ok(Some(value));
-    }
-    match previous {
-        None => Ok(Some(Value::Array(vec![value]))),
-        Some(Value::Array(items)) => {
-            items.push(value);
-            Ok(None)
+    let index = match index {
+        Some(index) => {
+            message[index] = value;
+            index
         }
-        Some(other) => Err(format!(
-            "'repeats' cannot append to the default, a {}; make it a list",
-            other.type_name()
-        )),
-    }
+        None => message.insert_full(field.name.clone(), value).0,
+    };
+    Ok(Cow::Borrowed(&message[index]))
 }
 
 /// What the reference drops from a message: none, and empty strings, lists and objects.

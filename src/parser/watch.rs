@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
+use crate::pattern::{ByteSet, Captures, MatchError, Pattern, Progress, Search, Window};
 
 /// Which of a field's two delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,13 +69,18 @@ impl Watch {
         self.pattern.lookbehind()
     }
 
+    /// The bytes that the delimiter can begin with; `None` where they are not known.
+    pub(super) fn first_bytes(&self) -> Option<ByteSet> {
+        self.pattern.first_bytes()
+    }
+
     fn advance(&mut self, window: &Window<'_>, from: usize) -> Result<(), MatchError> {
         let stale = match &self.state {
             State::Pending { hold } => *hold < from,
             State::Found(captures) => captures.span.start < from,
         };
         if stale {
-            self.search = Search::new(&self.pattern, from);
+            self.search.restart(from);
             self.state = State::Pending { hold: from };
             #[cfg(test)]
             (self.work.0 = from);

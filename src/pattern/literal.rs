@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use super::bytes::ByteSet;
+
 /// A state: the trie's node for a string that some literal begins with.
 #[derive(Debug, Clone)]
 struct State {
@@ -24,8 +26,8 @@ pub(crate) struct Literals {
     states: Vec<State>,
     /// The transitions of the state for the empty string.
     root: Box<[u32; 256]>,
-    /// The first bytes of the literals, when there are at most three.
-    first: Vec<u8>,
+    /// The first bytes of the literals.
+    first: ByteSet,
 }
 
 /// Where a search stands.
@@ -128,7 +130,7 @@ impl Literals {
         let mut at = 0;
         while at < text.len() {
             if scan.state == 0 && scan.found.is_none() {
-                match self.skip(&text[at..]) {
+                match self.first.find(&text[at..]) {
                     Some(skipped) => at += skipped,
                     None => break,
                 }
@@ -177,16 +179,9 @@ impl Literals {
         }
     }
 
-    /// The distance to the next byte that a literal begins with.
-    fn skip(&self, text: &[u8]) -> Option<usize> {
-        match self.first[..] {
-            [a] => memchr::memchr(a, text),
-            [a, b] => memchr::memchr2(a, b, text),
-            [a, b, c] => memchr::memchr3(a, b, c, text),
-            _ => text
-                .iter()
-                .position(|byte| self.root[usize::from(*byte)] != 0),
-        }
+    /// The bytes that a literal begins with.
+    pub(crate) fn first_bytes(&self) -> ByteSet {
+        self.first
     }
 }
 

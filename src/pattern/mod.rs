@@ -10,6 +10,9 @@
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | limited; linear where no group is asked for |
 //!
+//! Before its engine, a pattern that is a sequence of simple steps, as nearly all delimiters are, is searched step by step:
+//! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on.
+//!
 //! # Where it differs from `regex`
 //!
 //! - Refused by name: fuzzy matching, recursion, named lists, `\G`, `\K`, `\X`, `\N{...}`, `(*PRUNE)`, `(*SKIP)`, the flags
@@ -25,10 +28,12 @@
 
 mod automaton;
 mod backtrack;
+mod bytes;
 mod error;
 mod limits;
 mod literal;
 mod search;
+mod sequence;
 mod syntax;
 mod text;
 
@@ -39,9 +44,12 @@ pub use error::{MatchError, PatternError};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
 
+pub(crate) use bytes::ByteSet;
+
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
+use sequence::Sequence;
 use syntax::ast::Node;
 
 /// A compiled pattern. Cloning it is cheap.
@@ -56,6 +64,9 @@ struct Inner {
     groups: Vec<(String, usize)>,
     names: Vec<String>,
     strategy: Strategy,
+    /// The faster way to the same answers, where there is one.
+    sequence: Option<Sequence>,
+    first: Option<ByteSet>,
 }
 
 /// The engine with what it was compiled to.
@@ -102,9 +113,17 @@ impl Pattern {
             },
         };
         let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
+        let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
             literals: None,
+            first: match (&sequence, &strategy) {
+                (Some(sequence), _) => sequence.first_bytes(),
+                (None, Strategy::Literal(literals)) => Some(literals.first_bytes()),
+                (None, Strategy::Automaton(automaton)) => automaton.first_bytes(),
+                (None, Strategy::Backtracking(_)) => None,
+            },
+            sequence,
             groups: parsed.names,
             names,
             strategy,
@@ -137,12 +156,18 @@ impl Pattern {
             .map(|literal| escape(literal))
             .collect::<Vec<_>>()
             .join("|");
+        let compiled = Literals::new(literals);
         Ok(Self(Arc::new(Inner {
             source,
             literals: Some(literals.to_vec()),
             groups: Vec::new(),
             names: Vec::new(),
-            strategy: Strategy::Literal(Literals::new(literals)),
+            first: Some(compiled.first_bytes()),
+            strategy: Strategy::Literal(compiled),
+            sequence: match literals {
+                [literal] => Some(Sequence::literal(literal)),
+                _ => None,
+            },
         })))
     }
 
@@ -238,6 +263,15 @@ impl Pattern {
             };
             found
         })
+    }
+
+    /// The bytes that a match can begin with; `None` where they are not known or it may be empty.
+    pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
+        self.0.first
+    }
+
+    pub(crate) fn sequence(&self) -> Option<&Sequence> {
+        self.0.sequence.as_ref()
     }
 
     pub(crate) fn strategy(&self) -> &Strategy {

@@ -6,6 +6,7 @@ use super::automaton::{self, Simulation};
 use super::backtrack::{Attempt, Machine, Program};
 use super::error::MatchError;
 use super::literal::{self, Scan};
+use super::sequence;
 use super::text::Window;
 use super::{Pattern, Strategy};
 
@@ -67,6 +68,7 @@ pub struct Search {
 
 #[derive(Debug, Clone)]
 enum State {
+    Sequence(sequence::Progress),
     Literal {
         scan: Scan,
         /// Up to where the text has been read.
@@ -91,23 +93,25 @@ impl Search {
 
     /// With `advance`, an empty match at `from` itself does not count.
     pub(super) fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
-        let state = match pattern.strategy() {
-            Strategy::Literal(_) => State::Literal {
-                scan: Scan::default(),
-                read: from,
-            },
-            Strategy::Automaton(automaton) => State::Automaton(Simulation::new(automaton, from)),
-            Strategy::Backtracking(_) => State::Backtracking {
-                machine: Machine::new(from),
-                start: from,
-                under_way: false,
-            },
+        let state = match pattern.sequence() {
+            Some(sequence) if !advance => State::Sequence(sequence::Progress::new(sequence, from)),
+            _ => State::of_engine(pattern, from),
         };
         Self {
             pattern: pattern.clone(),
             no_end_at: advance.then_some(from),
             state,
             answer: None,
+        }
+    }
+
+    /// Begins again at another place, as [`new`](Self::new) does, and keeps what memory it has.
+    pub(crate) fn restart(&mut self, from: usize) {
+        self.answer = None;
+        if let (State::Sequence(progress), None) = (&mut self.state, self.no_end_at) {
+            progress.restart(from);
+        } else {
+            *self = Self::new(&self.pattern, from);
         }
     }
 
@@ -127,6 +131,25 @@ impl Search {
     pub fn advance(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
+        }
+        if let (State::Sequence(progress), Some(sequence)) =
+            (&mut self.state, self.pattern.sequence())
+        {
+            match progress.scan(sequence, window) {
+                sequence::Scanned::Hold(hold) => {
+                    return Ok(self.keep(window, Progress::Pending { hold }));
+                }
+                sequence::Scanned::Found(span) => {
+                    let names = self.pattern.group_names().iter().enumerate();
+                    let groups = names
+                        .map(|(group, name)| (name.clone(), Some(progress.group(group))))
+                        .collect();
+                    return Ok(self.keep(window, Progress::Found(Captures { span, groups })));
+                }
+                sequence::Scanned::Leave(from) => {
+                    self.state = State::of_engine(&self.pattern, from);
+                }
+            }
         }
         let progress = match (self.pattern.strategy(), &mut self.state) {
             (Strategy::Literal(literals), State::Literal { scan, read }) => {
@@ -175,10 +198,33 @@ impl Search {
             },
             _ => unreachable!("the state was made for the pattern's strategy"),
         };
+        Ok(self.keep(window, progress))
+    }
+
+    /// Remembers what is final.
+    fn keep(&mut self, window: &Window<'_>, progress: Progress) -> Progress {
         if window.complete || matches!(progress, Progress::Found(_)) {
             self.answer = Some(progress.clone());
         }
-        Ok(progress)
+        progress
+    }
+}
+
+impl State {
+    /// The beginning of a search by the pattern's engine.
+    fn of_engine(pattern: &Pattern, from: usize) -> Self {
+        match pattern.strategy() {
+            Strategy::Literal(_) => Self::Literal {
+                scan: Scan::default(),
+                read: from,
+            },
+            Strategy::Automaton(automaton) => Self::Automaton(Simulation::new(automaton, from)),
+            Strategy::Backtracking(_) => Self::Backtracking {
+                machine: Machine::new(from),
+                start: from,
+                under_way: false,
+            },
+        }
     }
 }
 

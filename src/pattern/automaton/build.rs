@@ -5,6 +5,7 @@ use regex_automata::util::look::Look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::{self, Capture, Class, Hir, Repetition};
 
+use crate::pattern::bytes::ByteSet;
 use crate::pattern::limits;
 use crate::pattern::syntax::Parsed;
 use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
@@ -14,7 +15,7 @@ use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
 pub(crate) struct Automaton {
     pub(super) nfa: NFA,
     /// The bytes that a match can begin with; `None` where it may be empty.
-    pub(super) first: Option<FirstBytes>,
+    pub(super) first: Option<ByteSet>,
     /// Whether the only start is that of the text.
     pub(super) anchored: bool,
     /// How many named groups there are. Their slots are those of the groups 1, 2, ... of the automaton.
@@ -29,36 +30,6 @@ pub(crate) enum BuildError {
     Unsuitable,
     /// It would be larger than the limit.
     TooLarge,
-}
-
-/// A set of bytes with the few that it may consist of.
-#[derive(Debug, Clone)]
-pub(super) struct FirstBytes {
-    member: Box<[bool; 256]>,
-    /// All of them, when there are at most three.
-    few: Vec<u8>,
-}
-
-impl FirstBytes {
-    fn new(member: Box<[bool; 256]>) -> Self {
-        let all: Vec<u8> = (0..=255)
-            .filter(|byte| member[usize::from(*byte)])
-            .collect();
-        Self {
-            few: if all.len() <= 3 { all } else { Vec::new() },
-            member,
-        }
-    }
-
-    /// The distance to the next of them.
-    pub(super) fn find(&self, text: &[u8]) -> Option<usize> {
-        match self.few[..] {
-            [a] => memchr::memchr(a, text),
-            [a, b] => memchr::memchr2(a, b, text),
-            [a, b, c] => memchr::memchr3(a, b, c, text),
-            _ => text.iter().position(|byte| self.member[usize::from(*byte)]),
-        }
-    }
 }
 
 impl Automaton {
@@ -94,6 +65,11 @@ impl Automaton {
             lookbehind: if reads_before { 4 } else { 0 },
             nfa,
         })
+    }
+
+    /// The bytes that a match can begin with; `None` where it may be empty.
+    pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
+        self.first
     }
 
     /// How many bytes before a match's start it may read.
@@ -248,12 +224,11 @@ fn empty_last(node: &Node) -> bool {
 }
 
 /// The bytes on transitions that can be reached from the start without reading any.
-fn first_bytes(nfa: &NFA) -> Option<FirstBytes> {
-    let mut member = Box::new([false; 256]);
+fn first_bytes(nfa: &NFA) -> Option<ByteSet> {
+    let mut set = ByteSet::default();
     let mut seen = vec![false; nfa.states().len()];
     let mut stack: Vec<StateID> = vec![nfa.start_anchored()];
-    let mut add =
-        |first: u8, last: u8| (first..=last).for_each(|byte| member[usize::from(byte)] = true);
+    let mut add = |first: u8, last: u8| (first..=last).for_each(|byte| set.add(byte));
     while let Some(id) = stack.pop() {
         if std::mem::replace(&mut seen[id.as_usize()], true) {
             continue;
@@ -276,7 +251,7 @@ fn first_bytes(nfa: &NFA) -> Option<FirstBytes> {
             State::Match { .. } => return None,
         }
     }
-    Some(FirstBytes::new(member))
+    Some(set)
 }
 
 #[cfg(test)]
@@ -290,11 +265,7 @@ mod tests {
 
     fn first(source: &str) -> Option<Vec<u8>> {
         let first = built(source).expect("an automaton").first?;
-        Some(
-            (0..=255)
-                .filter(|byte| first.member[usize::from(*byte)])
-                .collect(),
-        )
+        Some((0..=255).filter(|byte| first.contains(*byte)).collect())
     }
 
     #[test]

@@ -1,0 +1,374 @@
+//! Running a sequence.
+
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+use super::build::{Pad, Sequence, Step};
+use crate::pattern::text::{CharSet, Window};
+
+/// What is known after the text at hand was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scanned {
+    /// The first match.
+    Found(Range<usize>),
+    /// None begins before this byte offset.
+    Hold(usize),
+    /// None begins before this byte offset, and the steps do not decide what comes there: the pattern's engine goes on.
+    Leave(usize),
+}
+
+/// A search under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Progress {
+    from: usize,
+    /// Up to where the text has been read.
+    at: usize,
+    /// The try under way.
+    attempt: Option<Attempt>,
+    /// Where the run that ends at `at` begins, for a sequence that begins with one.
+    run_start: usize,
+    groups: Vec<(usize, usize)>,
+    /// Bytes that were read by tries that failed.
+    wasted: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    start: usize,
+    /// Where the next start may be if this one fails.
+    next: usize,
+    step: usize,
+    /// How many characters of a run were read, or up to where an open end was searched.
+    progress: usize,
+    /// Where the step began.
+    entered: usize,
+}
+
+/// How a step, or the try, ended.
+enum Outcome {
+    Done,
+    NotArrived,
+    Fails,
+    /// Another way to take the steps before might have led on.
+    Undecided,
+    /// Nor does any later try match.
+    Never,
+}
+
+/// Bytes that failing tries may read before the engine takes over.
+const FREE_WASTE: usize = 4096;
+
+/// Below this length a search for the first byte is faster.
+const SHORT: usize = 32;
+
+impl Progress {
+    pub(crate) fn new(sequence: &Sequence, from: usize) -> Self {
+        Self {
+            from,
+            at: from,
+            attempt: None,
+            run_start: from,
+            groups: vec![(0, 0); sequence.groups],
+            wasted: 0,
+        }
+    }
+
+    /// Begins again.
+    pub(crate) fn restart(&mut self, from: usize) {
+        self.from = from;
+        self.at = from;
+        self.attempt = None;
+        self.run_start = from;
+        self.wasted = 0;
+    }
+
+    /// What the groups matched, after a match.
+    pub(crate) fn group(&self, number: usize) -> Range<usize> {
+        let (start, end) = self.groups[number];
+        start..end
+    }
+
+    /// Goes on with what has arrived.
+    pub(crate) fn scan(&mut self, sequence: &Sequence, window: &Window<'_>) -> Scanned {
+        loop {
+            let Some(mut attempt) = self.attempt.or_else(|| self.start(sequence, window)) else {
+                return Scanned::Hold(self.hold(sequence, window));
+            };
+            let outcome = loop {
+                let Some(step) = sequence.steps.get(attempt.step) else {
+                    break Outcome::Done;
+                };
+                match self.take(step, &mut attempt, window) {
+                    Outcome::Done => {
+                        attempt.step += 1;
+                        attempt.progress = 0;
+                        attempt.entered = self.at;
+                    }
+                    other => break other,
+                }
+            };
+            match outcome {
+                Outcome::Done => return Scanned::Found(attempt.start..self.at),
+                Outcome::NotArrived => {
+                    self.attempt = Some(attempt);
+                    return Scanned::Hold(attempt.start);
+                }
+                Outcome::Undecided => return Scanned::Leave(attempt.start),
+                Outcome::Never => return Scanned::Hold(window.end()),
+                Outcome::Fails => {
+                    self.wasted += self.at.saturating_sub(attempt.next);
+                    self.attempt = None;
+                    // A step behind one that was not forced to end where it did.
+                    let open = sequence.steps[..attempt.step]
+                        .iter()
+                        .any(|step| matches!(step, Step::Until { .. }));
+                    if open {
+                        return Scanned::Leave(attempt.start);
+                    }
+                    if self.wasted > FREE_WASTE + 2 * (self.at - self.from) {
+                        return Scanned::Leave(attempt.next);
+                    }
+                    self.at = attempt.next;
+                    self.run_start = attempt.next;
+                }
+            }
+        }
+    }
+
+    /// The next place where a match may begin; what lies before it is read.
+    fn start(&mut self, sequence: &Sequence, window: &Window<'_>) -> Option<Attempt> {
+        let text = window.text.as_bytes();
+        let begin = |start, next| Attempt {
+            start,
+            next,
+            step: 0,
+            progress: 0,
+            entered: start,
+        };
+        let Some(anchor) = sequence.anchor else {
+            // Any place will do, and what the first lacks all lack.
+            return Some(begin(self.at, self.at));
+        };
+        let Step::Literal(literal) = &sequence.steps[anchor] else {
+            return None;
+        };
+        let lead = sequence.steps[..anchor].iter().find_map(|step| match step {
+            Step::Run { set, min, max } => Some((set, *min, *max)),
+            _ => None,
+        });
+        loop {
+            let from = self.at - window.start;
+            let found = find(literal, &text[from..], window.complete);
+            let place = self.at + found.unwrap_or(text.len() - from);
+            let Some((set, min, max)) = lead else {
+                self.at = place;
+                return found.map(|_| begin(place, place + 1));
+            };
+            let (start, count) = self.lead(window, set, max, place);
+            self.run_start = start;
+            self.at = place;
+            found?;
+            if count < min {
+                self.at += 1;
+                self.run_start = self.at;
+                continue;
+            }
+            self.at = start;
+            return Some(begin(start, place + 1));
+        }
+    }
+
+    /// The run of at most `max` characters that ends at `end`: where it begins, and how many they are.
+    fn lead(&self, window: &Window<'_>, set: &CharSet, max: u32, end: usize) -> (usize, u32) {
+        let mut start = end;
+        let mut count = 0;
+        while start > self.at.min(end) && count < max {
+            match window.before(start).filter(|c| set.contains(*c)) {
+                Some(c) => (start, count) = (start - c.len_utf8(), count + 1),
+                None => return (start, count),
+            }
+        }
+        // What was read before ends in a run, too, whose length is of no interest unless it is limited.
+        while start > self.run_start && count < max {
+            if max == u32::MAX {
+                // The run has one more character at least, and no more are asked for.
+                return (self.run_start, max);
+            }
+            let Some(c) = window.before(start) else { break };
+            (start, count) = (start - c.len_utf8(), count + 1);
+        }
+        (start, count)
+    }
+
+    /// Where a match may begin in what has been read.
+    fn hold(&self, sequence: &Sequence, window: &Window<'_>) -> usize {
+        if window.complete {
+            return window.end();
+        }
+        let leads = sequence.anchor.is_some_and(|anchor| {
+            sequence.steps[..anchor]
+                .iter()
+                .any(|step| matches!(step, Step::Run { .. }))
+        });
+        if leads { self.run_start } else { self.at }
+    }
+
+    fn take(&mut self, step: &Step, attempt: &mut Attempt, window: &Window<'_>) -> Outcome {
+        let text = window.text.as_bytes();
+        let rest = &text[self.at - window.start..];
+        match step {
+            Step::Literal(finder) => {
+                let wanted = &finder.needle()[attempt.progress..];
+                let length = wanted.len().min(rest.len());
+                if rest[..length] != wanted[..length] {
+                    return Outcome::Fails;
+                }
+                self.at += length;
+                attempt.progress += length;
+                if length == wanted.len() {
+                    Outcome::Done
+                } else if window.complete {
+                    Outcome::Fails
+                } else {
+                    Outcome::NotArrived
+                }
+            }
+            Step::Run { set, min, max } => {
+                let (length, count) = run(
+                    set,
+                    &window.text[self.at - window.start..],
+                    *max as usize - attempt.progress,
+                );
+                self.at += length;
+                attempt.progress += count;
+                if length == rest.len() && attempt.progress < *max as usize && !window.complete {
+                    Outcome::NotArrived
+                } else if attempt.progress < *min as usize {
+                    Outcome::Fails
+                } else {
+                    Outcome::Done
+                }
+            }
+            Step::Until { pad, literal } => self.until(pad.as_ref(), literal, attempt, window),
+            Step::Ahead(literal) => match self.search(literal, attempt, window) {
+                Some(_) => Outcome::Done,
+                None => missing(literal, attempt, window),
+            },
+            Step::Open(group) => {
+                self.groups[*group].0 = self.at;
+                Outcome::Done
+            }
+            Step::Close(group) => {
+                self.groups[*group].1 = self.at;
+                Outcome::Done
+            }
+        }
+    }
+
+    fn until(
+        &mut self,
+        pad: Option<&Pad>,
+        literal: &Finder<'static>,
+        attempt: &mut Attempt,
+        window: &Window<'_>,
+    ) -> Outcome {
+        loop {
+            let Some(place) = self.search(literal, attempt, window) else {
+                return missing(literal, attempt, window);
+            };
+            let mut start = place;
+            if let Some(pad) = pad {
+                let mut count = 0;
+                while start > attempt.entered && count < pad.max {
+                    match window.before(start).filter(|c| pad.set.contains(*c)) {
+                        Some(c) => (start, count) = (start - c.len_utf8(), count + 1),
+                        None => break,
+                    }
+                }
+                if count < pad.min {
+                    attempt.progress = place + 1;
+                    continue;
+                }
+            }
+            self.at = start;
+            return Outcome::Done;
+        }
+    }
+
+    /// The first occurrence of the literal behind the step's beginning. What has been searched is not searched again.
+    fn search(
+        &mut self,
+        literal: &Finder<'static>,
+        attempt: &mut Attempt,
+        window: &Window<'_>,
+    ) -> Option<usize> {
+        let from = attempt.progress.max(attempt.entered);
+        let text = window.text.as_bytes();
+        let found = literal.find(&text[(from - window.start).min(text.len())..]);
+        let overlap = literal.needle().len() - 1;
+        attempt.progress = match found {
+            Some(place) => from + place,
+            None => from.max(window.end().saturating_sub(overlap)),
+        };
+        found.map(|place| from + place)
+    }
+}
+
+/// What it means that a literal that could stand anywhere is not in the rest of the text.
+fn missing(literal: &Finder<'static>, attempt: &Attempt, window: &Window<'_>) -> Outcome {
+    if !window.complete {
+        return Outcome::NotArrived;
+    }
+    let text = &window.text.as_bytes()[attempt.start - window.start..];
+    match literal.find(text) {
+        // Fewer characters for the steps before would leave it to this one.
+        Some(_) => Outcome::Undecided,
+        None => Outcome::Never,
+    }
+}
+
+/// Where the literal begins in the text or, unless it is complete, may begin at its end.
+fn find(literal: &Finder<'static>, text: &[u8], complete: bool) -> Option<usize> {
+    let needle = literal.needle();
+    let first = *needle.first()?;
+    let mut at = 0;
+    if text.len() >= SHORT.max(needle.len()) {
+        if let Some(found) = literal.find(text) {
+            return Some(found);
+        }
+        at = text.len() + 1 - needle.len();
+    }
+    while let Some(found) = memchr::memchr(first, &text[at..]) {
+        at += found;
+        let length = needle.len().min(text.len() - at);
+        if text[at..at + length] == needle[..length] && (length == needle.len() || !complete) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The bytes and the number of the characters of the set, at most `max`, that the text begins with.
+fn run(set: &CharSet, text: &str, max: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let (mut at, mut count) = (0, 0);
+    while count < max {
+        match bytes.get(at) {
+            None => break,
+            Some(byte) if byte.is_ascii() => {
+                if !set.contains(char::from(*byte)) {
+                    break;
+                }
+                at += 1;
+            }
+            Some(_) => match text[at..].chars().next().filter(|c| set.contains(*c)) {
+                Some(c) => at += c.len_utf8(),
+                None => break,
+            },
+        }
+        count += 1;
+    }
+    (at, count)
+}
