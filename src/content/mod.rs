@@ -254,7 +254,7 @@ pub fn process(
     each: bool,
     captures: &Map,
 ) -> Result<Value, ContentError> {
-    let value = content.parse(body)?;
+    let mut value = content.parse(body)?;
     let Some(transform) = transform else {
         return Ok(value);
     };
@@ -264,17 +264,15 @@ pub fn process(
         .map(str::len)
         .sum();
     let mut budget = transform::Budget::for_input(body.len() + captured);
-    let mut apply = |inner: &Map| {
-        transform.apply_in(
-            &transform::Scope {
-                outer: captures,
-                inner,
-            },
-            &mut budget,
-        )
+    let mut apply = |inner: transform::Inner<'_>| {
+        let mut scope = transform::Scope {
+            outer: captures,
+            inner,
+        };
+        transform.apply_in(&mut scope, &mut budget)
     };
     if !each {
-        return apply(&Map::from_iter([("content".to_owned(), value)]));
+        return apply(transform::Inner::Content(&mut value));
     }
     let Value::Array(items) = value else {
         let message = format!(
@@ -284,15 +282,16 @@ pub fn process(
         let hint = "leave transform_each out to transform the content as a whole";
         return Err(ContentError::new(Kind::TransformEach, message).with_hint(hint));
     };
-    let transformed = items.iter().enumerate().map(|(index, item)| {
-        let Value::Object(members) = item else {
+    let transformed = items.into_iter().enumerate().map(|(index, item)| {
+        let Value::Object(mut members) = item else {
             let message = format!(
                 "transform_each needs a list of objects, but item {index} is {}",
                 item.type_name()
             );
             return Err(ContentError::new(Kind::TransformEach, message));
         };
-        apply(members).map_err(|error| error.inside(&format!("item {index}"), None))
+        apply(transform::Inner::Members(&mut members))
+            .map_err(|error| error.inside(&format!("item {index}"), None))
     });
     transformed.collect::<Result<_, _>>().map(Value::Array)
 }

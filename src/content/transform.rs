@@ -23,7 +23,11 @@ pub struct Transform(Node);
 enum Node {
     Literal(Value),
     /// The dotted path, its first part being the name in scope.
-    Placeholder(Vec<String>),
+    Placeholder {
+        names: Vec<String>,
+        /// Whether no other placeholder stands for the same value or a part of it, so that it need not be copied.
+        only: bool,
+    },
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
 }
@@ -45,7 +49,13 @@ impl Transform {
     /// All strings that mix a placeholder with other text.
     pub fn compile(template: &Value) -> Result<Self, Vec<MixedPlaceholder>> {
         let mut mixed = Vec::new();
-        let node = Node::compile(template, &mut Path::default(), &mut mixed);
+        let mut node = Node::compile(template, &mut Path::default(), &mut mixed);
+        let mut paths = Vec::new();
+        node.placeholders(&mut |names, _| paths.push(names.to_vec()));
+        node.placeholders(&mut |names, only| {
+            let shared = |other: &&Vec<String>| other.iter().zip(names).all(|(a, b)| a == b);
+            *only = paths.iter().filter(shared).count() == 1;
+        });
         if mixed.is_empty() {
             Ok(Self(node))
         } else {
@@ -61,18 +71,16 @@ impl Transform {
     /// the value would be out of all proportion to what is in scope.
     pub fn apply(&self, scope: &Map) -> Result<Value, ContentError> {
         let mut budget = Budget::for_input(scope.values().map(weight).sum());
-        self.apply_in(
-            &Scope {
-                outer: &Map::new(),
-                inner: scope,
-            },
-            &mut budget,
-        )
+        let mut scope = Scope {
+            outer: &Map::new(),
+            inner: Inner::Members(&mut scope.clone()),
+        };
+        self.apply_in(&mut scope, &mut budget)
     }
 
     pub(super) fn apply_in(
         &self,
-        scope: &Scope<'_>,
+        scope: &mut Scope<'_>,
         budget: &mut Budget,
     ) -> Result<Value, ContentError> {
         self.0.apply(scope, budget)
@@ -82,13 +90,50 @@ impl Transform {
 /// What placeholders can name.
 pub(super) struct Scope<'a> {
     pub(super) outer: &'a Map,
-    /// Hides what has the same name outside.
-    pub(super) inner: &'a Map,
+    /// Hides what has the same name outside. What is asked for once is taken out.
+    pub(super) inner: Inner<'a>,
 }
+
+/// What was parsed.
+pub(super) enum Inner<'a> {
+    /// The name `content` alone.
+    Content(&'a mut Value),
+    Members(&'a mut Map),
+}
+
+const CONTENT: &str = "content";
 
 impl Scope<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
-        self.inner.get(name).or_else(|| self.outer.get(name))
+        let inner = match &self.inner {
+            Inner::Content(value) => (name == CONTENT).then_some(&**value),
+            Inner::Members(members) => members.get(name),
+        };
+        inner.or_else(|| self.outer.get(name))
+    }
+
+    /// Takes a value of the inner scope out of it.
+    fn take(&mut self, names: &[String]) -> Option<Value> {
+        let (root, keys) = names.split_first()?;
+        let mut value = match &mut self.inner {
+            Inner::Content(value) => (root == CONTENT).then_some(&mut **value)?,
+            Inner::Members(members) => members.get_mut(root)?,
+        };
+        for key in keys {
+            let Value::Object(members) = value else {
+                return None;
+            };
+            value = members.get_mut(key)?;
+        }
+        Some(std::mem::take(value))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let outer = self.outer.keys().map(String::as_str);
+        match &self.inner {
+            Inner::Content(_) => outer.chain([CONTENT]).collect(),
+            Inner::Members(members) => outer.chain(members.keys().map(String::as_str)).collect(),
+        }
     }
 }
 
@@ -151,7 +196,7 @@ impl Node {
                 Self::Object(members.iter().map(compile).collect())
             }
             Value::String(text) => match placeholder(text) {
-                Found::Whole(names) => Self::Placeholder(names),
+                Found::Whole(names) => Self::Placeholder { names, only: false },
                 Found::Inside => {
                     mixed.push(MixedPlaceholder {
                         path: path.clone(),
@@ -165,10 +210,30 @@ impl Node {
         }
     }
 
-    fn apply(&self, scope: &Scope<'_>, budget: &mut Budget) -> Result<Value, ContentError> {
+    /// Shows every placeholder.
+    fn placeholders(&mut self, show: &mut dyn FnMut(&[String], &mut bool)) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Placeholder { names, only } => show(names, only),
+            Self::Array(items) => items.iter_mut().for_each(|item| item.placeholders(show)),
+            Self::Object(members) => {
+                members
+                    .iter_mut()
+                    .for_each(|(_, member)| member.placeholders(show));
+            }
+        }
+    }
+
+    fn apply(&self, scope: &mut Scope<'_>, budget: &mut Budget) -> Result<Value, ContentError> {
         let value = match self {
             Self::Literal(value) => value,
-            Self::Placeholder(names) => look_up(names, scope)?,
+            Self::Placeholder { names, only } => {
+                // What is moved is not written again. What is not there is an error.
+                if *only && let Some(value) = scope.take(names) {
+                    return Ok(value);
+                }
+                look_up(names, scope)?
+            }
             Self::Array(items) => {
                 return items
                     .iter()
@@ -205,7 +270,7 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
         let error = error(format!(
             "of the transform names nothing: there is no `{root}`"
         ));
-        error.with_hint(there_are(scope.outer.keys().chain(scope.inner.keys())))
+        error.with_hint(there_are(scope.names()))
     })?;
     for key in keys {
         let Value::Object(members) = value else {
@@ -219,16 +284,20 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
             let error = error(format!(
                 "of the transform looks for the key `{key}`, which is missing"
             ));
-            error.with_hint(there_are(members.keys()))
+            error.with_hint(there_are(members.keys().map(String::as_str)))
         })?;
     }
     Ok(value)
 }
 
 /// What a placeholder could have named, for advice.
-fn there_are<'a>(names: impl Iterator<Item = &'a String>) -> String {
+fn there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 20;
-    let names: BTreeSet<String> = names.take(MOST).map(|name| json::quote(name)).collect();
+    let names: BTreeSet<String> = names
+        .into_iter()
+        .take(MOST)
+        .map(|name| json::quote(name))
+        .collect();
     let names: Vec<String> = names.into_iter().collect();
     if names.is_empty() {
         "there is nothing to name".to_owned()

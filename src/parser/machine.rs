@@ -251,7 +251,11 @@ impl Machine {
         }
     }
 
-    pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<Map, ParseError> {
+    pub(super) fn into_message(self) -> Map {
+        self.message
+    }
+
+    pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
         self.quiet = false;
         let buffer = std::mem::take(&mut self.buffer);
@@ -277,7 +281,7 @@ impl Machine {
         self.message
             .retain(|name, value| defaults.contains_key(name) || !is_empty(value));
         self.finalized = true;
-        Ok(self.message.clone())
+        Ok(())
     }
 
     fn refuse_if_finalized(&self) -> Result<(), ParseError> {

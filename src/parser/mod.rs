@@ -58,7 +58,8 @@ pub fn parse_response(
 ) -> Result<Map, ParseError> {
     let mut parser = ResponseParser::new(template, prefix, tools)?;
     parser.feed_with(response, &mut |_| ())?;
-    parser.finalize_with(&mut |_| ())
+    parser.machine.finalize(&mut |_| ())?;
+    Ok(parser.machine.into_message())
 }
 
 /// Parses a response as it arrives.
@@ -153,7 +154,7 @@ impl ResponseParser {
             .machine
             .finalize(&mut |event| events.push(event.into_owned()));
         self.deliver(events, result)
-            .map(|(events, message)| (message, events))
+            .map(|(events, ())| (self.message().clone(), events))
     }
 
     /// The same, handing each event to `sink`.
@@ -162,7 +163,8 @@ impl ResponseParser {
     ///
     /// As [`finalize`](Self::finalize).
     pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<Map, ParseError> {
-        self.machine.finalize(sink)
+        self.machine.finalize(sink)?;
+        Ok(self.message().clone())
     }
 
     /// The message parsed so far: defaults and closed regions.

@@ -31,6 +31,12 @@ impl Integer {
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
+        // As many digits as always fit.
+        if digits.len() <= 18
+            && let Ok(small) = text.parse()
+        {
+            return Some(Self(Repr::Small(small)));
+        }
         let digits = digits.trim_start_matches('0');
         let canonical = match (digits.is_empty(), negative) {
             (true, _) => "0".to_owned(),

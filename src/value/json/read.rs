@@ -173,6 +173,31 @@ pub fn offset_in_literal(literal: &str, offset: usize) -> usize {
     reader.at.min(literal.len())
 }
 
+/// How many bytes, at least one, stand before the next that means something in a string.
+fn plain(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let mut at = 0;
+    for word in bytes.as_chunks::<8>().0 {
+        let word = u64::from_le_bytes(*word);
+        // The high bit of each byte that is below 0x20, a quote or a backslash; a byte above a marked one may be
+        // marked, too, but none below the first.
+        let control = word.wrapping_sub(ONES * 0x20);
+        let quote = (word ^ (ONES * 0x22)).wrapping_sub(ONES);
+        let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+        let marked = (control | quote | backslash) & !word & HIGH;
+        if marked != 0 {
+            return (at + marked.trailing_zeros() as usize / 8).max(1);
+        }
+        at += 8;
+    }
+    let rest = bytes[at..]
+        .iter()
+        .take_while(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
+        .count();
+    (at + rest).max(1)
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -404,7 +429,7 @@ impl Reader<'_> {
                     copied = self.at;
                 }
                 Some(0..0x20) => return Err(self.error(JsonErrorKind::ControlCharacter, self.at)),
-                Some(_) => self.at += 1,
+                Some(_) => self.at += plain(&bytes[self.at..]),
             }
         }
     }
