@@ -2,7 +2,8 @@
 
 use obverse::chat_template;
 use obverse::derive::{
-    ContentMode, Derivation, DeriveError, Options, ReasoningMode, ToolsMode, derive,
+    ContentMode, Derivation, DeriveError, History, Opener, Options, ReasoningMode, ToolsMode,
+    derive,
 };
 use obverse::diagnostic::Severity;
 use obverse::value::{Value, json};
@@ -90,8 +91,8 @@ fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
         ),
         ("[R]", "[/R]")
     );
-    assert_eq!(report.reasoning.opened_by, Some("prompt"));
-    assert_eq!(report.reasoning.history, Some("dropped"));
+    assert_eq!(report.reasoning.opened_by, Some(Opener::Prompt));
+    assert_eq!(report.reasoning.history, Some(History::Dropped));
     assert!(
         report.rounds.spliced > 0 && report.rounds.skipped > 0,
         "{:?}",
@@ -248,4 +249,11 @@ fn templates_from_which_nothing_can_be_read() {
     )
     .expect_err("it never ends");
     assert!(endless.to_string().contains("limit"), "{endless}");
+    let slow = "{% for a in range(90000) %}{% for b in range(100) %}{% endfor %}{% endfor %}\
+                {% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}\
+                {% if add_generation_prompt %}<assistant>{% endif %}";
+    let Err(slow) = derive_text(slow) else {
+        panic!("every render takes millions of steps");
+    };
+    assert!(matches!(slow, DeriveError::Exhausted { .. }), "{slow}");
 }

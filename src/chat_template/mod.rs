@@ -42,6 +42,9 @@ pub use error::{Limit, RenderError, TemplateError};
 pub use reads::{Read, Reads};
 pub use source::{ChatTemplateSource, LoadError, from_text, load};
 
+/// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
+pub const MAX_STEPS: u64 = 20_000_000;
+
 /// One chat template, compiled. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
@@ -141,7 +144,22 @@ impl ChatTemplate {
     ///
     /// When the template refuses the input, does something that Python does not allow, or runs into a limit.
     pub fn render(&self, input: &RenderInput) -> Result<String, RenderError> {
-        run::render(&self.inner.tree, &self.tokens, input, false).map(|(text, _)| text)
+        let mut steps = MAX_STEPS;
+        self.render_within(input, &mut steps)
+    }
+
+    /// The same with no more steps than `steps` has, from which those that were taken are subtracted: for whoever renders
+    /// often and wants a limit on all of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    pub fn render_within(
+        &self,
+        input: &RenderInput,
+        steps: &mut u64,
+    ) -> Result<String, RenderError> {
+        run::render(&self.inner.tree, &self.tokens, input, false, steps).map(|(text, _)| text)
     }
 
     /// The same, and what the template asked of its input on the way.
@@ -150,6 +168,7 @@ impl ChatTemplate {
     ///
     /// As [`render`](Self::render).
     pub fn render_observed(&self, input: &RenderInput) -> Result<(String, Reads), RenderError> {
-        run::render(&self.inner.tree, &self.tokens, input, true)
+        let mut steps = MAX_STEPS;
+        run::render(&self.inner.tree, &self.tokens, input, true, &mut steps)
     }
 }

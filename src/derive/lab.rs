@@ -1,14 +1,23 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
+use std::cell::Cell;
+
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use crate::chat_template::{
-    ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
+    self, ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
 };
 use crate::value::{Map, Value};
 
 /// Variables that every template is given; the others are kwargs to try.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
+
+/// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
+pub(super) const MAX_STEPS: u64 = 100_000_000;
+
+/// How many variables are tried as kwargs, and how many values of each.
+const MAX_KWARGS: usize = 64;
+const MAX_VALUES: usize = 16;
 
 /// How many different settings of the kwargs are examined; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
@@ -18,6 +27,8 @@ const MAX_SETTINGS: usize = 8;
 pub(super) struct Lab<'a> {
     source: &'a ChatTemplateSource,
     clock: Option<Clock>,
+    /// What is left of [`MAX_STEPS`].
+    steps: Cell<u64>,
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
@@ -77,6 +88,7 @@ impl<'a> Lab<'a> {
         let mut lab = Self {
             source,
             clock,
+            steps: Cell::new(MAX_STEPS),
             without_tools: true,
             with_tools: true,
         };
@@ -194,8 +206,11 @@ impl<'a> Lab<'a> {
                 if given || found.iter().any(|(known, _)| known == name) {
                     continue;
                 }
+                if found.len() == MAX_KWARGS {
+                    return found;
+                }
                 let mut values = vec![Value::Bool(true), Value::Bool(false)];
-                for value in template.candidates(name) {
+                for value in template.candidates(name).iter().take(MAX_VALUES) {
                     if !values.contains(value) {
                         values.push(value.clone());
                     }
@@ -239,7 +254,17 @@ impl<'a> Lab<'a> {
             .map_err(|error| RenderError::Raised {
                 message: error.to_string(),
             })?;
-        template.render(&self.input(context, add_generation_prompt))
+        let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
+        let before = steps;
+        let rendered =
+            template.render_within(&self.input(context, add_generation_prompt), &mut steps);
+        self.steps.set(self.steps.get() - (before - steps));
+        rendered
+    }
+
+    /// Whether the renders have used up their steps, so that nothing more can be found out.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps.get() == 0
     }
 }
 

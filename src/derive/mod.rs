@@ -40,6 +40,7 @@ use crate::value::Value;
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
 pub use finding::{Counterexample, Finding};
+pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
 };
@@ -73,6 +74,14 @@ pub enum DeriveError {
     /// The render does not show what a response template needs.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
+    /// The chat template takes so long to render that its limit was reached before everything was found out.
+    #[error(
+        "the renders of the chat template exceed the limit of {limit} steps in all; it renders too slowly to be derived from"
+    )]
+    Exhausted {
+        /// The limit.
+        limit: u64,
+    },
     /// What was derived is not a valid response template.
     #[error("the derived response template is not valid: {0}")]
     Invalid(#[from] Invalid),
@@ -101,10 +110,20 @@ pub enum DeriveError {
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
     let lab = lab::Lab::new(source, options.clock)?;
-    let analysis = analysis::analyse(&lab)?;
+    let analysis = analysis::analyse(&lab);
+    let exhausted = || DeriveError::Exhausted {
+        limit: lab::MAX_STEPS,
+    };
+    if lab.is_exhausted() {
+        return Err(exhausted());
+    }
+    let analysis = analysis?;
     let document = emit::emit(&analysis);
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
     let verification = verify::verify(&lab, &analysis, &template);
+    if lab.is_exhausted() {
+        return Err(exhausted());
+    }
     let verified = verification.holds()
         && !analysis
             .findings

@@ -1,6 +1,8 @@
 //! How does the model write its reasoning? From a rendered reasoning where the template keeps it, else from the prompts
 //! that it writes and from the constants at which it cuts an answer.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::anchor::Anchor;
@@ -27,21 +29,39 @@ pub(super) struct Reasoning {
 /// Who writes the opening marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Opener {
+pub enum Opener {
     /// The model.
     Model,
     /// The generation prompt, at least under some setting.
     Prompt,
 }
 
+impl fmt::Display for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "model",
+            Self::Prompt => "prompt",
+        })
+    }
+}
+
 /// Whether the chat template renders the reasoning of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum History {
+pub enum History {
     /// It does, at least for the last message.
     Kept,
     /// It does not, so that an inversion cannot show it.
     Dropped,
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept",
+            Self::Dropped => "dropped",
+        })
+    }
 }
 
 /// What the search for the reasoning found.

@@ -77,10 +77,10 @@ pub struct ReasoningReport {
     pub key: Option<String>,
     /// Who writes the opening marker: `model` or `prompt`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub opened_by: Option<&'static str>,
+    pub opened_by: Option<Opener>,
     /// Whether the chat template renders it: `kept` or `dropped`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<&'static str>,
+    pub history: Option<History>,
 }
 
 /// The modes of content, by the names of llama.cpp's autoparser.
@@ -170,14 +170,8 @@ impl ReasoningReport {
             open: reasoning.open.clone(),
             close: reasoning.close.clone(),
             key: analysis.dialect.reasoning_key.clone(),
-            opened_by: Some(match reasoning.opened_by {
-                Opener::Model => "model",
-                Opener::Prompt => "prompt",
-            }),
-            history: Some(match reasoning.history {
-                History::Kept => "kept",
-                History::Dropped => "dropped",
-            }),
+            opened_by: Some(reasoning.opened_by),
+            history: Some(reasoning.history),
         }
     }
 }

@@ -35,9 +35,6 @@ use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
 use super::{Clock, RenderInput};
 use crate::value::Map;
 
-/// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
-pub(super) const MAX_FUEL: u64 = 20_000_000;
-
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
 pub(super) const MAX_VALUE: usize = 64 << 20;
 
@@ -64,6 +61,8 @@ pub(super) struct Render<'t> {
     inputs: IndexMap<Rc<str>, Py>,
     clock: Option<Clock>,
     fuel: u64,
+    /// What the fuel was at first.
+    max_fuel: u64,
     depth: usize,
     /// What is being printed, and what the blocks around capture.
     out: String,
@@ -83,12 +82,13 @@ enum Flow {
     Continue,
 }
 
-/// Renders, and with `observe` tells what was read.
+/// Renders with the steps that there are in `fuel`, and with `observe` tells what was read.
 pub(super) fn render(
     tree: &Tree,
     tokens: &Map,
     input: &RenderInput,
     observe: bool,
+    fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
     let values = input
         .messages
@@ -108,7 +108,8 @@ pub(super) fn render(
         literals: tree.literals.iter().map(literal).collect(),
         inputs: inputs::variables(tokens, input, observe),
         clock: input.clock,
-        fuel: MAX_FUEL,
+        fuel: *fuel,
+        max_fuel: *fuel,
         depth: 0,
         out: String::new(),
         recursive: Vec::new(),
@@ -118,6 +119,7 @@ pub(super) fn render(
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
+    *fuel = render.fuel;
     for scope in &render.scopes {
         scope.clear();
     }
@@ -146,7 +148,10 @@ impl<'t> Render<'t> {
                 self.fuel = left;
                 Ok(())
             }
-            None => Err(Fault::Limit(Limit::Fuel, MAX_FUEL)),
+            None => {
+                self.fuel = 0;
+                Err(Fault::Limit(Limit::Fuel, self.max_fuel))
+            }
         }
     }
 

@@ -221,7 +221,9 @@ fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
             }
             about(Problem::of(diagnostic))
         }
-        DeriveError::Unreadable(_) => about(Problem::failed("not-derived", error.to_string())),
+        DeriveError::Unreadable(_) | DeriveError::Exhausted { .. } => {
+            about(Problem::failed("not-derived", error.to_string()))
+        }
         DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::analysis::{Analysis, after_tool};
+use super::cut::Shape;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
@@ -107,6 +108,14 @@ pub(super) fn verify(
     verification
         .findings
         .extend(skipped.into_iter().map(explain));
+    if let Some(calls) = &analysis.calls
+        && matches!(calls.shape, Shape::Tags { .. })
+    {
+        verification.findings.push(Finding::info(
+            "arguments-as-text",
+            "arguments stand in tags, as text: the verification gave the parser the tools, whose schemas type them; without tools every argument comes back as a string",
+        ));
+    }
     if let Some(reasoning) = &analysis.reasoning
         && reasoning.history == History::Dropped
     {
