@@ -3,7 +3,9 @@
 mod built;
 
 use arbitrary::{Arbitrary, Unstructured};
-use obverse::parser::{ErrorKind, Event, Limits, ParseError, ResponseParser, join_chunks};
+use obverse::parser::{
+    ErrorKind, Event, Limits, OnError, Options, ParseError, ResponseParser, join_chunks,
+};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
 
@@ -52,18 +54,30 @@ fn every_cut(template: &ResponseTemplate, prefix: &str, response: &str, sizes: &
             .map(piece)
             .collect::<Vec<_>>()
     };
-    let limits = Limits::default();
-    let whole = parse(template, prefix, &[response], limits);
+    let options = Options::default();
+    let keep = Options {
+        on_error: OnError::Keep,
+        ..options
+    };
+    let whole = parse(template, prefix, &[response], options);
+    let kept = parse(template, prefix, &[response], keep);
+    if !whole.failed_in_prefix {
+        assert_eq!(whole.errors, kept.errors, "returned, and kept");
+        assert_eq!(whole.message, kept.message, "returned, and kept");
+    }
     for sizes in [sizes, &[1], &[0, 2]] {
         let pieces = chunks(sizes);
-        let cut = parse(template, prefix, &pieces, limits);
+        let cut = parse(template, prefix, &pieces, options);
         assert_eq!(whole, cut, "whole, and cut as {pieces:?}");
+        let cut = parse(template, prefix, &pieces, keep);
+        assert_eq!(kept, cut, "kept, whole, and cut as {pieces:?}");
     }
-    let tight = Limits {
+    let limits = Limits {
         region_bytes: sizes.first().copied().unwrap_or(7).into(),
         held_bytes: sizes.get(1).copied().unwrap_or(7).into(),
         regions: 3,
     };
+    let tight = Options { limits, ..keep };
     let _ = parse(template, prefix, &chunks(sizes), tight);
 }
 
@@ -75,19 +89,22 @@ struct Outcome {
     events: Vec<Event<'static>>,
     errors: Vec<String>,
     message: String,
+    failed_in_prefix: bool,
 }
 
-fn parse(template: &ResponseTemplate, prefix: &str, chunks: &[&str], limits: Limits) -> Outcome {
+fn parse(template: &ResponseTemplate, prefix: &str, chunks: &[&str], options: Options) -> Outcome {
     let mut outcome = Outcome {
         initial: Vec::new(),
         events: Vec::new(),
         errors: Vec::new(),
         message: String::new(),
+        failed_in_prefix: false,
     };
-    let mut parser = match ResponseParser::with_limits(template.clone(), prefix, &[], limits) {
+    let mut parser = match ResponseParser::with_options(template.clone(), prefix, &[], options) {
         Ok(parser) => parser,
         Err(error) => {
             outcome.errors.push(essence(&error));
+            outcome.failed_in_prefix = true;
             return outcome;
         }
     };
@@ -126,6 +143,8 @@ fn parse(template: &ResponseTemplate, prefix: &str, chunks: &[&str], limits: Lim
             }
         }
     };
+    let malformed = parser.malformed().iter().map(essence);
+    outcome.errors = malformed.chain(outcome.errors).collect();
     // How far a parse comes before a limit depends on what is held, and so on the chunks.
     if ended {
         assert!(parser.feed("more").is_err() && parser.finalize().is_err());
