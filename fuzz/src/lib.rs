@@ -12,7 +12,7 @@ pub mod patterns;
 /// Between the parts of an input: U+001E, the record separator.
 pub const DIVIDER: char = '\u{1e}';
 
-/// The text, and after it what decides the cuts: the bytes after the last divider, or none.
+/// The first `N` parts of an input; empty where there are no more, and the last one with all that is left.
 pub fn parts<const N: usize>(text: &str) -> [&str; N] {
     let mut parts = text.splitn(N, DIVIDER);
     [(); N].map(|()| parts.next().unwrap_or_default())
