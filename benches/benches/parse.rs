@@ -3,7 +3,9 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use obverse_benches::inputs::INPUTS;
 use obverse_benches::parsers::parsers;
 use obverse_benches::{SHAPES, SIZES, size_name};

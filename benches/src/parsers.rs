@@ -55,6 +55,11 @@ pub fn parsers(input: &Input, shape: Shape) -> Vec<Parser> {
 fn obverse(input: &Input) -> Parser {
     let template = obverse_template(input);
     Parser::new("obverse", move |chunks| {
+        if let [whole] = chunks {
+            let message = obverse::parser::parse_response(whole, Arc::clone(&template), "", &[]);
+            black_box(message.expect("a message"));
+            return;
+        }
         let mut parser = obverse::parser::ResponseParser::new(Arc::clone(&template), "", &[])
             .expect("an empty prefix");
         let mut sink = |event: obverse::parser::Event<'_>| {
@@ -123,8 +128,7 @@ fn dynamo_v2(family: &'static str) -> Parser {
 
 fn dynamo_reasoning(name: &'static str) -> Parser {
     Parser::new("dynamo", move |chunks| {
-        let mut parser =
-            dynamo_parsers::ReasoningParserType::get_reasoning_parser_from_name(name);
+        let mut parser = dynamo_parsers::ReasoningParserType::get_reasoning_parser_from_name(name);
         if let [whole] = chunks {
             black_box(parser.detect_and_parse_reasoning(whole, &[]));
             return;

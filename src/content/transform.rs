@@ -242,13 +242,11 @@ impl Node {
                     .map(Value::Array);
             }
             Self::Object(members) => {
-                let apply =
-                    |(key, node): &(String, Self)| Ok((key.clone(), node.apply(scope, budget)?));
-                return members
-                    .iter()
-                    .map(apply)
-                    .collect::<Result<_, _>>()
-                    .map(Value::Object);
+                let mut map = Map::with_capacity(members.len());
+                for (key, node) in members {
+                    map.insert(key.clone(), node.apply(scope, budget)?);
+                }
+                return Ok(Value::Object(map));
             }
         };
         budget.spend(value)?;

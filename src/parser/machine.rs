@@ -28,6 +28,8 @@ pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,
     message: Map,
+    /// Where in the message each field is, once it is known.
+    places: Vec<Option<usize>>,
     /// The text from byte `base` on that is needed again: what may belong to a delimiter, and what one may look back at.
     buffer: String,
     base: usize,
@@ -128,6 +130,7 @@ impl Machine {
         Self {
             tools: ToolSchemas::from_tools(tools),
             message: template.defaults().clone(),
+            places: vec![None; template.fields().len()],
             template,
             buffer: String::new(),
             base: 0,
@@ -337,7 +340,7 @@ impl Machine {
             match next_delimiter(&mut self.watches, indices, window, self.position)
                 .map_err(|error| self.limit(window, error.to_string()))?
             {
-                Next::Delimiter { watch, captures } => self.pass(window, watch, &captures, sink)?,
+                Next::Delimiter { watch, captures } => self.pass(window, watch, captures, sink)?,
                 Next::None { hold } => {
                     self.read_to(window, hold, sink)?;
                     if window.complete {
@@ -356,7 +359,7 @@ impl Machine {
         &mut self,
         window: &Window<'_>,
         watch: usize,
-        captures: &Captures,
+        captures: Captures,
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
@@ -540,7 +543,8 @@ impl Machine {
                 self.tools.coerce(value)
             }
         };
-        let value = merge(&mut self.message, field, value).map_err(|message| {
+        let place = &mut self.places[index];
+        let value = merge(&mut self.message, place, field, value).map_err(|message| {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
         })?;
@@ -557,20 +561,23 @@ impl Machine {
 }
 
 /// The named groups that took part in the match.
-fn captured(window: &Window<'_>, captures: &Captures) -> Map {
+fn captured(window: &Window<'_>, captures: Captures) -> Map {
     captures
         .groups
-        .iter()
-        .filter_map(|(name, span)| {
-            let text = window.slice(span.clone()?);
-            Some((name.clone(), Value::from(text)))
-        })
+        .into_iter()
+        .filter_map(|(name, span)| Some((name, Value::from(window.slice(span?)))))
         .collect()
 }
 
 /// Adds a region's value to what the message has of the field, and gives it back for the event.
-fn merge<'m>(message: &'m mut Map, field: &Field, value: Value) -> Result<Cow<'m, Value>, String> {
-    let index = message.get_index_of(&field.name);
+fn merge<'m>(
+    message: &'m mut Map,
+    place: &mut Option<usize>,
+    field: &Field,
+    value: Value,
+) -> Result<Cow<'m, Value>, String> {
+    let index = place.or_else(|| message.get_index_of(&field.name));
+    *place = index;
     if let Some(separator) = &field.join {
         let Value::String(text) = &value else {
             return Err(format!(

@@ -64,6 +64,21 @@ impl Watch {
         }
     }
 
+    /// What was found. It is looked for anew once the position is past it; one without text may be found there again.
+    fn take(&mut self) -> Captures {
+        match &mut self.state {
+            State::Found(captures) if captures.span.is_empty() => captures.clone(),
+            State::Found(captures) => Captures {
+                span: captures.span.clone(),
+                groups: std::mem::take(&mut captures.groups),
+            },
+            State::Pending { hold } => Captures {
+                span: *hold..*hold,
+                groups: Vec::new(),
+            },
+        }
+    }
+
     /// Bytes before the current position that the delimiter may look at.
     pub(super) fn lookbehind(&self) -> usize {
         self.pattern.lookbehind()
@@ -86,7 +101,7 @@ impl Watch {
             (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
-            self.state = match self.search.advance(window)? {
+            self.state = match self.search.go_on(window)? {
                 Progress::Found(captures) => State::Found(captures),
                 Progress::Pending { hold } => State::Pending { hold },
             };
@@ -162,13 +177,11 @@ pub(super) fn next_delimiter(
                 watch.rank,
             )
         });
-    Ok(match best {
-        Some((watch, captures)) => Next::Delimiter {
-            watch,
-            captures: captures.clone(),
-        },
-        None => Next::None { hold },
-    })
+    let Some((watch, _)) = best else {
+        return Ok(Next::None { hold });
+    };
+    let captures = watches[watch].take();
+    Ok(Next::Delimiter { watch, captures })
 }
 
 #[cfg(test)]

@@ -132,19 +132,28 @@ impl Search {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
         }
+        let progress = self.go_on(window)?;
+        if window.complete || matches!(progress, Progress::Found(_)) {
+            self.answer = Some(progress.clone());
+        }
+        Ok(progress)
+    }
+
+    /// What [`advance`](Self::advance) does, for who does not ask again for a match that was found.
+    pub(crate) fn go_on(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
         if let (State::Sequence(progress), Some(sequence)) =
             (&mut self.state, self.pattern.sequence())
         {
             match progress.scan(sequence, window) {
                 sequence::Scanned::Hold(hold) => {
-                    return Ok(self.keep(window, Progress::Pending { hold }));
+                    return Ok(Progress::Pending { hold });
                 }
                 sequence::Scanned::Found(span) => {
                     let names = self.pattern.group_names().iter().enumerate();
                     let groups = names
                         .map(|(group, name)| (name.clone(), Some(progress.group(group))))
                         .collect();
-                    return Ok(self.keep(window, Progress::Found(Captures { span, groups })));
+                    return Ok(Progress::Found(Captures { span, groups }));
                 }
                 sequence::Scanned::Leave(from) => {
                     self.state = State::of_engine(&self.pattern, from);
@@ -198,15 +207,7 @@ impl Search {
             },
             _ => unreachable!("the state was made for the pattern's strategy"),
         };
-        Ok(self.keep(window, progress))
-    }
-
-    /// Remembers what is final.
-    fn keep(&mut self, window: &Window<'_>, progress: Progress) -> Progress {
-        if window.complete || matches!(progress, Progress::Found(_)) {
-            self.answer = Some(progress.clone());
-        }
-        progress
+        Ok(progress)
     }
 }
 
@@ -267,7 +268,78 @@ fn backtrack(
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, Progress, Search, Window};
+    use super::{Pattern, Progress, Search, State, Window};
+
+    /// Numbers that look random and are the same each time.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) as usize % end
+        }
+    }
+
+    #[test]
+    fn steps_say_what_the_engine_says_after_each_chunk() {
+        let pieces = [
+            "<a>", "</a>", "<", "<a", "</", ">", " ", "\n", "\u{a0}", "x", "1", "=", "\u{e9}",
+            "<b=", "<a> ", "aab",
+        ];
+        let mut numbers = Numbers(7);
+        for source in [
+            "<a>",
+            "aab",
+            r"<a>\s*",
+            r"\s*</a>\s*",
+            r"\s+</a>",
+            r"\n?</a>\n?",
+            r"[^<]<a>",
+            r"<a>\s*<b=(?P<n>[^\s>]+)>\s*",
+            r"<b=(?P<k>[^>]*)>(?P<v>.*?)</a>",
+            r"<b=(?P<k>\d{1,2})>\s*(?P<v>.*?)\s*</a>\s*",
+            r"<a>(?P<v>.*?)\n</a>",
+            r"<a>\s*(?P<v>.*?)\n</a>",
+            r"<a>.*?x\d",
+            r"<[^>]+>",
+            r"(?P<s>\s*)(?P<o><a>)",
+        ] {
+            let pattern = Pattern::regex(source).expect("a pattern");
+            assert!(pattern.sequence().is_some(), "{source}");
+            for _ in 0..2000 {
+                let length = numbers.below(14);
+                let text: String = (0..length)
+                    .map(|_| pieces[numbers.below(pieces.len())])
+                    .collect();
+                let mut steps = Search::new(&pattern, 0);
+                let mut engine = Search::new(&pattern, 0);
+                engine.state = State::of_engine(&pattern, 0);
+                let mut end = 0;
+                while end <= text.len() {
+                    let window = Window {
+                        text: &text[..end],
+                        start: 0,
+                        complete: end == text.len(),
+                    };
+                    assert_eq!(
+                        steps.advance(&window),
+                        engine.advance(&window),
+                        "{source:?} in {text:?} up to {end}"
+                    );
+                    end += 1 + numbers.below(4);
+                    if end > text.len() && !window.complete {
+                        end = text.len();
+                    }
+                    while !text.is_char_boundary(end.min(text.len())) {
+                        end += 1;
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_window_may_be_trimmed_to_the_last_hold_less_what_is_looked_back() {

@@ -1,8 +1,8 @@
 //! One parser on one input, again and again: for a profiler. `one INPUT SIZE SHAPE PARSER [TIMES]`.
 
+use obverse_benches::SHAPES;
 use obverse_benches::inputs::INPUTS;
 use obverse_benches::parsers::parsers;
-use obverse_benches::SHAPES;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -10,14 +10,25 @@ fn main() {
         eprintln!("usage: one INPUT SIZE SHAPE PARSER [TIMES]");
         std::process::exit(2);
     };
-    let input = INPUTS.iter().find(|known| known.name == input).expect("an input");
+    let input = INPUTS
+        .iter()
+        .find(|known| known.name == input)
+        .expect("an input");
     let size: usize = size.parse().expect("a size in bytes");
-    let shape = SHAPES.into_iter().find(|known| known.name() == shape).expect("a shape");
-    let times: usize = times.first().map_or(1, |times| times.parse().expect("a number"));
+    let shape = SHAPES
+        .into_iter()
+        .find(|known| known.name() == shape)
+        .expect("a shape");
+    let times: usize = times
+        .first()
+        .map_or(1, |times| times.parse().expect("a number"));
     let text = (input.write)(size);
     let chunks = shape.cut(&text);
     let parsers = parsers(input, shape);
-    let parser = parsers.iter().find(|known| known.name == parser).expect("a parser");
+    let parser = parsers
+        .iter()
+        .find(|known| known.name == parser)
+        .expect("a parser");
     // The best of several rounds: what a busy machine adds is not the parser's.
     let mut best = f64::INFINITY;
     for _ in 0..times {
@@ -26,5 +37,9 @@ fn main() {
         best = best.min(start.elapsed().as_secs_f64());
     }
     let (bytes, pieces) = (text.len() as f64, chunks.len() as f64);
-    println!("{:.3} GB/s, {:.1} ns a chunk", bytes / best / 1e9, best / pieces * 1e9);
+    println!(
+        "{:.3} GB/s, {:.1} ns a chunk",
+        bytes / best / 1e9,
+        best / pieces * 1e9
+    );
 }

@@ -1,5 +1,6 @@
 //! Reading JSON text, with an explicit stack: the depth of a document costs no stack.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 
@@ -203,38 +204,85 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// A list or object that is still open, with the number of its place.
+/// A list or object that is still open.
 struct Frame {
+    /// The number of its place.
     node: usize,
-    kind: FrameKind,
+    /// How many finished values there were when it began: the later ones are its own.
+    base: usize,
+    /// For an object, where the key stands whose value is being read.
+    key: Option<Range<usize>>,
 }
 
-enum FrameKind {
-    Array(Vec<Value>),
-    /// The members so far and the key whose value is being read.
-    Object(Map, String, Range<usize>),
+/// What is open and what is finished while a text is read. Most texts are short, and their reader would spend a good part
+/// of its time asking for this memory; so each thread keeps it from one text to the next.
+#[derive(Default)]
+struct Scratch {
+    stack: Vec<Frame>,
+    /// The finished values of all open lists and objects.
+    values: Vec<Value>,
+    /// The keys of all open objects.
+    keys: Vec<String>,
+}
+
+impl Scratch {
+    /// More values than this are not kept room for.
+    const KEPT: usize = 1024;
+
+    fn take() -> Self {
+        SCRATCH.try_with(Cell::take).unwrap_or_default()
+    }
+
+    fn keep(mut self) {
+        if self.values.capacity() > Self::KEPT {
+            return;
+        }
+        self.stack.clear();
+        self.values.clear();
+        self.keys.clear();
+        // A thread that is ending keeps nothing.
+        let _ = SCRATCH.try_with(|scratch| scratch.set(self));
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
 }
 
 impl Reader<'_> {
     /// The first value and where it ends.
     fn read(
+        self,
+        places: Option<&mut Places>,
+        extent: Extent,
+    ) -> Result<(Value, usize), JsonError> {
+        let mut scratch = Scratch::take();
+        let result = self.read_with(&mut scratch, places, extent);
+        scratch.keep();
+        result
+    }
+
+    fn read_with(
         mut self,
+        scratch: &mut Scratch,
         mut places: Option<&mut Places>,
         extent: Extent,
     ) -> Result<(Value, usize), JsonError> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.error(JsonErrorKind::ByteOrderMark, 0));
         }
-        let mut stack: Vec<Frame> = Vec::new();
+        let Scratch {
+            stack,
+            values,
+            keys,
+        } = scratch;
         self.skip_space();
         loop {
             let mut node = match places.as_deref_mut() {
                 Some(places) => {
                     let parent = stack.last();
-                    let key = parent.and_then(|frame| match &frame.kind {
-                        FrameKind::Object(_, key, span) => Some((key.as_str(), span.clone())),
-                        FrameKind::Array(_) => None,
-                    });
+                    let span = parent.and_then(|frame| frame.key.clone());
+                    let key = span.and_then(|span| Some((keys.last()?.as_str(), span)));
                     places.begin(parent.map(|frame| frame.node), key, self.at)
                 }
                 None => 0,
@@ -246,18 +294,18 @@ impl Reader<'_> {
                     }
                     self.at += 1;
                     self.skip_space();
-                    if open == b'[' && self.peek() != Some(b']') {
+                    let close = if open == b'[' { b']' } else { b'}' };
+                    if self.peek() != Some(close) {
+                        let mut key = None;
+                        if open == b'{' {
+                            let (name, span) = self.key()?;
+                            keys.push(name);
+                            key = Some(span);
+                        }
                         stack.push(Frame {
                             node,
-                            kind: FrameKind::Array(Vec::new()),
-                        });
-                        continue;
-                    }
-                    if open == b'{' && self.peek() != Some(b'}') {
-                        let (key, span) = self.key()?;
-                        stack.push(Frame {
-                            node,
-                            kind: FrameKind::Object(Map::new(), key, span),
+                            base: values.len(),
+                            key,
                         });
                         continue;
                     }
@@ -284,33 +332,32 @@ impl Reader<'_> {
                         Err(self.error(JsonErrorKind::ExtraData, self.at))
                     };
                 };
-                let close = match &mut frame.kind {
-                    FrameKind::Array(items) => {
-                        items.push(value);
-                        b']'
-                    }
-                    FrameKind::Object(members, key, _) => {
-                        members.insert(std::mem::take(key), value);
-                        b'}'
-                    }
-                };
+                values.push(value);
+                let close = if frame.key.is_some() { b'}' } else { b']' };
                 match self.peek() {
                     Some(b',') => {
                         self.at += 1;
                         self.skip_space();
-                        if let FrameKind::Object(_, key, span) = &mut frame.kind {
-                            (*key, *span) = self.key()?;
+                        if let Some(span) = &mut frame.key {
+                            let (name, place) = self.key()?;
+                            keys.push(name);
+                            *span = place;
                         }
                         break;
                     }
                     Some(byte) if byte == close => {
                         self.at += 1;
                         node = frame.node;
-                        value = match stack.pop().map(|frame| frame.kind) {
-                            Some(FrameKind::Array(items)) => Value::Array(items),
-                            Some(FrameKind::Object(members, ..)) => Value::Object(members),
-                            None => Value::Null,
+                        let members = values.drain(frame.base..);
+                        value = if frame.key.is_some() {
+                            let first = keys.len() - members.len();
+                            let mut map = Map::with_capacity(members.len());
+                            map.extend(keys.drain(first..).zip(members));
+                            Value::Object(map)
+                        } else {
+                            Value::Array(members.collect())
                         };
+                        stack.pop();
                     }
                     _ => return Err(self.error(JsonErrorKind::ExpectedComma, self.at)),
                 }
@@ -399,6 +446,11 @@ impl Reader<'_> {
         loop {
             match bytes.get(self.at) {
                 None => return Err(self.error(JsonErrorKind::UnterminatedString, start)),
+                Some(b'"') if copied == start + 1 => {
+                    let text = self.text[copied..self.at].to_owned();
+                    self.at += 1;
+                    return Ok(text);
+                }
                 Some(b'"') => {
                     out.push_str(&self.text[copied..self.at]);
                     self.at += 1;
