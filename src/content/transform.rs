@@ -291,11 +291,7 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
 /// What a placeholder could have named, for advice.
 fn there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 20;
-    let names: BTreeSet<String> = names
-        .into_iter()
-        .take(MOST)
-        .map(|name| json::quote(name))
-        .collect();
+    let names: BTreeSet<String> = names.into_iter().take(MOST).map(json::quote).collect();
     let names: Vec<String> = names.into_iter().collect();
     if names.is_empty() {
         "there is nothing to name".to_owned()
