@@ -52,6 +52,11 @@ pub(crate) fn event(event: &Event<'_>) -> Map {
             ("field", text(field)),
             ("value", value.as_ref().clone()),
         ]),
+        Event::RegionError { field, error } => object([
+            ("type", kind("region_error")),
+            ("field", text(field)),
+            ("error", Value::from(parse_error(error))),
+        ]),
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::error::ParseError;
 use crate::value::Value;
 
 /// One step of a parse, as transformers' `ResponseParser` reports it; it serializes to the same dict, key order included.
@@ -33,6 +34,13 @@ pub enum Event<'a> {
         /// What the region's text was parsed to.
         value: Cow<'a, Value>,
     },
+    /// The region has ended, and its text does not parse. Only with [`super::OnError::Keep`]; the reference knows no such event.
+    RegionError {
+        /// The field's name.
+        field: Cow<'a, str>,
+        /// What is wrong, where, and the text as the model wrote it.
+        error: Cow<'a, ParseError>,
+    },
 }
 
 impl Event<'_> {
@@ -41,7 +49,8 @@ impl Event<'_> {
         match self {
             Self::RegionOpen { field }
             | Self::RegionChunk { field, .. }
-            | Self::RegionClose { field, .. } => field,
+            | Self::RegionClose { field, .. }
+            | Self::RegionError { field, .. } => field,
         }
     }
 
@@ -60,6 +69,10 @@ impl Event<'_> {
             Self::RegionClose { field, value } => Event::RegionClose {
                 field: owned(field),
                 value: Cow::Owned(value.into_owned()),
+            },
+            Self::RegionError { field, error } => Event::RegionError {
+                field: owned(field),
+                error: Cow::Owned(error.into_owned()),
             },
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
-use super::limits::Limits;
+use super::options::{OnError, Options};
 use super::watch::{Next, Side, Watch, next_delimiter};
 use crate::content::{ToolSchemas, process};
 use crate::pattern::{ByteSet, Captures, Window};
@@ -51,7 +51,9 @@ pub(super) struct Machine {
     quiet: bool,
     /// Delimiters since the position last moved.
     idle: usize,
-    limits: Limits,
+    options: Options,
+    /// What did not parse and was to be kept.
+    malformed: Vec<ParseError>,
     /// Regions that were closed.
     closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
@@ -90,7 +92,7 @@ impl Region {
 }
 
 impl Machine {
-    pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], limits: Limits) -> Self {
+    pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], options: Options) -> Self {
         let fields = template.fields();
         let mut by_name: Vec<usize> = (0..fields.len()).collect();
         by_name.sort_by(|&a, &b| fields[a].name.cmp(&fields[b].name));
@@ -142,7 +144,8 @@ impl Machine {
             region,
             quiet: false,
             idle: 0,
-            limits,
+            options,
+            malformed: Vec::new(),
             closed: 0,
             stalled: false,
             ended: None,
@@ -152,6 +155,10 @@ impl Machine {
 
     pub(super) fn message(&self) -> &Map {
         &self.message
+    }
+
+    pub(super) fn malformed(&self) -> &[ParseError] {
+        &self.malformed
     }
 
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
@@ -226,7 +233,7 @@ impl Machine {
         };
         !text.is_empty()
             && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
-            && self.region.body.len() + text.len() <= self.limits.region_bytes
+            && self.region.body.len() + text.len() <= self.options.limits.region_bytes
     }
 
     /// Gives text to the open region in which no delimiter begins.
@@ -416,8 +423,8 @@ impl Machine {
                     field: Cow::Borrowed(&field.name),
                 });
             }
-            if end - self.region.start > self.limits.region_bytes {
-                let most = self.limits.region_bytes;
+            if end - self.region.start > self.options.limits.region_bytes {
+                let most = self.options.limits.region_bytes;
                 return Err(self.limit(window, format!("the region is longer than {most} bytes")));
             }
             self.region.end = end;
@@ -433,7 +440,7 @@ impl Machine {
 
     fn check_held(&self, window: &Window<'_>) -> Result<(), ParseError> {
         let kept = self.position.saturating_sub(self.lookbehind).max(self.base);
-        if window.end() - kept > self.limits.held_bytes {
+        if window.end() - kept > self.options.limits.held_bytes {
             return Err(ParseError {
                 hint: Some(
                     "let its pattern match less: one that can match any text holds all of it"
@@ -443,7 +450,7 @@ impl Machine {
                     window,
                     format!(
                         "more than {} bytes are held for a delimiter that may be under way",
-                        self.limits.held_bytes
+                        self.options.limits.held_bytes
                     ),
                 )
             });
@@ -466,8 +473,26 @@ impl Machine {
         }
     }
 
-    /// Ends the open region and returns to the implicit field; its value goes into the message.
+    /// Ends the open region and returns to the implicit field. Its value goes into the message; what does not parse is
+    /// returned or kept, as was asked for.
     fn close(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
+        let closed = self.end_region(window, sink);
+        match closed {
+            Err(error) if self.options.on_error == OnError::Keep && !error.is_final() => {
+                if let Some(field) = &error.field {
+                    sink(Event::RegionError {
+                        field: Cow::Borrowed(field),
+                        error: Cow::Borrowed(&error),
+                    });
+                }
+                self.malformed.push(error);
+                Ok(())
+            }
+            closed => closed,
+        }
+    }
+
+    fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         let mut region = std::mem::replace(
             &mut self.region,
             Region {
@@ -495,8 +520,11 @@ impl Machine {
             raw: Some(raw.into()),
             ..error
         };
-        if self.closed > self.limits.regions {
-            let message = format!("there are more than {} regions", self.limits.regions);
+        if self.closed > self.options.limits.regions {
+            let message = format!(
+                "there are more than {} regions",
+                self.options.limits.regions
+            );
             return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
         }
         let value = match &field.transform {

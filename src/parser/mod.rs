@@ -8,12 +8,14 @@ mod error;
 mod event;
 mod limits;
 mod machine;
+mod options;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks};
 pub use limits::Limits;
+pub use options::{OnError, Options};
 
 use std::sync::Arc;
 
@@ -68,7 +70,7 @@ pub fn parse_response(
 ///
 /// When a region does not parse, `feed` and `finalize` return its [`ParseError`]. The region is left out of the message,
 /// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it; but see
-/// [`ParseError::is_final`].
+/// [`ParseError::is_final`]. With [`OnError::Keep`] such a region is no error: [`malformed`](Self::malformed) lists it.
 #[derive(Debug)]
 pub struct ResponseParser {
     machine: Machine,
@@ -102,8 +104,26 @@ impl ResponseParser {
         tools: &[Value],
         limits: Limits,
     ) -> Result<Self, ParseError> {
+        let options = Options {
+            limits,
+            ..Options::default()
+        };
+        Self::with_options(template, prefix, tools, options)
+    }
+
+    /// The same with other options than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); with [`OnError::Keep`] a region that does not parse is no error.
+    pub fn with_options(
+        template: impl Into<Arc<ResponseTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+        options: Options,
+    ) -> Result<Self, ParseError> {
         let mut initial_events = Vec::new();
-        let mut machine = Machine::new(template.into(), tools, limits);
+        let mut machine = Machine::new(template.into(), tools, options);
         machine.read_prefix(prefix, &mut |event| initial_events.push(event.into_owned()))?;
         Ok(Self {
             machine,
@@ -170,6 +190,12 @@ impl ResponseParser {
     /// The message parsed so far: defaults and closed regions.
     pub fn message(&self) -> &Map {
         self.machine.message()
+    }
+
+    /// The regions that did not parse, in the order in which they ended, each with its field, its span, its raw text and what
+    /// is wrong with it. There are none but with [`OnError::Keep`].
+    pub fn malformed(&self) -> &[ParseError] {
+        self.machine.malformed()
     }
 
     fn deliver<T>(

@@ -118,12 +118,16 @@ pub fn short(events: &[Event<'_>]) -> String {
             Event::RegionChunk { dirty: false, .. } => "chunk",
             Event::RegionChunk { dirty: true, .. } => "dirty",
             Event::RegionClose { .. } => "close",
+            Event::RegionError { .. } => "error",
         })];
         items.push(Value::from(event.field()));
         match event {
             Event::RegionOpen { .. } => {}
             Event::RegionChunk { text, .. } => items.push(Value::from(text.as_ref())),
             Event::RegionClose { value, .. } => items.push(value.as_ref().clone()),
+            Event::RegionError { error, .. } => {
+                items.extend(error.raw.as_deref().map(Value::from));
+            }
         }
         Value::Array(items)
     });
