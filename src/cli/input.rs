@@ -108,25 +108,13 @@ pub(crate) fn read_list(path: &Path, what: &str) -> Result<Vec<Value>, Problem> 
     match value {
         Value::Array(items) => Ok(items),
         other => {
-            let message = format!("{what} must be a list, not {}", type_name(&other));
+            let message = format!("{what} must be a list, not {}", other.json_kind());
             let start = text.len() - text.trim_start().len();
             Err(
                 Problem::of(Diagnostic::error("wrong-type", message).with_span(start..start + 1))
                     .about(Document::new(name(path), text)),
             )
         }
-    }
-}
-
-/// What kind of JSON a value is, with its article.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Int(_) | Value::Float(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -4,7 +4,7 @@ use obverse::parser::{Event, ParseError};
 use obverse::value::json::{self, Format};
 use obverse::value::{Map, Value};
 
-use super::{escape, input};
+use super::escape;
 
 /// An object with these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
@@ -113,7 +113,7 @@ pub(crate) fn members(line: &[u8]) -> Result<Map, Map> {
 
 /// That a value of a line is of another type.
 pub(crate) fn wrong_type(what: &str, wanted: &str, value: &Value) -> Map {
-    let message = format!("{what} must be {wanted}, not {}", input::type_name(value));
+    let message = format!("{what} must be {wanted}, not {}", value.json_kind());
     error("input", &message)
 }
 

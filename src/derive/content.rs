@@ -35,7 +35,7 @@ pub(super) fn read(
             (None, Some(reasoning)) => reasoning.strip(lead),
             (None, None) => lead.to_owned(),
         };
-        // The end of a reasoning that nothing opened belongs to the anchor, the beginning of one that nothing closes to it.
+        // A reasoning's marker on its own opens no content: the closing one belongs to the anchor, the opening one is prefilled.
         let own = own.trim();
         let own = reasoning
             .and_then(|reasoning| {

@@ -71,7 +71,7 @@ impl Findings<'_> {
     }
 
     pub(super) fn wrong_type(&mut self, path: &Path, name: &str, expected: &str, found: &Value) {
-        let message = format!("{name} must be {expected}, not {}", described(found));
+        let message = format!("{name} must be {expected}, not {}", found.json_kind());
         self.value(path, Diagnostic::error("wrong-type", message));
     }
 
@@ -85,17 +85,5 @@ impl Findings<'_> {
             });
             self.key(&path.key(key), diagnostic);
         }
-    }
-}
-
-/// The value by its JSON type, for messages.
-fn described(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Int(_) | Value::Float(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

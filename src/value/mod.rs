@@ -103,6 +103,18 @@ impl Value {
         }
     }
 
+    /// What kind of JSON the value is, with its article: `null`, `a list`, ...
+    pub fn json_kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) | Self::Float(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+
     /// The name of the value's type as Python spells it: `dict`, `str`, `NoneType`, ...
     pub fn type_name(&self) -> &'static str {
         match self {
