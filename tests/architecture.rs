@@ -17,8 +17,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("response_template", &["pattern", "content"]),
     ("parser", &["pattern", "content", "response_template"]),
     ("chat_template", &[]),
+    (
+        "lint",
+        &[
+            "pattern",
+            "content",
+            "response_template",
+            "parser",
+            "chat_template",
+        ],
+    ),
+    ("project", &["lint"]),
     ("derive", &["chat_template", "response_template", "parser"]),
-    ("check", &["chat_template", "response_template", "parser"]),
+    (
+        "check",
+        &["chat_template", "response_template", "parser", "lint"],
+    ),
     ("tui", &["parser", "derive", "check"]),
     (
         "cli",
@@ -28,6 +42,8 @@ const ROOMS: &[(&str, &[&str])] = &[
             "response_template",
             "parser",
             "chat_template",
+            "lint",
+            "project",
             "derive",
             "check",
             "tui",
