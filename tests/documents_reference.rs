@@ -192,7 +192,7 @@ fn field(random: &mut Random) -> Value {
         );
     }
     if random.once_in(12) {
-        members.clear();
+        members.truncate(0);
     }
     put(
         random,

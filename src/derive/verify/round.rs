@@ -353,7 +353,9 @@ fn with_ids(mut message: Value, written: &Value) -> Value {
     {
         for (call, given) in calls.iter_mut().zip(given) {
             if let (Value::Object(call), Some(id)) = (call, given.get("id")) {
-                call.entry("id".to_owned()).or_insert_with(|| id.clone());
+                if !call.contains_key("id") {
+                    call.insert("id", id.clone());
+                }
             }
         }
     }
