@@ -30,6 +30,10 @@ const SMALL: usize = 16;
 pub struct Map {
     entries: Vec<(Key, Value)>,
     /// For many members, where each is.
+    #[expect(
+        clippy::box_collection,
+        reason = "most maps have none, and a value stays small"
+    )]
     index: Option<Box<HashMap<Key, usize>>>,
 }
 

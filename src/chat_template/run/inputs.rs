@@ -63,7 +63,7 @@ fn prepare(message: &Value) -> Value {
     map.retain(|_, value| !matches!(value, Value::Null));
     let reasoning = ["reasoning_content", "thinking", "reasoning"]
         .iter()
-        .find_map(|key| map.get(*key))
+        .find_map(|key| map.get(key))
         .cloned();
     if let Some(reasoning) = reasoning {
         let thinking = map.get("thinking").unwrap_or(&reasoning).clone();
