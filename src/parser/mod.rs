@@ -13,7 +13,7 @@ mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
-pub use event::{Event, join_chunks};
+pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;
 pub use options::{OnError, Options};
 
