@@ -10,8 +10,17 @@ use crate::value::Map;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArgumentTag {
     pub(super) open: String,
-    /// Between key and value: usually one literal, several where it tells the value's type.
-    pub(super) between: Vec<String>,
+    /// Around the value: usually one way, several where it tells the value's type. That of a string comes first.
+    pub(super) value: Vec<Around>,
+    /// Between two arguments, beside their own.
+    pub(super) separator: String,
+}
+
+/// What stands around the value of an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Around {
+    /// Between key and value.
+    pub(super) between: String,
     /// After the value; [`slot::KEY`] stands in it where the key is said again.
     pub(super) close: String,
 }
@@ -106,8 +115,12 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
     // A closing tag that says the key again differs from argument to argument in nothing else.
     let middle = middle.replacen(first.as_str(), &slot::KEY.to_string(), 1);
     let after = text[at..].replacen(second.as_str(), &slot::KEY.to_string(), 1);
-    let Repeated { each, before, .. } = text::repeated(before, &middle, &after);
-    let (open, close) = each;
+    let Repeated {
+        each: (open, close),
+        before,
+        separator,
+        ..
+    } = text::repeated(before, &middle, &after);
     let end = at
         + close.len()
         + if close.contains(slot::KEY) {
@@ -116,33 +129,49 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
             0
         };
     // A tag named by its key opens with nothing but the bracket, which a comparison of whole brackets does not cut out.
-    let (before, open) = match (
-        open.is_empty(),
-        text::before_open_bracket(&before, before.len()),
-    ) {
-        (true, bracket) => (before[..bracket].to_owned(), before[bracket..].to_owned()),
-        _ => (before, open),
+    let (before, open) = if open.is_empty() && separator.trim().is_empty() {
+        let bracket = text::before_open_bracket(&before, before.len());
+        (before[..bracket].to_owned(), before[bracket..].to_owned())
+    } else {
+        (before, open)
     };
     let argument = ArgumentTag {
         open,
-        between: vec![between.to_owned()],
-        close,
+        value: vec![Around {
+            between: between.to_owned(),
+            close,
+        }],
+        separator,
     };
     Some((Tags { before, argument }, end))
 }
 
 impl ArgumentTag {
-    /// Adds what stands between key and value in `text`, where the one argument is written as other types are.
-    pub(super) fn learn(&mut self, text: &str, key: &str, value: &str) {
-        let between = text
-            .split_once(&format!("{}{key}", self.open))
-            .and_then(|(_, rest)| rest.split_once(value))
-            .map(|(between, _)| between.to_owned());
-        if let Some(between) = between
-            && !between.is_empty()
-            && !self.between.contains(&between)
-        {
-            self.between.push(between);
+    /// Adds what stands around a value of another type than text. `text` is a call with one argument, `other` the same call
+    /// with the other value, each given as it is written.
+    pub(super) fn learn(&mut self, key: &str, text: (&str, &str), other: (&str, &str)) {
+        let around = |(said, value): (&str, &str)| {
+            let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
+            let (between, after) = rest.split_once(value)?;
+            Some((between.to_owned(), after.to_owned()))
+        };
+        let (Some((_, after_text)), Some((between, after))) = (around(text), around(other)) else {
+            return;
+        };
+        let Some(of_text) = self.value.first() else {
+            return;
+        };
+        // What follows the argument is the same whatever its value is.
+        let close = after_text
+            .strip_prefix(&of_text.close.replace(slot::KEY, key))
+            .and_then(|rest| after.strip_suffix(rest))
+            .map_or_else(
+                || of_text.close.clone(),
+                |close| close.replacen(key, &slot::KEY.to_string(), 1),
+            );
+        let found = Around { between, close };
+        if !found.between.is_empty() && !self.value.contains(&found) {
+            self.value.push(found);
         }
     }
 }
@@ -188,8 +217,11 @@ mod tests {
         .unwrap();
         assert_eq!(tags.before, ">\n");
         assert_eq!(tags.argument.open, "<p=");
-        assert_eq!(tags.argument.between, [">\n"]);
-        assert_eq!(tags.argument.close, "\n</p>\n");
+        let around = Around {
+            between: ">\n".to_owned(),
+            close: "\n</p>\n".to_owned(),
+        };
+        assert_eq!(tags.argument.value, [around]);
     }
 
     #[test]
@@ -197,9 +229,22 @@ mod tests {
         let (tags, end) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
         assert_eq!(tags.argument.open, "<");
-        assert_eq!(tags.argument.close, format!("</{}>", slot::KEY));
+        assert_eq!(tags.argument.value[0].close, format!("</{}>", slot::KEY));
         let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
         assert_eq!(end, written.len());
+    }
+
+    #[test]
+    fn reads_keywords_and_learns_how_a_number_is_written() {
+        let arguments = probe::call(0).arguments;
+        let text = "(harbor='opal drift', timber='violet mast')]";
+        let (Tags { before, mut argument }, end) = tags(text, &arguments).unwrap();
+        assert_eq!((before.as_str(), &text[end..]), ("(", ")]"));
+        assert_eq!((argument.open.as_str(), argument.separator.as_str()), ("", ", "));
+        let one = "f(harbor='opal drift')]";
+        argument.learn("harbor", (one, "opal drift"), ("f(harbor=7)]", "7"));
+        let around = argument.value.iter().map(|a| (a.between.as_str(), a.close.as_str()));
+        assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
     }
 
     #[test]

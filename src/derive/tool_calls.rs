@@ -225,7 +225,7 @@ fn shows_arguments(full: &str, call: &Call) -> bool {
         .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
 }
 
-/// Looks at arguments that are no strings: some templates say so beside the key.
+/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
 fn learn_types(
     lab: &Lab<'_>,
     context: &Context,
@@ -233,22 +233,26 @@ fn learn_types(
     dialect: &Dialect,
     argument: &mut ArgumentTag,
 ) {
+    let call = probe::call_with(0, 1);
+    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
+        return;
+    };
+    let said = |value: Value| {
+        let mut call = call.clone();
+        call.arguments.insert(key.clone(), value);
+        let message = dialect.write(&Assistant::calling([call.clone()]));
+        let turn = lab.turn(context, &message).ok()?;
+        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+    };
+    let Some(of_text) = said(Value::from(text.as_str())) else {
+        return;
+    };
     for (value, written) in [
         (Value::from(8_675_309), "8675309"),
         (Value::Array(vec![Value::from(8_675_309)]), "[8675309]"),
     ] {
-        let mut call = probe::call_with(0, 1);
-        let Some((key, member)) = call.arguments.iter_mut().next() else {
-            continue;
-        };
-        *member = value;
-        let key = key.clone();
-        let name = call.name.clone();
-        let message = dialect.write(&Assistant::calling([call]));
-        if let Ok(turn) = lab.turn(context, &message)
-            && let Some(said) = anchor.turn(&turn.full, &name)
-        {
-            argument.learn(said, &key, written);
+        if let Some(other) = said(value) {
+            argument.learn(key, (&of_text, text), (&other, written));
         }
     }
 }
