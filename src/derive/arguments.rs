@@ -14,6 +14,17 @@ pub(super) struct ArgumentTag {
     pub(super) value: Vec<Around>,
     /// Between two arguments, beside their own.
     pub(super) separator: String,
+    /// The values that are not written in a way in which they can be read.
+    pub(super) unread: Unread,
+}
+
+/// Values that are written neither as their own text nor as JSON, each with one as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Unread {
+    /// Texts with signs that are escaped.
+    pub(super) texts: Option<String>,
+    pub(super) arrays: Option<String>,
+    pub(super) objects: Option<String>,
 }
 
 /// What stands around the value of an argument.
@@ -142,37 +153,53 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
             close,
         }],
         separator,
+        unread: Unread::default(),
     };
     Some((Tags { before, argument }, end))
 }
 
 impl ArgumentTag {
-    /// Adds what stands around a value of another type than text. `text` is a call with one argument, `other` the same call
-    /// with the other value, each given as it is written.
-    pub(super) fn learn(&mut self, key: &str, text: (&str, &str), other: (&str, &str)) {
-        let around = |(said, value): (&str, &str)| {
-            let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
-            let (between, after) = rest.split_once(value)?;
-            Some((between.to_owned(), after.to_owned()))
-        };
-        let (Some((_, after_text)), Some((between, after))) = (around(text), around(other)) else {
+    /// What follows the one argument of a call, a text.
+    pub(super) fn rest<'t>(&self, said: &'t str, key: &str, text: &str) -> Option<&'t str> {
+        let close = self.value.first()?.close.replace(slot::KEY, key);
+        self.after_key(said, key)?
+            .split_once(text)?
+            .1
+            .strip_prefix(&close)
+    }
+
+    /// Adds what stands around a value of another type than text, the one argument of a call that goes on with `rest`.
+    pub(super) fn learn(&mut self, said: &str, key: &str, value: &str, rest: &str) {
+        let Some((between, after)) = self
+            .after_key(said, key)
+            .and_then(|said| said.split_once(value))
+        else {
             return;
         };
-        let Some(of_text) = self.value.first() else {
+        let Some(close) = after.strip_suffix(rest) else {
             return;
         };
-        // What follows the argument is the same whatever its value is.
-        let close = after_text
-            .strip_prefix(&of_text.close.replace(slot::KEY, key))
-            .and_then(|rest| after.strip_suffix(rest))
-            .map_or_else(
-                || of_text.close.clone(),
-                |close| close.replacen(key, &slot::KEY.to_string(), 1),
-            );
-        let found = Around { between, close };
-        if !found.between.is_empty() && !self.value.contains(&found) {
+        let found = Around {
+            between: between.to_owned(),
+            close: close.replacen(key, &slot::KEY.to_string(), 1),
+        };
+        if !between.is_empty() && !self.value.contains(&found) {
             self.value.push(found);
         }
+    }
+
+    /// How the value of the one argument is written of a call that goes on with `rest`.
+    pub(super) fn written<'t>(&self, said: &'t str, key: &str, rest: &str) -> Option<&'t str> {
+        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        self.value.iter().find_map(|Around { between, close }| {
+            said.strip_prefix(between.as_str())?
+                .strip_suffix(close.replace(slot::KEY, key).as_str())
+        })
+    }
+
+    fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {
+        let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
+        Some(rest)
     }
 }
 
@@ -238,13 +265,34 @@ mod tests {
     fn reads_keywords_and_learns_how_a_number_is_written() {
         let arguments = probe::call(0).arguments;
         let text = "(harbor='opal drift', timber='violet mast')]";
-        let (Tags { before, mut argument }, end) = tags(text, &arguments).unwrap();
+        let (
+            Tags {
+                before,
+                mut argument,
+            },
+            end,
+        ) = tags(text, &arguments).unwrap();
         assert_eq!((before.as_str(), &text[end..]), ("(", ")]"));
-        assert_eq!((argument.open.as_str(), argument.separator.as_str()), ("", ", "));
-        let one = "f(harbor='opal drift')]";
-        argument.learn("harbor", (one, "opal drift"), ("f(harbor=7)]", "7"));
-        let around = argument.value.iter().map(|a| (a.between.as_str(), a.close.as_str()));
+        assert_eq!(
+            (argument.open.as_str(), argument.separator.as_str()),
+            ("", ", ")
+        );
+        let rest = argument.rest("f(harbor='opal drift')]", "harbor", "opal drift");
+        assert_eq!(rest, Some(")]"));
+        argument.learn("f(harbor=7)]", "harbor", "7", ")]");
+        let around = argument
+            .value
+            .iter()
+            .map(|a| (a.between.as_str(), a.close.as_str()));
         assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
+        assert_eq!(
+            argument.written("f(harbor=[None])]", "harbor", ")]"),
+            Some("[None]")
+        );
+        assert_eq!(
+            argument.written("f(harbor='\\'')]", "harbor", ")]"),
+            Some("\\'")
+        );
     }
 
     #[test]

@@ -23,7 +23,11 @@ fn pattern(argument: &ArgumentTag) -> String {
     if !separator.is_empty() {
         // The values of some types end where the argument does and nowhere else.
         let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
-        let next = format!("{}{}", key("(?:"), super::any_of(&between).unwrap_or_default());
+        let next = format!(
+            "{}{}",
+            key("(?:"),
+            super::any_of(&between).unwrap_or_default()
+        );
         let separator = slot::pattern(separator);
         pattern.push_str(&format!("(?=\\s*(?:{separator}\\s*{next}|\\Z))"));
     }
