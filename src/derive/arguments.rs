@@ -1,10 +1,12 @@
 //! How are arguments written that are not JSON? In a dialect of it, or each in tags of its own with its key and its value.
 
-use super::slot;
-use super::text::{self, Repeated};
 use std::ops::Range;
 
-use crate::value::Map;
+use super::limit::Limit;
+use super::probe::Assistant;
+use super::slot;
+use super::text::{self, Repeated};
+use crate::value::{Map, Value};
 
 /// What stands around the key and the value of each argument, white space included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,6 +203,47 @@ impl ArgumentTag {
         let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
         Some(rest)
     }
+}
+
+impl Unread {
+    /// What of the arguments no response template reads.
+    pub(super) fn limits(&self) -> Vec<Limit> {
+        let limit = |written: &Option<String>, what, is_in| {
+            let written = written.as_ref()?;
+            let text = format!("{what}, like {written:?}");
+            Some(Limit { text, is_in })
+        };
+        let found = [
+            limit(
+                &self.texts,
+                "signs in the text of an argument are escaped, which no content parser undoes",
+                |message| any_argument(message, |value| value.as_str().is_some_and(is_escaped)),
+            ),
+            limit(
+                &self.arrays,
+                "an argument that is a list is not written as JSON, and no content parser reads it",
+                |message| any_argument(message, |value| matches!(value, Value::Array(_))),
+            ),
+            limit(
+                &self.objects,
+                "an argument that is an object is not written as JSON, and no content parser reads it",
+                |message| any_argument(message, |value| matches!(value, Value::Object(_))),
+            ),
+        ];
+        found.into_iter().flatten().collect()
+    }
+}
+
+fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
+    message
+        .calls
+        .iter()
+        .any(|call| call.arguments.values().any(is))
+}
+
+/// Whether a text has signs that are escaped where any are.
+fn is_escaped(text: &str) -> bool {
+    text.contains(['\\', '\'', '"', '\n'])
 }
 
 #[cfg(test)]

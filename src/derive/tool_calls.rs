@@ -45,11 +45,10 @@ impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
         match &self.shape {
-            Shape::Object(_)
-            | Shape::Array(_)
-            | Shape::Tagged { .. }
-            | Shape::Dialect { .. }
-            | Shape::Tags { .. } => Vec::new(),
+            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } | Shape::Dialect { .. } => {
+                Vec::new()
+            }
+            Shape::Tags { argument, .. } => argument.unread.limits(),
         }
     }
 
