@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
+use super::merge::{is_empty, merge};
 use super::options::{OnError, Options};
 use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
 use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{ToolSchemas, process};
 use crate::pattern::{ByteSet, Captures, Window};
-use crate::response_template::{Field, ResponseTemplate};
+use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
@@ -645,71 +646,4 @@ fn captured(window: &Window<'_>, captures: Captures) -> Map {
         .into_iter()
         .filter_map(|(name, span)| Some((name, Value::from(window.slice(span?)))))
         .collect()
-}
-
-/// Adds a region's value to what the message has of the field, and gives it back for the event.
-fn merge<'m>(
-    message: &'m mut Map,
-    place: &mut Option<usize>,
-    field: &Field,
-    value: Value,
-) -> Result<Cow<'m, Value>, String> {
-    let index = place.or_else(|| message.get_index_of(&field.name));
-    *place = index;
-    if let Some(separator) = &field.join {
-        let Value::String(text) = &value else {
-            return Err(format!(
-                "'join' needs each region to parse to a string, not to a {}; use a text content parser or drop 'join'",
-                value.type_name()
-            ));
-        };
-        match index.map(|index| &mut message[index]) {
-            None | Some(Value::Null) => {}
-            Some(Value::String(before)) => {
-                before.push_str(separator);
-                before.push_str(text);
-                return Ok(Cow::Owned(value));
-            }
-            Some(other) => {
-                return Err(format!(
-                    "'join' cannot append to the default, a {}",
-                    other.type_name()
-                ));
-            }
-        }
-    } else if field.repeats {
-        let index = index.unwrap_or_else(|| {
-            let empty = Value::Array(Vec::new());
-            message.insert_full(field.name.clone(), empty).0
-        });
-        return match &mut message[index] {
-            Value::Array(items) => {
-                items.push(value);
-                Ok(items.last().map_or(Cow::Owned(Value::Null), Cow::Borrowed))
-            }
-            other => Err(format!(
-                "'repeats' cannot append to the default, a {}; make it a list",
-                other.type_name()
-            )),
-        };
-    }
-    let index = match index {
-        Some(index) => {
-            message[index] = value;
-            index
-        }
-        None => message.insert_full(field.name.clone(), value).0,
-    };
-    Ok(Cow::Borrowed(&message[index]))
-}
-
-/// What the reference drops from a message: none, and empty strings, lists and objects.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
-    }
 }

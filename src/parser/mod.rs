@@ -8,6 +8,7 @@ mod error;
 mod event;
 mod limits;
 mod machine;
+mod merge;
 mod options;
 mod snapshot;
 mod watch;
@@ -16,6 +17,7 @@ pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks};
 pub use limits::Limits;
+pub use merge::add_to_message;
 pub use options::{OnError, Options};
 pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
 
