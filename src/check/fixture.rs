@@ -130,7 +130,7 @@ impl Fixture {
             let value = part
                 .form
                 .parse(&text)
-                .map_err(|diagnostic| FixtureError::new(&path, diagnostic).about(&text))?;
+                .map_err(|diagnostic| FixtureError::new(&path, *diagnostic).about(&text))?;
             members.insert(part.key.to_owned(), value);
             texts.push((part, text));
         }
@@ -288,12 +288,12 @@ impl ExpectedError {
 }
 
 impl Form {
-    fn parse(self, text: &str) -> Result<Value, Diagnostic> {
+    fn parse(self, text: &str) -> Result<Value, Box<Diagnostic>> {
         let json = |text: &str, start: usize| {
             json::parse(text).map_err(|error| {
                 let at = start + error.offset();
-                Diagnostic::error("json-syntax", format!("not JSON: {}", error.message()))
-                    .with_span(at..at)
+                let message = format!("not JSON: {}", error.message());
+                Box::new(Diagnostic::error("json-syntax", message).with_span(at..at))
             })
         };
         match self {
