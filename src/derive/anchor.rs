@@ -60,11 +60,13 @@ impl Anchor {
     }
 }
 
-/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`.
+/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`. `known`
+/// are those that begin it elsewhere.
 pub(super) fn read(
     lab: &Lab<'_>,
     context: &Context,
     settings: &[Map],
+    known: &Anchor,
     label: &str,
 ) -> Option<(String, Evidence)> {
     let dialect = Dialect::standard();
@@ -95,7 +97,7 @@ pub(super) fn read(
                 right: Sample::new("with the generation prompt", turn.prompt.as_str()),
             });
             if gap.is_none() {
-                gap = read_gap(&context, &turn.full, content, &history, label);
+                gap = read_gap(&context, &turn.full, content, &history, known, label);
             }
         }
     }
@@ -162,12 +164,14 @@ pub(super) fn with_closed_reasoning(
     found
 }
 
-/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn.
+/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn; where that is
+/// a `known` one, which the prompt then lacks, the marker before it.
 fn read_gap(
     context: &Context,
     full: &str,
     content: &str,
     history: &str,
+    known: &Anchor,
     label: &str,
 ) -> Option<(String, Evidence)> {
     let answer = full.rfind(content)?;
@@ -181,7 +185,13 @@ fn read_gap(
         .filter_map(|(_, value)| value.as_str())
         .filter_map(|value| before.rfind(value).map(|at| at + value.len()))
         .max()?;
-    let marker = text::last_token(&before[said..]);
+    let gap = &before[said..];
+    let gap = known
+        .literals
+        .iter()
+        .find_map(|literal| gap.strip_suffix(literal.as_str()))
+        .unwrap_or(gap);
+    let marker = text::last_token(gap);
     (!marker.trim().is_empty()).then(|| {
         let evidence = Evidence {
             question: "anchor",

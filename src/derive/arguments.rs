@@ -34,10 +34,7 @@ pub(super) struct JsonDialect {
 
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
 pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range<usize>)> {
-    let mut members = arguments
-        .iter()
-        .map(|(key, value)| Some((key.as_str(), value.as_str()?)));
-    let ((first, first_value), (second, second_value)) = (members.next()??, members.next()??);
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
     let start = text.find('{')?;
     let (quote, rest) = text[start + 1..].trim_start().split_once(first)?;
     let unquoted_keys = match quote {
@@ -78,6 +75,19 @@ pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range
     Some((json, start..text.len() - rest.len()))
 }
 
+/// Two arguments with strings for values, in the order in which their keys stand in `text`: some templates sort them.
+fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str); 2]> {
+    let mut members = arguments
+        .iter()
+        .map(|(key, value)| Some((text.find(key)?, (key.as_str(), value.as_str()?))));
+    let (one, other) = (members.next()??, members.next()??);
+    Some(if one.0 <= other.0 {
+        [one.1, other.1]
+    } else {
+        [other.1, one.1]
+    })
+}
+
 /// Reads the tags around two arguments at the beginning of `text`, and where the last one's ends.
 pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
     let mut literals: Vec<&str> = Vec::new();
@@ -88,13 +98,8 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         at = found + word.len();
         Some(())
     };
-    let mut members = arguments.iter();
-    let (Some((first, first_value)), Some((second, second_value))) =
-        (members.next(), members.next())
-    else {
-        return None;
-    };
-    for word in [first, first_value.as_str()?, second, second_value.as_str()?] {
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
+    for word in [first, first_value, second, second_value] {
         take(word)?;
     }
     let &[before, between, middle, between_again] = literals.as_slice() else {
@@ -104,8 +109,8 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         return None;
     }
     // A closing tag that says the key again differs from argument to argument in nothing else.
-    let middle = middle.replacen(first.as_str(), &slot::KEY.to_string(), 1);
-    let after = text[at..].replacen(second.as_str(), &slot::KEY.to_string(), 1);
+    let middle = middle.replacen(first, &slot::KEY.to_string(), 1);
+    let after = text[at..].replacen(second, &slot::KEY.to_string(), 1);
     let Repeated { each, before, .. } = text::repeated(before, &middle, &after);
     let (open, close) = each;
     let end = at
@@ -176,6 +181,15 @@ mod tests {
         assert_eq!(dialect(&text.replace("</q>}", "}"), &arguments), None);
         let json = "{\"harbor\": \"opal drift\", \"timber\": \"violet mast\"}";
         assert_eq!(dialect(json, &arguments), None, "that is JSON itself");
+    }
+
+    #[test]
+    fn the_order_of_the_arguments_is_the_text_s() {
+        let arguments = probe::call(0).arguments;
+        let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
+        assert!(dialect(text, &arguments).is_some());
+        let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
+        assert!(tags(text, &arguments).is_some());
     }
 
     #[test]
