@@ -77,6 +77,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     .ok_or(Unreadable::NoAnchor)?;
     let mut anchor = Anchor {
         literals: vec![literal],
+        in_response: None,
     };
     evidence.push(found);
     if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
@@ -124,6 +125,10 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         let known = lab
             .prompt(&after_tool)
             .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known && let Some((literal, found)) = anchor::in_response(lab, &after_tool, &anchor) {
+            anchor.in_response = Some(literal);
+            evidence.push(found);
+        }
         if !known
             && let Some((literal, found)) = anchor::read(
                 lab,

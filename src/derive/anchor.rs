@@ -10,6 +10,8 @@ use crate::value::Map;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub(super) literals: Vec<String>,
+    /// The literal with which the conversation goes on from a prompt that lacks it, so that a response may begin with it.
+    pub(super) in_response: Option<String>,
 }
 
 impl Anchor {
@@ -29,7 +31,10 @@ impl Anchor {
             (!rest.trim().is_empty()).then(|| rest.to_owned())
         };
         let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
-        Some(Self { literals })
+        Some(Self {
+            literals,
+            in_response: None,
+        })
     }
 
     /// Whether a turn that ends with `end` is followed by another one in `text`.
@@ -112,6 +117,31 @@ pub(super) fn read(
         }
         _ => gap,
     }
+}
+
+/// The literal of the anchor with which the answered conversation goes on from a prompt that ends without it.
+pub(super) fn in_response(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Option<(String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = lab.turn(context, &answer).ok()?;
+    let rest = turn.full.strip_prefix(&turn.prompt)?;
+    let marker = anchor
+        .literals
+        .iter()
+        .find(|literal| rest.starts_with(literal.as_str()))?;
+    let evidence = Evidence {
+        question: "anchor",
+        marker: marker.clone(),
+        reading:
+            "the answered conversation goes on from the prompt with what begins a turn elsewhere"
+                .to_owned(),
+        left: Sample::new("the prompt", turn.prompt.as_str()),
+        right: Sample::new("answered", turn.full.as_str()),
+    };
+    Some((marker.clone(), evidence))
 }
 
 /// The anchors after which a turn begins with the end of a reasoning that nothing opened, that marker included: some

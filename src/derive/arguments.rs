@@ -1,5 +1,6 @@
 //! How are arguments written that are not JSON? In a dialect of it, or each in tags of its own with its key and its value.
 
+use super::literals::Foreign;
 use super::slot;
 use super::text::{self, Repeated};
 use std::ops::Range;
@@ -30,6 +31,8 @@ pub(super) struct JsonDialect {
     pub(super) unquoted_keys: bool,
     /// What opens and closes a string.
     pub(super) string_delims: (String, String),
+    /// The values that it does not write as JSON; looked for apart from its punctuation.
+    pub(super) foreign: Vec<Foreign>,
 }
 
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
@@ -71,6 +74,7 @@ pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range
     let json = JsonDialect {
         unquoted_keys,
         string_delims: (open.to_owned(), close.to_owned()),
+        foreign: Vec::new(),
     };
     Some((json, start..text.len() - rest.len()))
 }

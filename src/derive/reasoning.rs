@@ -354,14 +354,15 @@ fn next_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
         .into_iter()
         .chain(text::tokens(close))
         .collect();
-    if lead.trim().is_empty() || text::tokens(lead) == empty_reasoning {
+    if lead.trim().is_empty() {
         return "";
     }
     let shared = text::common_suffix(close, lead);
-    if shared == close.len() {
-        // An empty reasoning, of which only its own marker closes it.
+    if shared == close.len() || text::tokens(lead) == empty_reasoning {
+        // Of what stands around an empty reasoning, only the first marker after it closes it.
         let own = text::tokens(close).first().map_or(0, |token| token.len());
-        return &close[close.len() - close.trim_start().len() + own..];
+        let rest = &close[close.len() - close.trim_start().len() + own..];
+        return if rest.trim().is_empty() { "" } else { rest };
     }
     let cut = text::snap_forward(close, close.len() - shared);
     &close[cut..]

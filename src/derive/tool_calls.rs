@@ -7,6 +7,7 @@ use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
+use super::literals::{self, Foreign};
 use super::probe::{self, Assistant, CALLS_KEY, Call, Dialect};
 use super::reasoning::Reasoning;
 use super::slot;
@@ -45,11 +46,10 @@ impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
         match &self.shape {
-            Shape::Object(_)
-            | Shape::Array(_)
-            | Shape::Tagged { .. }
-            | Shape::Dialect { .. }
-            | Shape::Tags { .. } => Vec::new(),
+            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } | Shape::Tags { .. } => {
+                Vec::new()
+            }
+            Shape::Dialect { json, .. } => json.foreign.iter().map(Foreign::limit).collect(),
         }
     }
 
@@ -116,8 +116,12 @@ pub(super) fn read(
         double.map(|cut| cut.after(reasoning)),
         end,
     );
-    if let Shape::Tags { argument, .. } = &mut calls.shape {
-        learn_types(lab, context, anchor, &dialect, argument);
+    match &mut calls.shape {
+        Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
+        Shape::Dialect { json, .. } => {
+            json.foreign = literals::foreign(lab, context, anchor, &dialect);
+        }
+        _ => {}
     }
     let mut evidence = collect(&calls, full, double_render.unwrap_or_default());
     evidence.extend(after_content);
