@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use obverse::parser::ParseError;
+use obverse::parser::{Options, ParseError};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -121,7 +121,12 @@ impl Request {
     }
 
     fn answer(&self, out: &mut Map) {
-        let begun = Session::begin(&self.template, &self.prefix, &self.tools);
+        let begun = Session::begin(
+            &self.template,
+            &self.prefix,
+            &self.tools,
+            Options::default(),
+        );
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {
