@@ -6,10 +6,10 @@ use super::analysis::Analysis;
 use super::cut::Shape;
 use super::evidence::Evidence;
 use super::finding::Finding;
+use super::inspect::Supports;
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
 use super::slot;
-use super::supports::Supports;
 use super::verify::Rounds;
 
 /// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
