@@ -25,7 +25,7 @@ mod tools;
 use serde::{Serialize, Serializer};
 
 use super::lab::{Lab, MAX_STEPS};
-use super::probe::{self, Assistant, Dialect};
+use super::probe::{self, Dialect};
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::value::{Map, Value};
 
@@ -183,7 +183,8 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
     let roles = roles::read(&subject);
     let names: Vec<String> = roles.known.iter().map(|role| role.role.clone()).collect();
     let message_keys = keys::read(&subject, &names);
-    let settings = settings(&subject);
+    let kwargs = kwargs::read(&subject);
+    let settings = settings(&kwargs);
     let reasoning = reasoning::read(&subject, &message_keys, &settings);
     if let Some(key) = reasoning.keys.first() {
         subject.dialect.reasoning_key = Some(key.clone());
@@ -197,7 +198,6 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
         tools: tools::read(&subject),
         results: results::read(&subject),
         documents: documents(&subject),
-        kwargs: kwargs::read(&subject),
         special_tokens: special_tokens(source),
         dated: dated(source, &subject),
         generation_prompts: prompts::read(&subject, &settings),
@@ -205,6 +205,7 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
         roles,
         message_keys,
         calls,
+        kwargs,
         reasoning,
     };
     if lab.is_exhausted() {
@@ -213,12 +214,24 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
     Ok(answers)
 }
 
-/// The settings of kwargs that make a difference to a turn with reasoning, the default first.
-fn settings(subject: &Subject<'_>) -> Vec<Map> {
-    let reasoned = subject.write(&Assistant::saying(probe::CONTENT).thinking(probe::REASONING));
-    let plain = subject.answer(probe::CONTENT);
-    let context = subject.talk(false, [subject::user()]);
-    subject.lab.settings(&context, &[plain, reasoned])
+/// How many settings of kwargs are examined beside the default.
+const MAX_SETTINGS: usize = 12;
+
+/// The default, and a setting for each effect that a kwarg has.
+fn settings(kwargs: &[Kwarg]) -> Vec<Map> {
+    let effects = kwargs.iter().flat_map(|kwarg| {
+        let rendered = kwarg
+            .effects
+            .iter()
+            .filter(|effect| effect.outcome.is_rendered());
+        rendered.filter_map(|effect| {
+            let value = effect.values.first()?.clone();
+            Some(Map::from_iter([(kwarg.name.clone(), value)]))
+        })
+    });
+    std::iter::once(Map::new())
+        .chain(effects.take(MAX_SETTINGS))
+        .collect()
 }
 
 fn documents(subject: &Subject<'_>) -> Outcome {

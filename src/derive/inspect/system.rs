@@ -13,7 +13,7 @@ pub struct System {
     /// Whether it is rendered, as the first message.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Where it is rendered; absent where it is not.
+    /// Where it is rendered; absent where it is not, or where nothing marks turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// What the template says instead where there is none; absent where that is nothing. At most 300 characters.
@@ -56,10 +56,13 @@ pub(super) fn read(subject: &Subject<'_>) -> System {
 
 /// In a turn of its own, if what stands before the user's first word stands between the two as well.
 fn place(with: &str, without: &str) -> Option<Place> {
-    let header = text::last_token(&without[..without.find(probe::USER)?]);
+    let header = text::last_token(&without[..without.find(probe::USER)?]).trim();
+    if header.is_empty() {
+        return None;
+    }
     let said = with.find(probe::SYSTEM)? + probe::SYSTEM.len();
     let between = &with[said..said + with[said..].find(probe::USER)?];
-    Some(if between.contains(header.trim()) {
+    Some(if between.contains(header) {
         Place::OwnTurn
     } else {
         Place::UserTurn

@@ -27,7 +27,7 @@ pub struct Tools {
     /// Where the tools stand; absent where they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<ToolsPlace>,
-    /// What is read of them: paths such as `tools[].function.name`. A tool that is printed whole is read as `tools[]`.
+    /// What is read of them: paths such as `tools[].function.name`. A tool that is printed whole is read as `tools[].*`.
     pub reads: Vec<String>,
 }
 
