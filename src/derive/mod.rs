@@ -25,6 +25,7 @@ pub mod inspect;
 mod json_shape;
 mod lab;
 mod limit;
+mod literals;
 mod probe;
 mod reasoning;
 mod report;
