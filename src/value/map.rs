@@ -110,6 +110,22 @@ impl Map {
         (at, None)
     }
 
+    /// The member of that name, which is null where there was none.
+    pub fn get_or_insert_null(&mut self, key: impl Into<Key>) -> &mut Value {
+        let key = key.into();
+        let at = match self.get_index_of(&key) {
+            Some(at) => at,
+            None => self.insert_full(key, Value::Null).0,
+        };
+        &mut self.entries[at].1
+    }
+
+    /// Puts the members in the order of their names' code points.
+    pub fn sort_keys(&mut self) {
+        self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.make_index();
+    }
+
     /// Sets a member and puts it at this place, where it moves those behind it.
     ///
     /// # Panics
