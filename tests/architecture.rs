@@ -31,7 +31,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("derive", &["chat_template", "response_template", "parser"]),
     (
         "check",
-        &["chat_template", "response_template", "parser", "lint"],
+        &[
+            "chat_template",
+            "derive",
+            "response_template",
+            "parser",
+            "lint",
+            "project",
+        ],
     ),
     ("tui", &["parser", "derive", "check"]),
     (

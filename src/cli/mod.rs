@@ -9,6 +9,7 @@ mod derive;
 mod escape;
 mod explain;
 mod input;
+mod inspect;
 mod lint;
 mod output;
 mod parse;
@@ -17,6 +18,7 @@ mod render;
 mod report;
 mod source;
 mod status;
+mod table;
 mod wire;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +46,7 @@ response that does not parse, a lint error); 2 the work could not be done (usage
 #[derive(Debug, Subcommand)]
 enum Verb {
     Derive(derive::Args),
+    Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
     Lint(lint::Args),
@@ -63,6 +66,7 @@ pub(crate) fn main() -> Status {
     cli.color.apply();
     let done = match &cli.verb {
         Verb::Derive(args) => derive::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
         Verb::Lint(args) => lint::run(args),

@@ -5,6 +5,7 @@ use super::content::{self, Content};
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
+use super::limit::Limit;
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, ToolCalls};
@@ -22,6 +23,8 @@ pub(super) struct Analysis {
     pub(super) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(super) settings: Vec<Map>,
+    /// What of the format no response template can read.
+    pub(super) limits: Vec<Limit>,
     pub(super) evidence: Vec<Evidence>,
     pub(super) findings: Vec<Finding>,
 }
@@ -64,10 +67,17 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let mut evidence = Vec::new();
     let mut findings = Vec::new();
 
-    let (literal, found) = anchor::read(lab, &user, &settings, "after a user's message")
-        .ok_or(Unreadable::NoAnchor)?;
+    let (literal, found) = anchor::read(
+        lab,
+        &user,
+        &settings,
+        &Anchor::default(),
+        "after a user's message",
+    )
+    .ok_or(Unreadable::NoAnchor)?;
     let mut anchor = Anchor {
         literals: vec![literal],
+        in_response: None,
     };
     evidence.push(found);
     if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
@@ -104,6 +114,10 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
     findings.extend(calls.obstacle.map(|finding| *finding));
+    let limits = calls
+        .calls
+        .as_ref()
+        .map_or_else(Vec::new, ToolCalls::limits);
     if calls.calls.is_some() {
         dialect = calls.dialect;
         let after_tool = after_tool(&tooled, &dialect);
@@ -111,9 +125,18 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         let known = lab
             .prompt(&after_tool)
             .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known && let Some((literal, found)) = anchor::in_response(lab, &after_tool, &anchor) {
+            anchor.in_response = Some(literal);
+            evidence.push(found);
+        }
         if !known
-            && let Some((literal, found)) =
-                anchor::read(lab, &after_tool, &settings, "after a tool's result")
+            && let Some((literal, found)) = anchor::read(
+                lab,
+                &after_tool,
+                &settings,
+                &anchor,
+                "after a tool's result",
+            )
         {
             anchor.literals.push(literal);
             evidence.push(found);
@@ -127,6 +150,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         turn_end,
         dialect,
         settings,
+        limits,
         evidence,
         findings,
     })

@@ -7,7 +7,9 @@
 //! - `probe` and `lab` make and render the variants, `text`, `json_shape`, `cut` and `slot` compare them;
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
-//! - `verify` proves it by inversion, `supports` and `report` say what was found.
+//! - `limit` says what of it no response template can read;
+//! - `verify` proves it by inversion, `report` says what was found;
+//! - [`inspect`] says what the chat template can take, on the same bench.
 //!
 //! Nothing here knows a model or a marker.
 
@@ -19,13 +21,15 @@ mod cut;
 mod emit;
 mod evidence;
 mod finding;
+pub mod inspect;
 mod json_shape;
 mod lab;
+mod limit;
+mod literals;
 mod probe;
 mod reasoning;
 mod report;
 mod slot;
-mod supports;
 mod text;
 mod tool_calls;
 mod turn_end;
@@ -40,11 +44,12 @@ use crate::value::Value;
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
 pub use finding::{Counterexample, Finding};
+pub use inspect::Supports;
 pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
+    Verdict,
 };
-pub use supports::Supports;
 pub use verify::{Case, Rounds};
 
 /// How to derive.
@@ -124,11 +129,6 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     if lab.is_exhausted() {
         return Err(exhausted());
     }
-    let verified = verification.holds()
-        && !analysis
-            .findings
-            .iter()
-            .any(|finding| finding.severity == crate::diagnostic::Severity::Error);
     let mut findings = analysis.findings.clone();
     findings.extend(source.assumed_tokens.iter().map(|name| {
         let token = source.special_tokens.get(name).and_then(Value::as_str);
@@ -141,15 +141,17 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         )
     }));
     findings.extend(verification.findings);
+    let verdict = Verdict::of(verification.rounds, &findings);
     let report = Report {
         source: source.path.display().to_string(),
-        verified,
+        verified: verdict == Verdict::Proved,
+        verdict,
         rounds: verification.rounds,
         start_anchor: analysis.anchor.literals.clone(),
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
-        supports: supports::read(&lab, &analysis),
+        supports: inspect::supports::read(&lab, &analysis),
         findings,
         evidence: analysis.evidence,
     };

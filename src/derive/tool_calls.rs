@@ -1,17 +1,19 @@
 //! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
 
 use super::anchor::Anchor;
-use super::arguments::ArgumentTag;
+use super::arguments::{ArgumentTag, Unread};
 use super::cut::{Cut, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
-use super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
+use super::limit::Limit;
+use super::literals::{self, Foreign};
+use super::probe::{self, Assistant, CALLS_KEY, Call, Dialect};
 use super::reasoning::Reasoning;
 use super::slot;
 use super::text::{self, Repeated};
 use crate::chat_template::RenderError;
-use crate::value::Value;
+use crate::value::{Value, json};
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +43,15 @@ pub(super) struct Found {
 }
 
 impl ToolCalls {
+    /// What of this way to write calls no response template reads.
+    pub(super) fn limits(&self) -> Vec<Limit> {
+        match &self.shape {
+            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } => Vec::new(),
+            Shape::Dialect { json, .. } => json.foreign.iter().map(Foreign::limit).collect(),
+            Shape::Tags { argument, .. } => argument.unread.limits(),
+        }
+    }
+
     /// Whether the text carries the calls' ids.
     pub(super) fn has_id(&self) -> bool {
         match &self.shape {
@@ -90,6 +101,10 @@ pub(super) fn read(
             };
         }
     };
+    let after_content = after_content(lab, context, anchor, &dialect);
+    let end = after_content
+        .as_ref()
+        .map_or(end, |found| found.marker.as_str());
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
     let double_render = rendered(lab, context, &dialect, &two).ok().flatten();
     let double = double_render
@@ -100,16 +115,45 @@ pub(super) fn read(
         double.map(|cut| cut.after(reasoning)),
         end,
     );
-    if let Shape::Tags { argument, .. } = &mut calls.shape {
-        learn_types(lab, context, anchor, &dialect, argument);
+    match &mut calls.shape {
+        Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
+        Shape::Dialect { json, .. } => {
+            json.foreign = literals::foreign(lab, context, anchor, &dialect);
+        }
+        _ => {}
     }
-    let evidence = collect(&calls, full, double_render.unwrap_or_default());
+    let mut evidence = collect(&calls, full, double_render.unwrap_or_default());
+    evidence.extend(after_content);
     Found {
         calls: Some(calls),
         dialect,
         evidence,
         obstacle: None,
     }
+}
+
+/// What ends a turn whose content stands after its calls.
+fn after_content(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+) -> Option<Evidence> {
+    let call = probe::call(0);
+    let calling = Assistant::calling([call.clone()]);
+    let without = lab.turn(context, &dialect.write(&calling)).ok()?.full;
+    let with = calling.with_content(probe::CONTENT);
+    let with = lab.turn(context, &dialect.write(&with)).ok()?.full;
+    let said = anchor.turn(&with, &call.name)?;
+    let (_, rest) = said.split_once(&call.name)?;
+    let (_, end) = rest.split_once(probe::CONTENT)?;
+    (!end.trim().is_empty()).then(|| Evidence {
+        question: "turn end",
+        marker: end.to_owned(),
+        reading: "what follows content that stands after the calls".to_owned(),
+        left: Sample::new("calls alone", without),
+        right: Sample::new("calls and content", with.as_str()),
+    })
 }
 
 /// A spelling in which the template renders a call, and the call in it.
@@ -133,12 +177,7 @@ fn spell(
     let mut not_understood = None;
     let mut refusal = None;
     let mut nameless = false;
-    for (arguments, no_content) in spellings() {
-        let dialect = Dialect {
-            arguments,
-            no_content,
-            ..standard.clone()
-        };
+    for dialect in standard.spellings() {
         let full = match rendered(lab, context, &dialect, &one) {
             Ok(Some(full)) => full,
             Ok(None) => {
@@ -200,13 +239,6 @@ fn spell(
     Err(Some(Box::new(finding)))
 }
 
-/// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
-fn spellings() -> impl Iterator<Item = (ArgumentsForm, NoContent)> {
-    [ArgumentsForm::Object, ArgumentsForm::JsonText]
-        .into_iter()
-        .flat_map(|form| [NoContent::Absent, NoContent::Empty].map(|content| (form, content)))
-}
-
 /// The render of a message with calls, if every call is in it.
 fn rendered(
     lab: &Lab<'_>,
@@ -225,7 +257,7 @@ fn shows_arguments(full: &str, call: &Call) -> bool {
         .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
 }
 
-/// Looks at arguments that are no strings: some templates say so beside the key.
+/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
 fn learn_types(
     lab: &Lab<'_>,
     context: &Context,
@@ -233,24 +265,44 @@ fn learn_types(
     dialect: &Dialect,
     argument: &mut ArgumentTag,
 ) {
+    let call = probe::call_with(0, 1);
+    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
+        return;
+    };
+    let said = |value: &Value| {
+        let mut call = call.clone();
+        call.arguments.insert(key.clone(), value.clone());
+        let message = dialect.write(&Assistant::calling([call.clone()]));
+        let turn = lab.turn(context, &message).ok()?;
+        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+    };
+    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
+    let Some(rest) = argument.rest(&of_text, key, text) else {
+        return;
+    };
     for (value, written) in [
         (Value::from(8_675_309), "8675309"),
         (Value::Array(vec![Value::from(8_675_309)]), "[8675309]"),
     ] {
-        let mut call = probe::call_with(0, 1);
-        let Some((key, member)) = call.arguments.iter_mut().next() else {
-            continue;
-        };
-        *member = value;
-        let key = key.clone();
-        let name = call.name.clone();
-        let message = dialect.write(&Assistant::calling([call]));
-        if let Ok(turn) = lab.turn(context, &message)
-            && let Some(said) = anchor.turn(&turn.full, &name)
-        {
-            argument.learn(said, &key, written);
+        if let Some(said) = said(&value) {
+            argument.learn(&said, key, written, rest);
         }
     }
+    let unread = |value: Value| {
+        let said = said(&value)?;
+        let written = argument.written(&said, key, rest)?;
+        let is_read = match value.as_str() {
+            Some(text) => written == text,
+            None => json::parse(written).is_ok_and(|parsed| parsed == value),
+        };
+        (!is_read).then(|| written.to_owned())
+    };
+    let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
+    argument.unread = Unread {
+        texts: unread(Value::from("opal \\ ' \" \n drift")),
+        objects: unread(probe::object([("violet", array.clone())])),
+        arrays: unread(array),
+    };
 }
 
 /// Tells what belongs to each call from what belongs to all of them.

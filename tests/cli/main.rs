@@ -2,7 +2,9 @@
 
 mod bench;
 mod derive;
+mod inspect;
 mod lines;
+mod lint;
 mod parse;
 mod reference;
 mod render;

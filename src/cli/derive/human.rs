@@ -2,14 +2,15 @@
 
 use obverse::derive::{
     ContentMode, ContentReport, Counterexample, Finding, ReasoningMode, ReasoningReport, Report,
-    Supports, ToolsMode, ToolsReport,
+    Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
-use obverse::value::json::{quote, to_string};
+use obverse::value::json::to_string;
 use obverse::value::{Map, Path, Value};
 
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::escape;
+use crate::cli::table::{self, marker};
 
 /// The width of the first column.
 const COLUMN: usize = 11;
@@ -72,15 +73,16 @@ pub(super) fn report(report: &Report) -> String {
 }
 
 fn headline(report: &Report) -> String {
-    let verdict = if report.verified {
-        paint(GREEN.bold(), "proved")
-    } else {
-        paint(RED.bold(), "NOT PROVED")
+    let verdict = match report.verdict {
+        Verdict::Proved => paint(GREEN.bold(), "proved"),
+        Verdict::Inexpressible => paint(YELLOW.bold(), "NOT WHOLLY EXPRESSIBLE"),
+        Verdict::NotProved => paint(RED.bold(), "NOT PROVED"),
     };
     let rounds = &report.rounds;
     let mut counts = vec![format!("{} passed", rounds.passed)];
     for (count, what) in [
         (rounds.failed, "failed"),
+        (rounds.inexpressible, "inexpressible"),
         (rounds.skipped, "skipped"),
         (rounds.spliced, "spliced"),
     ] {
@@ -95,23 +97,14 @@ fn headline(report: &Report) -> String {
     )
 }
 
-/// A row of the table; further lines of `text` stand below its first.
+/// A row of the report.
 fn row(out: &mut String, name: &str, text: &str) {
-    let mut label = paint(BOLD, name) + &" ".repeat(COLUMN - name.len());
-    for line in text.lines() {
-        out.push_str(&format!("  {label}{line}\n"));
-        label = " ".repeat(COLUMN);
-    }
+    table::row(out, COLUMN, name, text);
 }
 
 fn anchor(literals: &[String]) -> String {
     let quoted: Vec<String> = literals.iter().map(|literal| marker(literal)).collect();
     quoted.join("  or  ")
-}
-
-/// A marker in quotes, white space and all.
-fn marker(text: &str) -> String {
-    escape::json(&quote(text)).into_owned()
 }
 
 fn reasoning(reasoning: &ReasoningReport) -> String {
@@ -309,7 +302,7 @@ fn members<'v>(
     path: &Path,
 ) -> Option<(Path, Option<&'v Value>, Option<&'v Value>)> {
     left.keys()
-        .chain(right.keys().filter(|key| !left.contains_key(*key)))
+        .chain(right.keys().filter(|key| !left.contains_key(key)))
         .find_map(|key| meet(left.get(key), right.get(key), path.key(key)))
 }
 
