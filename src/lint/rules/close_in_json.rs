@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn what_needs_the_end_is_not_met_within() {
         for (close, count) in [
-            (r"\s*\}\s*(?:<e>|\Z)", 0),
-            (r"\s*\}\s*(?:<e>)?", 1),
-            (r"\}<e>", 0),
+            (r"\\s*\\}\\s*(?:<e>|\\Z)", 0),
+            (r"\\s*\\}\\s*(?:<e>)?", 1),
+            (r"\\}<e>", 0),
         ] {
             let text = format!(
                 r#"{{"start_anchor": "a", "fields": {{"f": {{"open": "<", "close_pattern": "{close}", "content": "json"}}}}}}"#
