@@ -5,6 +5,7 @@ use super::content::{self, Content};
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
+use super::limit::Limit;
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, ToolCalls};
@@ -22,6 +23,8 @@ pub(super) struct Analysis {
     pub(super) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(super) settings: Vec<Map>,
+    /// What of the format no response template can read.
+    pub(super) limits: Vec<Limit>,
     pub(super) evidence: Vec<Evidence>,
     pub(super) findings: Vec<Finding>,
 }
@@ -104,6 +107,10 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
     findings.extend(calls.obstacle.map(|finding| *finding));
+    let limits = calls
+        .calls
+        .as_ref()
+        .map_or_else(Vec::new, ToolCalls::limits);
     if calls.calls.is_some() {
         dialect = calls.dialect;
         let after_tool = after_tool(&tooled, &dialect);
@@ -127,6 +134,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         turn_end,
         dialect,
         settings,
+        limits,
         evidence,
         findings,
     })

@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::diagnostic::Severity;
 use crate::value::Value;
 
+/// The code of what the response template format cannot express.
+pub(super) const INEXPRESSIBLE: &str = "inexpressible";
+
 /// One thing worth knowing about a derivation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
@@ -49,6 +52,11 @@ impl Finding {
 
     pub(super) fn error(code: &'static str, text: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, text)
+    }
+
+    /// What the response template format cannot express, to be shown with the smallest example.
+    pub(super) fn inexpressible(text: impl Into<String>, smallest: Option<Counterexample>) -> Self {
+        Self::error(INEXPRESSIBLE, text).with(smallest)
     }
 
     pub(super) fn warning(code: &'static str, text: impl Into<String>) -> Self {

@@ -7,6 +7,7 @@
 //! - `probe` and `lab` make and render the variants, `text`, `json_shape`, `cut` and `slot` compare them;
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
+//! - `limit` says what of it no response template can read;
 //! - `verify` proves it by inversion, `supports` and `report` say what was found.
 //!
 //! Nothing here knows a model or a marker.
@@ -21,6 +22,7 @@ mod evidence;
 mod finding;
 mod json_shape;
 mod lab;
+mod limit;
 mod probe;
 mod reasoning;
 mod report;
@@ -43,6 +45,7 @@ pub use finding::{Counterexample, Finding};
 pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
+    Verdict,
 };
 pub use supports::Supports;
 pub use verify::{Case, Rounds};
@@ -124,11 +127,6 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     if lab.is_exhausted() {
         return Err(exhausted());
     }
-    let verified = verification.holds()
-        && !analysis
-            .findings
-            .iter()
-            .any(|finding| finding.severity == crate::diagnostic::Severity::Error);
     let mut findings = analysis.findings.clone();
     findings.extend(source.assumed_tokens.iter().map(|name| {
         let token = source.special_tokens.get(name).and_then(Value::as_str);
@@ -141,9 +139,11 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         )
     }));
     findings.extend(verification.findings);
+    let verdict = Verdict::of(verification.rounds, &findings);
     let report = Report {
         source: source.path.display().to_string(),
-        verified,
+        verified: verdict == Verdict::Proved,
+        verdict,
         rounds: verification.rounds,
         start_anchor: analysis.anchor.literals.clone(),
         reasoning: ReasoningReport::of(&analysis),

@@ -5,12 +5,13 @@ use serde::{Serialize, Serializer};
 use super::analysis::Analysis;
 use super::cut::Shape;
 use super::evidence::Evidence;
-use super::finding::Finding;
+use super::finding::{self, Finding};
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
 use super::slot;
 use super::supports::Supports;
 use super::verify::Rounds;
+use crate::diagnostic::Severity;
 
 /// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
@@ -19,6 +20,8 @@ pub struct Report {
     pub source: String,
     /// Whether messages come back from their renders, all of those that were tried and can be told.
     pub verified: bool,
+    /// What that means.
+    pub verdict: Verdict,
     /// How many were tried.
     pub rounds: Rounds,
     /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
@@ -43,6 +46,37 @@ impl Report {
     pub fn to_json(&self) -> String {
         // The only maps in a report are keyed by strings, so that nothing in it can fail to serialize.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+/// What a derivation amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every message that was tried, and that its render tells, came back.
+    Proved,
+    /// All but those came back that no response template can bring back, as the findings `inexpressible` show; the
+    /// response template is the closest one.
+    Inexpressible,
+    /// Something did not come back that should have, or nothing could be tried.
+    NotProved,
+}
+
+impl Verdict {
+    pub(super) fn of(rounds: Rounds, findings: &[Finding]) -> Self {
+        let mut errors = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .peekable();
+        if rounds.failed > 0 || rounds.passed == 0 {
+            Self::NotProved
+        } else if errors.peek().is_none() {
+            Self::Proved
+        } else if errors.all(|finding| finding.code == finding::INEXPRESSIBLE) {
+            Self::Inexpressible
+        } else {
+            Self::NotProved
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::cut::{Cut, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
+use super::limit::Limit;
 use super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
 use super::reasoning::Reasoning;
 use super::slot;
@@ -41,6 +42,17 @@ pub(super) struct Found {
 }
 
 impl ToolCalls {
+    /// What of this way to write calls no response template reads.
+    pub(super) fn limits(&self) -> Vec<Limit> {
+        match &self.shape {
+            Shape::Object(_)
+            | Shape::Array(_)
+            | Shape::Tagged { .. }
+            | Shape::Dialect { .. }
+            | Shape::Tags { .. } => Vec::new(),
+        }
+    }
+
     /// Whether the text carries the calls' ids.
     pub(super) fn has_id(&self) -> bool {
         match &self.shape {

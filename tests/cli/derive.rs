@@ -144,12 +144,13 @@ fn the_report_can_be_had_as_json() {
     assert_eq!(run.stdout, plain.stdout);
     let report = bench.read("report.json");
     let value: serde_json::Value = serde_json::from_str(&report).unwrap();
-    let keys: Vec<&String> = value.as_object().unwrap().keys().take(9).collect();
+    let keys: Vec<&String> = value.as_object().unwrap().keys().take(10).collect();
     assert_eq!(
         keys,
         [
             "source",
             "verified",
+            "verdict",
             "rounds",
             "start_anchor",
             "reasoning",

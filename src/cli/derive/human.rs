@@ -2,7 +2,7 @@
 
 use obverse::derive::{
     ContentMode, ContentReport, Counterexample, Finding, ReasoningMode, ReasoningReport, Report,
-    Supports, ToolsMode, ToolsReport,
+    Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
 use obverse::value::json::{quote, to_string};
@@ -72,15 +72,16 @@ pub(super) fn report(report: &Report) -> String {
 }
 
 fn headline(report: &Report) -> String {
-    let verdict = if report.verified {
-        paint(GREEN.bold(), "proved")
-    } else {
-        paint(RED.bold(), "NOT PROVED")
+    let verdict = match report.verdict {
+        Verdict::Proved => paint(GREEN.bold(), "proved"),
+        Verdict::Inexpressible => paint(YELLOW.bold(), "NOT WHOLLY EXPRESSIBLE"),
+        Verdict::NotProved => paint(RED.bold(), "NOT PROVED"),
     };
     let rounds = &report.rounds;
     let mut counts = vec![format!("{} passed", rounds.passed)];
     for (count, what) in [
         (rounds.failed, "failed"),
+        (rounds.inexpressible, "inexpressible"),
         (rounds.skipped, "skipped"),
         (rounds.spliced, "spliced"),
     ] {

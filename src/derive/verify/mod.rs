@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, after_tool};
 use super::cut::Shape;
-use super::finding::Finding;
+use super::finding::{Counterexample, Finding};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
 use super::reasoning::{self, History};
@@ -29,6 +29,8 @@ pub struct Rounds {
     pub passed: usize,
     /// Messages that came back as something else, or not at all.
     pub failed: usize,
+    /// Messages that did not come back because no response template could bring them back.
+    pub inexpressible: usize,
     /// Messages that the chat template refuses or does not wholly render.
     pub skipped: usize,
     /// Reasoning that the chat template drops, written by hand into its turn where the markers say: that came back.
@@ -56,13 +58,6 @@ pub struct Case {
     pub message: Value,
 }
 
-impl Verification {
-    /// Whether anything came back, and nothing came back wrong.
-    pub(super) fn holds(&self) -> bool {
-        self.rounds.failed == 0 && self.rounds.passed > 0
-    }
-}
-
 pub(super) fn verify(
     lab: &Lab<'_>,
     analysis: &Analysis,
@@ -73,112 +68,199 @@ pub(super) fn verify(
         analysis,
         template,
     };
-    let mut verification = Verification::default();
-    let mut skipped: Vec<(Reason, usize)> = Vec::new();
+    let mut trial = Trial::new(bench);
     let messages = messages::all(analysis.calls.is_some(), analysis.reasoning.is_some());
     for (context, label) in contexts(lab, analysis) {
         for message in &messages {
             if !message.calls.is_empty() && context.tools.is_none() {
                 continue;
             }
-            match bench.run(&context, message) {
-                Outcome::Passed(cases) => {
-                    verification.rounds.passed += 1;
-                    verification.cases.extend(cases);
-                }
-                Outcome::Skipped(reason) => {
-                    verification.rounds.skipped += 1;
-                    match skipped.iter_mut().find(|(known, _)| *known == reason) {
-                        Some((_, count)) => *count += 1,
-                        None => skipped.push((reason.clone(), 1)),
-                    }
-                    if reason == Reason::NotRendered("reasoning") {
-                        splice(&bench, &context, &label, message, &mut verification);
-                    }
-                }
-                Outcome::Failed(_) => {
-                    let fails = |candidate: &Assistant| {
-                        matches!(bench.run(&context, candidate), Outcome::Failed(_))
-                    };
-                    report(&bench, &context, &label, message, fails, &mut verification);
+            trial.run(&context, &label, message);
+        }
+    }
+    trial.finish()
+}
+
+/// The rounds as they are run.
+struct Trial<'a> {
+    bench: Bench<'a>,
+    verification: Verification,
+    skipped: Vec<(Reason, usize)>,
+    /// For each limit that the analysis names, what became of the messages that seemed to have it.
+    limited: Vec<Limited>,
+}
+
+/// The messages that did not come back because of one limit.
+#[derive(Debug, Clone, Default)]
+struct Limited {
+    messages: Vec<Assistant>,
+    count: usize,
+    smallest: Option<Counterexample>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(bench: Bench<'a>) -> Self {
+        Self {
+            limited: vec![Limited::default(); bench.analysis.limits.len()],
+            bench,
+            verification: Verification::default(),
+            skipped: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, context: &Context, label: &str, message: &Assistant) {
+        let bench = self.bench;
+        match bench.run(context, message) {
+            Outcome::Passed(cases) => {
+                self.verification.rounds.passed += 1;
+                self.verification.cases.extend(cases);
+            }
+            Outcome::Skipped(reason) => {
+                let dropped = reason == Reason::NotRendered("reasoning");
+                self.skip(reason);
+                if dropped {
+                    self.splice(context, label, message);
                 }
             }
+            Outcome::Failed(_) => self.fail(context, label, message, |candidate| {
+                matches!(bench.run(context, candidate), Outcome::Failed(_))
+            }),
         }
     }
-    verification
-        .findings
-        .extend(skipped.into_iter().map(explain));
-    if let Some(calls) = &analysis.calls
-        && matches!(calls.shape, Shape::Tags { .. })
-    {
-        verification.findings.push(Finding::info(
-            "arguments-as-text",
-            "arguments stand in tags, as text: the verification gave the parser the tools, whose schemas type them; without tools every argument comes back as a string",
-        ));
-    }
-    if let Some(reasoning) = &analysis.reasoning
-        && reasoning.history == History::Dropped
-    {
-        verification.findings.push(Finding::info(
-            "reasoning-not-rendered",
-            format!(
-                "the chat template does not render reasoning, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
-                verification.rounds.spliced
-            ),
-        ));
-    }
-    verification
-}
 
-/// Parses a dropped reasoning that is written into the turn by hand.
-fn splice(
-    bench: &Bench<'_>,
-    context: &Context,
-    label: &str,
-    message: &Assistant,
-    verification: &mut Verification,
-) {
-    match bench.run_spliced(context, message) {
-        Outcome::Passed(cases) => {
-            verification.rounds.spliced += 1;
-            verification.cases.extend(cases);
+    fn skip(&mut self, reason: Reason) {
+        self.verification.rounds.skipped += 1;
+        match self.skipped.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.skipped.push((reason, 1)),
         }
-        Outcome::Skipped(_) => {}
-        Outcome::Failed(_) => {
-            let fails = |candidate: &Assistant| {
+    }
+
+    /// Parses a dropped reasoning that is written into the turn by hand.
+    fn splice(&mut self, context: &Context, label: &str, message: &Assistant) {
+        let bench = self.bench;
+        match bench.run_spliced(context, message) {
+            Outcome::Passed(cases) => {
+                self.verification.rounds.spliced += 1;
+                self.verification.cases.extend(cases);
+            }
+            Outcome::Skipped(_) => {}
+            Outcome::Failed(_) => self.fail(context, label, message, |candidate| {
                 matches!(bench.run_spliced(context, candidate), Outcome::Failed(_))
-            };
-            report(bench, context, label, message, fails, verification);
+            }),
         }
+    }
+
+    /// Counts a failure as what it is, and shows the smallest message that fails the same way.
+    fn fail(
+        &mut self,
+        context: &Context,
+        label: &str,
+        message: &Assistant,
+        fails: impl Fn(&Assistant) -> bool,
+    ) {
+        if self.is_limited(context, message, &fails) {
+            self.verification.rounds.inexpressible += 1;
+            return;
+        }
+        self.verification.rounds.failed += 1;
+        if self.verification.rounds.failed > MAX_COUNTEREXAMPLES {
+            return;
+        }
+        let smallest = shrink::shrink(message.clone(), fails);
+        let finding = Finding::error(
+            "not-inverted",
+            format!("a message does not come back from its render, {label}"),
+        );
+        let shown = show(&self.bench, context, &smallest);
+        self.verification.findings.push(finding.with(shown));
+    }
+
+    /// Whether a message fails because of a limit: it has it, and so does the smallest message that still fails.
+    fn is_limited(
+        &mut self,
+        context: &Context,
+        message: &Assistant,
+        fails: impl Fn(&Assistant) -> bool,
+    ) -> bool {
+        let limits = &self.bench.analysis.limits;
+        if !limits.iter().any(|limit| (limit.is_in)(message)) {
+            return false;
+        }
+        let mut known = self.limited.iter_mut();
+        if let Some(limited) = known.find(|limited| limited.messages.contains(message)) {
+            limited.count += 1;
+            return true;
+        }
+        let smallest = shrink::shrink(message.clone(), fails);
+        let Some(index) = limits.iter().position(|limit| (limit.is_in)(&smallest)) else {
+            return false;
+        };
+        let shown = show(&self.bench, context, &smallest);
+        let limited = &mut self.limited[index];
+        limited.count += 1;
+        limited.messages.push(message.clone());
+        if limited.smallest.is_none() {
+            limited.smallest = shown;
+        }
+        true
+    }
+
+    fn finish(self) -> Verification {
+        let Self {
+            bench,
+            mut verification,
+            skipped,
+            limited,
+        } = self;
+        let analysis = bench.analysis;
+        for (limit, limited) in analysis.limits.iter().zip(limited) {
+            if limited.count > 0 {
+                let text = format!(
+                    "{}; {} messages do not come back",
+                    limit.text, limited.count
+                );
+                let finding = Finding::inexpressible(text, limited.smallest);
+                verification.findings.push(finding);
+            }
+        }
+        verification
+            .findings
+            .extend(skipped.into_iter().map(explain));
+        if let Some(calls) = &analysis.calls
+            && matches!(calls.shape, Shape::Tags { .. })
+        {
+            verification.findings.push(Finding::info(
+                "arguments-as-text",
+                "arguments stand in tags, as text: the verification gave the parser the tools, whose schemas type them; without tools every argument comes back as a string",
+            ));
+        }
+        if let Some(reasoning) = &analysis.reasoning
+            && reasoning.history == History::Dropped
+        {
+            verification.findings.push(Finding::info(
+                "reasoning-not-rendered",
+                format!(
+                    "the chat template does not render reasoning, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
+                    verification.rounds.spliced
+                ),
+            ));
+        }
+        verification
     }
 }
 
-/// Counts a failure and shows the smallest message that fails the same way.
-fn report(
-    bench: &Bench<'_>,
-    context: &Context,
-    label: &str,
-    message: &Assistant,
-    fails: impl Fn(&Assistant) -> bool,
-    verification: &mut Verification,
-) {
-    verification.rounds.failed += 1;
-    if verification.rounds.failed > MAX_COUNTEREXAMPLES {
-        return;
-    }
-    let smallest = shrink::shrink(message.clone(), fails);
-    let shown = match bench.run(context, &smallest) {
+/// What becomes of a message that fails.
+fn show(bench: &Bench<'_>, context: &Context, message: &Assistant) -> Option<Counterexample> {
+    [
+        bench.run(context, message),
+        bench.run_spliced(context, message),
+    ]
+    .into_iter()
+    .find_map(|outcome| match outcome {
         Outcome::Failed(counterexample) => Some(*counterexample),
-        _ => match bench.run_spliced(context, &smallest) {
-            Outcome::Failed(counterexample) => Some(*counterexample),
-            _ => None,
-        },
-    };
-    let finding = Finding::error(
-        "not-inverted",
-        format!("a message does not come back from its render, {label}"),
-    );
-    verification.findings.push(finding.with(shown));
+        _ => None,
+    })
 }
 
 fn explain((reason, count): (Reason, usize)) -> Finding {
@@ -258,4 +340,61 @@ fn contexts(lab: &Lab<'_>, analysis: &Analysis) -> Vec<(Context, String)> {
         }
     }
     contexts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limit::Limit;
+    use super::*;
+    use crate::chat_template;
+
+    /// Verifies a template that loses quotes, with a limit for it.
+    fn verify_lossy(is_in: fn(&Assistant) -> bool) -> Verification {
+        let text = "{% for m in messages %}<{{ m.role }}>{{ m.content | replace('\"', '') }}<end>{% endfor %}\
+                    {% if add_generation_prompt %}<assistant>{% endif %}";
+        let source = chat_template::from_text("test", text).expect("a chat template");
+        let lab = Lab::new(&source, None).expect("it renders");
+        let mut analysis = super::super::analysis::analyse(&lab).expect("a turn");
+        analysis.limits.push(Limit {
+            text: "quotes are lost".to_owned(),
+            is_in,
+        });
+        let document = super::super::emit::emit(&analysis).to_value();
+        let template = ResponseTemplate::from_value(&document).expect("a valid document");
+        verify(&lab, &analysis, &Arc::new(template))
+    }
+
+    #[test]
+    fn what_a_limit_explains_is_inexpressible() {
+        let found = verify_lossy(|message| {
+            message
+                .content
+                .as_deref()
+                .is_some_and(|text| text.contains('"'))
+        });
+        assert_eq!(found.rounds.failed, 0, "{:?}", found.findings);
+        assert!(found.rounds.inexpressible > 2, "{:?}", found.rounds);
+        let of_limit: Vec<&Finding> = found
+            .findings
+            .iter()
+            .filter(|finding| finding.code == "inexpressible")
+            .collect();
+        let [finding] = of_limit.as_slice() else {
+            panic!("one finding for one limit: {:?}", found.findings);
+        };
+        let smallest = finding.counterexample.as_ref().expect("the smallest");
+        assert!(smallest.response.split_whitespace().count() <= 3);
+    }
+
+    #[test]
+    fn a_limit_excuses_nothing_that_fails_without_it() {
+        let found = verify_lossy(|message| {
+            message
+                .content
+                .as_deref()
+                .is_some_and(|text| text.contains('\''))
+        });
+        assert_eq!(found.rounds.inexpressible, 0, "{:?}", found.findings);
+        assert!(found.rounds.failed > 0);
+    }
 }
