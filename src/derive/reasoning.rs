@@ -329,7 +329,8 @@ fn rendered(
 
 /// What opens the content itself, at the end of what stands between reasoning and content.
 ///
-/// `lead` stands before the content of a message without reasoning. It may hold an empty reasoning, which opens nothing.
+/// `lead` stands before the content of a message without reasoning. It may hold an empty reasoning, which opens nothing, or
+/// close one that was not opened: what closes the reasoning is never all taken for the content's.
 fn content_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
     let empty_reasoning: Vec<&str> = text::tokens(open)
         .into_iter()
@@ -340,6 +341,9 @@ fn content_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
     }
     let shared = text::common_suffix(close, lead);
     let cut = text::snap_forward(close, close.len() - shared);
+    if close[..cut].trim().is_empty() {
+        return "";
+    }
     &close[cut..]
 }
 
@@ -352,11 +356,18 @@ struct Prefilled {
 }
 
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
-/// other prompt opens one, and may close it as well.
+/// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
 fn from_prompts(prompts: &[Prompt]) -> Prefilled {
     let mut found = Prefilled::default();
     for prompt in prompts {
         let tokens = text::tokens(&prompt.tail);
+        if prompt
+            .kwargs
+            .values()
+            .any(|value| tokens.contains(&crate::value::json::to_string(value).as_str()))
+        {
+            continue;
+        }
         let (open, close) = match (tokens.as_slice(), prompt.goes_on) {
             ([open, close], _) => (Some(*open), Some(*close)),
             ([close], true) => (None, Some(*close)),
