@@ -23,6 +23,7 @@ mod finding;
 mod json_shape;
 mod lab;
 mod limit;
+mod literals;
 mod probe;
 mod reasoning;
 mod report;

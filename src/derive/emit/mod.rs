@@ -62,7 +62,10 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
 }
 
 fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
-    let end = any_of(ends).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let ends: Vec<&str> = ends.iter().copied().chain(beginning).collect();
+    let end = any_of(&ends).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
     let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) if marker.is_empty() => {
             let name = name(analysis, calls);
