@@ -104,7 +104,7 @@ fn the_page_is_up_to_date() {
     let Some(peers) = peers::compared(all).filter(|_| !all.is_empty()) else {
         return;
     };
-    let page = page::write(all, &peers);
+    let page = page::write(all, peers);
     if std::env::var_os("OBVERSE_UPDATE").is_some() {
         std::fs::write(PAGE, &page).expect("written");
     }
