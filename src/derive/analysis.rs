@@ -67,13 +67,22 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let mut evidence = Vec::new();
     let mut findings = Vec::new();
 
-    let (literal, found) = anchor::read(lab, &user, &settings, "after a user's message")
-        .ok_or(Unreadable::NoAnchor)?;
+    let (literal, found) = anchor::read(
+        lab,
+        &user,
+        &settings,
+        &Anchor::default(),
+        "after a user's message",
+    )
+    .ok_or(Unreadable::NoAnchor)?;
     let mut anchor = Anchor {
         literals: vec![literal],
+        in_response: None,
     };
     evidence.push(found);
-    if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+    let tooled = lab.user(true);
+    if (reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+        || tool_calls::begin_in_anchor(lab, &tooled, &anchor))
         && let Some(shorter) = anchor.without_last_token()
     {
         anchor = shorter;
@@ -99,10 +108,9 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         }
     }
 
-    let (content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
+    let (mut content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 
-    let tooled = lab.user(true);
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
     let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
@@ -111,16 +119,26 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         .calls
         .as_ref()
         .map_or_else(Vec::new, ToolCalls::limits);
-    if calls.calls.is_some() {
+    if let Some(found) = &calls.calls {
         dialect = calls.dialect;
+        content.read_close(lab, &tooled, &anchor, &dialect, found);
         let after_tool = after_tool(&tooled, &dialect);
         // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
         let known = lab
             .prompt(&after_tool)
             .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known && let Some((literal, found)) = anchor::in_response(lab, &after_tool, &anchor) {
+            anchor.in_response = Some(literal);
+            evidence.push(found);
+        }
         if !known
-            && let Some((literal, found)) =
-                anchor::read(lab, &after_tool, &settings, "after a tool's result")
+            && let Some((literal, found)) = anchor::read(
+                lab,
+                &after_tool,
+                &settings,
+                &anchor,
+                "after a tool's result",
+            )
         {
             anchor.literals.push(literal);
             evidence.push(found);

@@ -15,7 +15,7 @@ mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
-pub use event::{Event, join_chunks};
+pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};

@@ -139,7 +139,7 @@ impl Request {
         let initial = session
             .initial_events()
             .iter()
-            .map(|event| Value::Object(wire::event(event)))
+            .map(|event| Value::Object(event.to_map()))
             .collect();
         let mut events = Vec::new();
         for chunk in &self.chunks {
@@ -168,7 +168,7 @@ impl Request {
 
     fn collect(&self, step: Step<'_>, list: &mut Vec<Value>) {
         if let (true, Step::Event(event)) = (self.events, step) {
-            list.push(Value::Object(wire::event(&event)));
+            list.push(Value::Object(event.to_map()));
         }
     }
 }
@@ -193,9 +193,7 @@ fn answer(templates: &Templates, line: &[u8]) -> Answer {
 
 /// Writes the first error as `error` and the others, if there are any, as `further_errors`.
 pub(super) fn write_errors(errors: &[ParseError], out: &mut Map) {
-    let mut written = errors
-        .iter()
-        .map(|error| Value::Object(wire::parse_error(error)));
+    let mut written = errors.iter().map(|error| Value::Object(error.to_map()));
     out.extend(written.next().map(|first| ("error".to_owned(), first)));
     let further: Vec<Value> = written.collect();
     if !further.is_empty() {

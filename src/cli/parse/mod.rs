@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             let message = template.defaults().clone();
             if args.events {
                 let mut out = output::results();
-                write_line(&mut out, "error", "error", wire::parse_error(&errors[0]))?;
+                write_line(&mut out, "error", "error", errors[0].to_map())?;
                 write_line(&mut out, "partial_message", "message", message)?;
                 out.flush()?;
             } else {
@@ -179,7 +179,7 @@ fn follow(
 ) -> Result<Status, Stop> {
     let mut out = output::results();
     for event in session.initial_events() {
-        out.write_all(wire::line(wire::event(event)).as_bytes())?;
+        out.write_all(wire::line(event.to_map()).as_bytes())?;
     }
     write_state(&mut session, states, &mut out)?;
     out.flush()?;
@@ -279,8 +279,8 @@ fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<
         return;
     }
     *result = match step {
-        Step::Event(event) => out.write_all(wire::line(wire::event(&event)).as_bytes()),
-        Step::Error(error) => write_line(out, "error", "error", wire::parse_error(error)),
+        Step::Event(event) => out.write_all(wire::line(event.to_map()).as_bytes()),
+        Step::Error(error) => write_line(out, "error", "error", error.to_map()),
     };
 }
 
