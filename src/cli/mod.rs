@@ -14,6 +14,7 @@ mod lint;
 mod output;
 mod parse;
 mod problem;
+mod progress;
 mod render;
 mod report;
 mod source;
