@@ -45,12 +45,15 @@ pub use search::{Captures, Progress, Search};
 pub use text::Window;
 
 pub(crate) use bytes::ByteSet;
+pub(crate) use search::Cursor;
 
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
 use sequence::Sequence;
 use syntax::ast::Node;
+
+use crate::value::Key;
 
 /// A compiled pattern. Cloning it is cheap.
 #[derive(Debug, Clone)]
@@ -62,7 +65,7 @@ struct Inner {
     literals: Option<Vec<String>>,
     /// Names and numbers of the named groups.
     groups: Vec<(String, usize)>,
-    names: Vec<String>,
+    names: Vec<Key>,
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
@@ -123,7 +126,11 @@ impl Pattern {
                 }
             },
         };
-        let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
+        let names = parsed
+            .names
+            .iter()
+            .map(|(name, _)| Key::from(name))
+            .collect();
         let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
@@ -193,7 +200,7 @@ impl Pattern {
     }
 
     /// The names of the named groups, in the order in which they first appear.
-    pub fn group_names(&self) -> &[String] {
+    pub fn group_names(&self) -> &[Key] {
         &self.0.names
     }
 
@@ -293,11 +300,12 @@ impl Pattern {
     fn named(
         &self,
         group: impl Fn(usize) -> Option<Range<usize>>,
-    ) -> Vec<(String, Option<Range<usize>>)> {
+    ) -> Vec<(Key, Option<Range<usize>>)> {
         self.0
             .groups
             .iter()
-            .map(|(name, number)| (name.clone(), group(*number)))
+            .zip(&self.0.names)
+            .map(|((_, number), name)| (name.clone(), group(*number)))
             .collect()
     }
 }
