@@ -17,6 +17,7 @@
 mod coerce;
 mod error;
 mod json;
+mod json_strings;
 mod kv_lines;
 mod scalar;
 mod transform;
@@ -24,6 +25,7 @@ mod xml_inline;
 
 pub use coerce::ToolSchemas;
 pub use error::{ContentError, ContentErrorKind};
+pub(crate) use json_strings::{JsonStrings, Place};
 pub use transform::{MixedPlaceholder, Transform};
 
 use std::borrow::Cow;
@@ -155,6 +157,14 @@ impl Content {
             self.parser,
             Parser::Text(_) | Parser::Int(_) | Parser::Float(_) | Parser::Bool(_)
         )
+    }
+
+    /// For `json`, the pairs that open and close strings beside double quotes.
+    pub(crate) fn string_delims(&self) -> Option<&[(String, String)]> {
+        match &self.parser {
+            Parser::Json(json) => Some(json.string_delims()),
+            _ => None,
+        }
     }
 
     /// The parser's name.

@@ -10,7 +10,7 @@ use super::merge::{is_empty, merge};
 use super::options::{OnError, Options};
 use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
 use super::watch::{Next, Watch, next_delimiter};
-use crate::content::{ToolSchemas, process};
+use crate::content::{JsonStrings, Place, ToolSchemas, process};
 use crate::pattern::{ByteSet, Captures, Window};
 use crate::response_template::{ResponseTemplate, Sought};
 use crate::value::{Map, Value};
@@ -83,6 +83,8 @@ struct Region {
     /// Where its text begins, and up to where it has been read.
     start: usize,
     end: usize,
+    /// Its strings, where delimiters in them do not count.
+    strings: Option<JsonStrings>,
 }
 
 impl Region {
@@ -195,6 +197,9 @@ impl Machine {
     ///
     /// When the anchor's pattern reaches a limit.
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
+        if prefix.is_empty() {
+            return Ok(());
+        }
         let template = Arc::clone(&self.template);
         let rest = template
             .after_last_anchor(prefix)
@@ -261,11 +266,13 @@ impl Machine {
         !self.stalled && self.ended.is_none()
     }
 
-    /// From where on a delimiter may still look at the text, which begins at `base`.
+    /// From where on the text, which begins at `base`, may still be looked at.
     fn kept(&self, text: &str) -> usize {
+        let strings = self.region.strings.as_ref();
         let mut kept = self
             .position
             .saturating_sub(self.template.plan().lookbehind)
+            .min(strings.map_or(usize::MAX, JsonStrings::read))
             .max(self.base);
         while !text.is_char_boundary(kept - self.base) {
             kept -= 1;
@@ -396,22 +403,51 @@ impl Machine {
             )
             .map_err(|error| self.limit(window, error.to_string()))?
             {
-                Next::Delimiter { watch, captures } => self.pass(window, watch, captures, sink)?,
-                Next::None { hold } => {
-                    self.read_to(window, hold, sink)?;
-                    if window.complete {
-                        return self.close(window, sink);
+                Next::Delimiter { watch, captures } => {
+                    let start = captures.span.start;
+                    self.read_to(window, start, sink)?;
+                    match self.place_in_strings(window, start) {
+                        Place::Outside => self.pass(window, watch, captures, sink)?,
+                        Place::Inside(end) => self.read_to(window, end, sink)?,
+                        Place::NotArrived => return self.hold(window, start, sink),
                     }
-                    self.check_held(window)?;
-                    self.hush = self.hush(window, hold);
-                    return Ok(());
                 }
+                Next::None { hold } if window.complete => {
+                    self.read_to(window, hold, sink)?;
+                    return self.close(window, sink);
+                }
+                Next::None { hold } => return self.hold(window, hold, sink),
             }
         }
         Ok(())
     }
 
-    /// Takes the text up to a delimiter, and the delimiter.
+    /// Takes the text up to `end`, and waits for more.
+    fn hold(&mut self, window: &Window<'_>, end: usize, sink: Sink<'_>) -> Result<(), ParseError> {
+        self.read_to(window, end, sink)?;
+        self.check_held(window)?;
+        self.hush = self.hush(window, end);
+        Ok(())
+    }
+
+    /// Where in the open region's strings the place is, if they count.
+    fn place_in_strings(&mut self, window: &Window<'_>, place: usize) -> Place {
+        let region = &mut self.region;
+        let Some((strings, field)) = region.strings.as_mut().zip(region.field) else {
+            return Place::Outside;
+        };
+        let dialect = self.template.fields()[field].content.string_delims();
+        strings.place(dialect.unwrap_or_default(), window, place)
+    }
+
+    /// For a region of the field that begins here: what reads its strings, if they count.
+    fn strings(&self, field: usize, start: usize) -> Option<JsonStrings> {
+        let content = &self.template.fields()[field].content;
+        let count = self.options.skip_json_strings && content.string_delims().is_some();
+        count.then(|| JsonStrings::new(start))
+    }
+
+    /// Takes a delimiter; the text up to it is read.
     fn pass(
         &mut self,
         window: &Window<'_>,
@@ -420,7 +456,6 @@ impl Machine {
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
-        self.read_to(window, start, sink)?;
         self.position = end;
         let Sought { field, opens, .. } = self.template.plan().sought[watch];
         if self.options.keep_delimiters {
@@ -454,6 +489,7 @@ impl Machine {
             body: String::new(),
             start: end,
             end,
+            strings: self.strings(field, end),
         };
         sink(Event::RegionOpen {
             field: Cow::Borrowed(&self.template.fields()[field].name),
@@ -479,6 +515,7 @@ impl Machine {
                 self.region.opened = true;
                 self.region.start = self.position;
                 self.region.end = self.position;
+                self.region.strings = self.strings(index, self.position);
                 sink(Event::RegionOpen {
                     field: Cow::Borrowed(&field.name),
                 });
@@ -495,6 +532,7 @@ impl Machine {
             });
         }
         self.position = end;
+        self.place_in_strings(window, end);
         Ok(())
     }
 
@@ -620,6 +658,10 @@ impl Machine {
     /// What text may follow without being looked at, up to `hold` being read.
     fn hush(&self, window: &Window<'_>, hold: usize) -> Hush {
         let plan = self.template.plan();
+        let field = self.region.field;
+        if field.is_some_and(|field| self.strings(field, hold).is_some()) {
+            return Hush::Not;
+        }
         if hold == window.end() {
             return if plan.lookbehind == 0 {
                 Hush::Passing

@@ -38,7 +38,7 @@ const RAW: usize = 200;
 /// of the text that is parsed, whose first prefix_bytes are the prefix's.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
+/// skip_json_strings?, id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,8 +69,12 @@ pub(crate) struct Args {
     #[arg(long, requires = "events")]
     state: bool,
 
+    /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
+    #[arg(long)]
+    skip_json_strings: bool,
+
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "skip_json_strings"])]
     jsonl: bool,
 }
 
@@ -106,6 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let name = input::name(response);
     let options = Options {
         keep_delimiters: args.state,
+        skip_json_strings: args.skip_json_strings,
         ..Options::default()
     };
     match Session::begin(&template, &prefix, &tools, options) {
