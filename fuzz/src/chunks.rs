@@ -70,6 +70,19 @@ fn every_cut(template: &ResponseTemplate, prefix: &str, response: &str, sizes: &
         let cut = parse(template, prefix, &pieces, keep);
         assert_eq!(kept, cut, "kept, whole, and cut as {pieces:?}");
     }
+    let skip = Options {
+        skip_json_strings: true,
+        ..keep
+    };
+    let skipped = parse(template, prefix, &[response], skip);
+    for sizes in [sizes, &[1]] {
+        let pieces = chunks(sizes);
+        let cut = parse(template, prefix, &pieces, skip);
+        assert_eq!(
+            skipped, cut,
+            "strings skipped, whole, and cut as {pieces:?}"
+        );
+    }
     let limits = Limits {
         region_bytes: sizes.first().copied().unwrap_or(7).into(),
         held_bytes: sizes.get(1).copied().unwrap_or(7).into(),

@@ -53,6 +53,15 @@ fn a_line_can_bring_everything() {
 }
 
 #[test]
+fn strings_of_json_are_skipped_when_asked_for() {
+    let line = r#"{"response": "<call>{\"name\": \"</call>\"}</call>", "skip_json_strings": true}"#;
+    assert_snapshot!(answer(line), @r#"
+    exit 0
+    {"message": {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "</call>"}}]}}
+    "#);
+}
+
+#[test]
 fn a_message_can_be_had_before_the_end() {
     let line = r#"{"chunks": ["<think>a</think>b"], "finalize": false, "events": true}"#;
     assert_snapshot!(answer(line), @r#"
