@@ -475,6 +475,8 @@ fn a_prefix_with_a_broken_region_is_an_error() {
     let run = bench.run_all(&with_events, "Hi");
     assert_eq!(run.status, 1);
     assert_snapshot!(run.stdout, @r#"
+    {"type": "region_open", "field": "tool_calls"}
+    {"type": "region_chunk", "field": "tool_calls", "text": "[", "dirty": true}
     {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}}
     {"type": "region_open", "field": "content"}
     {"type": "region_chunk", "field": "content", "text": "Hi", "dirty": false}
