@@ -68,7 +68,9 @@ struct Inner {
     literals: Option<Vec<String>>,
     /// Names and numbers of the named groups.
     groups: Vec<(String, usize)>,
-    names: Vec<Key>,
+    names: Vec<String>,
+    /// The same as captures have them.
+    keys: Vec<Key>,
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
@@ -129,11 +131,7 @@ impl Pattern {
                 }
             },
         };
-        let names = parsed
-            .names
-            .iter()
-            .map(|(name, _)| Key::from(name))
-            .collect();
+        let names: Vec<String> = parsed.names.iter().map(|(name, _)| name.clone()).collect();
         let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
@@ -146,6 +144,7 @@ impl Pattern {
             },
             sequence,
             groups: parsed.names,
+            keys: names.iter().map(Key::from).collect(),
             names,
             strategy,
         })))
@@ -183,6 +182,7 @@ impl Pattern {
             literals: Some(literals.to_vec()),
             groups: Vec::new(),
             names: Vec::new(),
+            keys: Vec::new(),
             first: Some(compiled.first_bytes()),
             strategy: Strategy::Literal(compiled),
             sequence: match literals {
@@ -203,7 +203,7 @@ impl Pattern {
     }
 
     /// The names of the named groups, in the order in which they first appear.
-    pub fn group_names(&self) -> &[Key] {
+    pub fn group_names(&self) -> &[String] {
         &self.0.names
     }
 
@@ -291,6 +291,10 @@ impl Pattern {
         self.0.first
     }
 
+    fn keys(&self) -> &[Key] {
+        &self.0.keys
+    }
+
     pub(crate) fn sequence(&self) -> Option<&Sequence> {
         self.0.sequence.as_ref()
     }
@@ -307,7 +311,7 @@ impl Pattern {
         self.0
             .groups
             .iter()
-            .zip(&self.0.names)
+            .zip(&self.0.keys)
             .map(|((_, number), name)| (name.clone(), group(*number)))
             .collect()
     }

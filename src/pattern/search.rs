@@ -170,7 +170,7 @@ impl Cursor {
                     return Ok(Progress::Pending { hold });
                 }
                 sequence::Scanned::Found(span) => {
-                    let names = pattern.group_names().iter().enumerate();
+                    let names = pattern.keys().iter().enumerate();
                     let groups = names
                         .map(|(group, name)| (name.clone(), Some(progress.group(group))))
                         .collect();
@@ -197,12 +197,12 @@ impl Cursor {
             (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
                 match simulation.scan(automaton, window, self.no_end_at)? {
                     automaton::Scanned::Found(span) => {
-                        let groups = if pattern.group_names().is_empty() {
+                        let groups = if pattern.keys().is_empty() {
                             Vec::new()
                         } else {
                             automaton::groups(automaton, window, &span, self.no_end_at)
                         };
-                        let names = pattern.group_names().iter().cloned();
+                        let names = pattern.keys().iter().cloned();
                         Progress::Found(Captures {
                             span,
                             groups: names.zip(groups).collect(),
