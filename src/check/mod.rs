@@ -5,6 +5,7 @@
 
 mod compare;
 mod cuts;
+mod explain;
 mod fixture;
 mod laws;
 mod replay;
@@ -12,6 +13,7 @@ mod run;
 
 pub use compare::{Difference, differences};
 pub use cuts::{Chunking, Effort};
+pub use explain::explain;
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::{Broken, first_broken};
 pub use replay::{Replay, Setting};
