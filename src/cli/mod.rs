@@ -7,11 +7,14 @@ mod bulk;
 mod color;
 mod derive;
 mod escape;
+mod explain;
 mod input;
+mod lint;
 mod output;
 mod parse;
 mod problem;
 mod render;
+mod report;
 mod source;
 mod status;
 mod wire;
@@ -36,13 +39,15 @@ struct Cli {
 }
 
 const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
-response that does not parse); 2 the work could not be done (usage, unreadable or invalid input).";
+response that does not parse, a lint error); 2 the work could not be done (usage, unreadable or invalid input).";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
     Derive(derive::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Lint(lint::Args),
+    Explain(explain::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -60,6 +65,8 @@ pub(crate) fn main() -> Status {
         Verb::Derive(args) => derive::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Lint(args) => lint::run(args),
+        Verb::Explain(args) => explain::run(args),
     };
     match done {
         Ok(status) => status,
