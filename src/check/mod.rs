@@ -10,6 +10,7 @@ mod fixture;
 mod laws;
 mod replay;
 mod run;
+mod suite;
 
 pub use compare::{Difference, differences};
 pub use cuts::{Chunking, Effort};
@@ -18,3 +19,4 @@ pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::{Broken, first_broken};
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
+pub use suite::{Found, find, template_around, write_all};
