@@ -1,41 +1,15 @@
 //! What is derived from chat templates small enough to be read here.
 
-use obverse::chat_template;
+mod support;
+
 use obverse::derive::{
-    ContentMode, Derivation, DeriveError, History, Opener, Options, ReasoningMode, ToolsMode,
-    Verdict, derive,
+    ContentMode, DeriveError, History, Opener, ReasoningMode, ToolsMode, Verdict,
 };
 use obverse::diagnostic::Severity;
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
-
-fn derive_text(text: &str) -> Result<Derivation, DeriveError> {
-    let source = chat_template::from_text("test", text).expect("a template");
-    derive(&source, &Options::default())
-}
-
-/// The derivation from a template whose assistant's turns are rendered by `assistant`, an expression block over `m`.
-fn turns(assistant: &str, prompt: &str) -> Derivation {
-    let text = format!(
-        "{{%- for m in messages %}}\
-         {{%- if m.role == 'assistant' %}}<bot>{assistant}<end>\
-         {{%- else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>\
-         {{%- endif %}}\
-         {{%- endfor %}}\
-         {{%- if add_generation_prompt %}}{prompt}{{%- endif %}}"
-    );
-    derive_text(&text).expect("derived")
-}
-
-fn findings(derivation: &Derivation) -> Vec<&str> {
-    derivation
-        .report
-        .findings
-        .iter()
-        .map(|finding| finding.code)
-        .collect()
-}
+use support::deriving::{derive_text, findings, turns};
 
 #[test]
 fn plain_content() {

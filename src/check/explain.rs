@@ -61,9 +61,15 @@ fn of_failure(failure: &Failure) -> Vec<Diagnostic> {
             vec![match found {
                 Some(found) => {
                     let name = error_name(found.kind.name(), found.field.as_deref());
-                    of_error(found, &format!("the error is {name}, expected {wanted}: {}", found.message))
+                    of_error(
+                        found,
+                        &format!("the error is {name}, expected {wanted}: {}", found.message),
+                    )
                 }
-                None => Diagnostic::error("no-error", format!("the response parses; expected {wanted}")),
+                None => Diagnostic::error(
+                    "no-error",
+                    format!("the response parses; expected {wanted}"),
+                ),
             }]
         }
         Failure::Law(broken) => vec![of_law(broken)],
@@ -97,7 +103,9 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
                 (Some(expected), None) => {
                     format!("missing in the {what}\nexpected {}", shown(expected))
                 }
-                (None, Some(found)) => format!("not expected in the {what}\nfound    {}", shown(found)),
+                (None, Some(found)) => {
+                    format!("not expected in the {what}\nfound    {}", shown(found))
+                }
                 (None, None) => format!("another value in the {what}"),
             };
             Diagnostic::error(code, message).with_path(difference.path.to_string())
@@ -105,7 +113,10 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
         .collect();
     if differences.len() > MANY {
         let more = differences.len() - MANY;
-        all.push(Diagnostic::error(code, format!("{more} more differences in the {what}")));
+        all.push(Diagnostic::error(
+            code,
+            format!("{more} more differences in the {what}"),
+        ));
     }
     all
 }
@@ -130,10 +141,18 @@ fn apart(expected: &Value, found: &Value) -> (String, String) {
         .take_while(|(a, b)| a == b)
         .map(|(c, _)| c.len_utf8())
         .sum();
-    let from = a[..alike].char_indices().rev().nth(SHOWN / 4).map_or(0, |(at, _)| at);
+    let from = a[..alike]
+        .char_indices()
+        .rev()
+        .nth(SHOWN / 4)
+        .map_or(0, |(at, _)| at);
     let tail = |text: &str| {
         let written = shown(&Value::from(&text[from..]));
-        if from == 0 { written } else { format!("\u{2026}{written}") }
+        if from == 0 {
+            written
+        } else {
+            format!("\u{2026}{written}")
+        }
     };
     (tail(a), tail(b))
 }
@@ -169,8 +188,11 @@ fn of_law(broken: &Broken) -> Diagnostic {
 
 fn of_chunks(how: &str, replay: &Replay) -> Diagnostic {
     let given = json::to_string(&Value::Object(replay.message.clone()));
-    Diagnostic::error("other-chunking", format!("{how} the response gives something else: {given}"))
-        .with_hint("this is a fault of the parser, not of the response template; please report it")
+    Diagnostic::error(
+        "other-chunking",
+        format!("{how} the response gives something else: {given}"),
+    )
+    .with_hint("this is a fault of the parser, not of the response template; please report it")
 }
 
 /// What may have caused another message: a region that nothing closed, or one that nothing opened.
@@ -187,7 +209,10 @@ impl Cause {
             return Self::default();
         };
         if let Some((field, from)) = trace.unclosed
-            && let Some(close) = setting.template.field(&field).and_then(|field| field.close.as_ref())
+            && let Some(close) = setting
+                .template
+                .field(&field)
+                .and_then(|field| field.close.as_ref())
         {
             let end = fixture.response.len();
             return Self {
@@ -247,7 +272,9 @@ impl Trace {
         }
         for (at, c) in response.char_indices() {
             let end = at + c.len_utf8();
-            parser.feed_with(&response[at..end], &mut |event| note(&event, end)).ok()?;
+            parser
+                .feed_with(&response[at..end], &mut |event| note(&event, end))
+                .ok()?;
         }
         Some(trace)
     }
@@ -277,24 +304,43 @@ mod tests {
     fn a_close_that_does_not_match_is_named() {
         let found = told(CALLS, "Hi<c>x</c>", r#"{"content": "Hi", "calls": "x"}"#);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].message, "another value in the message\nexpected \"x\"\nfound    \"x</c>\"");
+        assert_eq!(
+            found[0].message,
+            "another value in the message\nexpected \"x\"\nfound    \"x</c>\""
+        );
         assert_eq!(found[0].place.path.as_deref(), Some("$.calls"));
         assert_eq!(found[0].place.span, Some(5..10));
-        assert!(found[0].hint.as_deref().unwrap().contains("\"</d>\""), "{found:?}");
+        assert!(
+            found[0].hint.as_deref().unwrap().contains("\"</d>\""),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn an_open_that_does_not_match_is_named() {
         let found = told(CALLS, "Hi<call>x", r#"{"content": "Hi", "calls": "x"}"#);
         assert!(found.iter().all(|found| found.code == "other-message"));
-        assert!(found[0].hint.as_deref().unwrap().contains("`calls` opens: its open, \"<c>\""), "{found:?}");
+        assert!(
+            found[0]
+                .hint
+                .as_deref()
+                .unwrap()
+                .contains("`calls` opens: its open, \"<c>\""),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn long_texts_are_shown_from_where_they_differ() {
         let long = "word ".repeat(100);
-        let (expected, found) = apart(&Value::from(format!("{long}yes")), &Value::from(format!("{long}no")));
-        assert!(expected.starts_with('\u{2026}') && expected.ends_with("word yes\""), "{expected}");
+        let (expected, found) = apart(
+            &Value::from(format!("{long}yes")),
+            &Value::from(format!("{long}no")),
+        );
+        assert!(
+            expected.starts_with('\u{2026}') && expected.ends_with("word yes\""),
+            "{expected}"
+        );
         assert!(found.chars().count() < 60, "{found}");
     }
 }

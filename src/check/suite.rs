@@ -51,13 +51,19 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), Fixtu
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if hidden || path.is_symlink() {
             continue;
         }
         if path.is_dir() && depth > 0 {
             folder(&path, depth - 1, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") && is_suite(&path) {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+            && is_suite(&path)
+        {
             lines(&path, found)?;
         }
     }
@@ -71,7 +77,12 @@ fn is_suite(path: &Path) -> bool {
     };
     let first = text.lines().find(|line| !line.trim().is_empty());
     let members = first.and_then(|line| json::parse(line).ok());
-    members.is_some_and(|members| members.get("response").or_else(|| members.get("chunks")).is_some())
+    members.is_some_and(|members| {
+        members
+            .get("response")
+            .or_else(|| members.get("chunks"))
+            .is_some()
+    })
 }
 
 fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
@@ -83,7 +94,10 @@ fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
         let number = index + 1;
         let named = json::parse(line).ok().and_then(|line| {
             let name = line.get("name").or_else(|| line.get("id"))?;
-            Some(name.as_str().map_or_else(|| json::to_string(name), str::to_owned))
+            Some(
+                name.as_str()
+                    .map_or_else(|| json::to_string(name), str::to_owned),
+            )
         });
         let place = format!("{}:{number}", path.display());
         found.push(Found {
@@ -113,8 +127,15 @@ impl Found {
             Ok(Value::Object(members)) => {
                 Fixture::from_map(members).map_err(|error| wrong(error.to_string()))
             }
-            Ok(other) => Err(wrong(format!("a fixture must be an object, not {}", other.json_kind()))),
-            Err(error) => Err(wrong(format!("not JSON: {} at byte {}", error.message(), error.offset()))),
+            Ok(other) => Err(wrong(format!(
+                "a fixture must be an object, not {}",
+                other.json_kind()
+            ))),
+            Err(error) => Err(wrong(format!(
+                "not JSON: {} at byte {}",
+                error.message(),
+                error.offset()
+            ))),
         }
     }
 
@@ -139,22 +160,28 @@ pub fn write_all(changed: &[(Found, Fixture)]) -> Result<(), FixtureError> {
             fixture.write(&found.path)?;
             continue;
         };
-        let line = (*number, json::to_string(&Value::Object(line_of(line, fixture))));
+        let line = (
+            *number,
+            json::to_string(&Value::Object(line_of(line, fixture))),
+        );
         match files.iter_mut().find(|(path, _)| *path == found.path) {
             Some((_, lines)) => lines.push(line),
             None => files.push((&found.path, vec![line])),
         }
     }
     for (path, lines) in files {
-        let text = fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+        let text =
+            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
         let written: String = text
             .split_inclusive('\n')
             .enumerate()
-            .map(|(index, line)| match lines.iter().find(|(number, _)| *number == index + 1) {
-                Some((_, new)) if line.ends_with('\n') => format!("{new}\n"),
-                Some((_, new)) => new.clone(),
-                None => line.to_owned(),
-            })
+            .map(
+                |(index, line)| match lines.iter().find(|(number, _)| *number == index + 1) {
+                    Some((_, new)) if line.ends_with('\n') => format!("{new}\n"),
+                    Some((_, new)) => new.clone(),
+                    None => line.to_owned(),
+                },
+            )
             .collect();
         fs::write(path, written).map_err(|error| FixtureError::io(path, "write", &error))?;
     }
@@ -165,8 +192,9 @@ pub fn write_all(changed: &[(Found, Fixture)]) -> Result<(), FixtureError> {
 fn line_of(line: &str, fixture: &Fixture) -> Map {
     let mut members = Map::new();
     if let Ok(Value::Object(before)) = json::parse(line) {
-        let names = ["name", "id"];
-        members.extend(names.iter().filter_map(|key| before.get_key_value(*key)).map(|(key, value)| (key.clone(), value.clone())));
+        for key in ["name", "id"] {
+            members.extend(before.get(key).map(|value| (key, value.clone())));
+        }
     }
     members.extend(fixture.to_map());
     members
@@ -195,11 +223,17 @@ mod tests {
     fn folder() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (file, text) in [
-            ("model/tokenizer_config.json", r#"{"response_template": {}}"#),
+            (
+                "model/tokenizer_config.json",
+                r#"{"response_template": {}}"#,
+            ),
             ("model/cases/plain/response.txt", "Hi"),
             ("model/cases/plain/events.jsonl", "{}"),
             ("model/cases/.hidden/response.txt", "Hi"),
-            ("model/cases/many.jsonl", "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\"}\n[]\nx"),
+            (
+                "model/cases/many.jsonl",
+                "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\"}\n[]\nx",
+            ),
             ("model/cases/other.jsonl", "{\"text\": 1}"),
         ] {
             let path = root.path().join(file);
@@ -215,13 +249,30 @@ mod tests {
         let found = find(root.path()).unwrap();
         let names: Vec<_> = found
             .iter()
-            .map(|found| found.name.strip_prefix(&root.path().join("model/cases").display().to_string()).unwrap())
+            .map(|found| {
+                found
+                    .name
+                    .strip_prefix(&root.path().join("model/cases").display().to_string())
+                    .unwrap()
+            })
             .collect();
-        assert_eq!(names, ["/many.jsonl:1 a", "/many.jsonl:3 7", "/many.jsonl:4", "/many.jsonl:5", "/plain"]);
+        assert_eq!(
+            names,
+            [
+                "/many.jsonl:1 a",
+                "/many.jsonl:3 7",
+                "/many.jsonl:4",
+                "/many.jsonl:5",
+                "/plain"
+            ]
+        );
         assert_eq!(found[1].read().unwrap().response, "B");
         assert_eq!(found[4].read().unwrap().response, "Hi");
         let message = |index: usize| found[index].read().unwrap_err().diagnostic.message.clone();
-        assert_eq!(message(2), "line 4: a fixture must be an object, not a list");
+        assert_eq!(
+            message(2),
+            "line 4: a fixture must be an object, not a list"
+        );
         assert!(message(3).starts_with("line 5: not JSON"), "{}", message(3));
         assert!(find(&root.path().join("nowhere")).is_err());
     }
@@ -230,9 +281,17 @@ mod tests {
     fn the_template_is_the_nearest_around() {
         let root = folder();
         let fixture = root.path().join("model/cases/plain");
-        assert!(template_around(&fixture).unwrap().ends_with("model/tokenizer_config.json"));
+        assert!(
+            template_around(&fixture)
+                .unwrap()
+                .ends_with("model/tokenizer_config.json")
+        );
         fs::write(root.path().join("model/cases/response_template.json"), "{}").unwrap();
-        assert!(template_around(&fixture).unwrap().ends_with("model/cases/response_template.json"));
+        assert!(
+            template_around(&fixture)
+                .unwrap()
+                .ends_with("model/cases/response_template.json")
+        );
     }
 
     #[test]

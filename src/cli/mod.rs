@@ -4,19 +4,23 @@
 //! it is a [`Stop`], which [`main`] shows.
 
 mod bulk;
+mod check;
 mod color;
 mod derive;
 mod escape;
 mod explain;
 mod input;
+mod inspect;
 mod lint;
 mod output;
 mod parse;
 mod problem;
+mod project;
 mod render;
 mod report;
 mod source;
 mod status;
+mod table;
 mod wire;
 
 use clap::{Parser, Subcommand};
@@ -44,8 +48,10 @@ response that does not parse, a lint error); 2 the work could not be done (usage
 #[derive(Debug, Subcommand)]
 enum Verb {
     Derive(derive::Args),
+    Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Check(check::Args),
     Lint(lint::Args),
     Explain(explain::Args),
 }
@@ -63,8 +69,10 @@ pub(crate) fn main() -> Status {
     cli.color.apply();
     let done = match &cli.verb {
         Verb::Derive(args) => derive::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Check(args) => check::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
     };

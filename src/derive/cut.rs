@@ -112,7 +112,7 @@ fn object(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
 fn tagged(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     let name = named(rest, call)?;
     let key = call.arguments.keys().next()?;
-    let key = name.end + rest[name.end..].find(key)?;
+    let key = name.end + rest[name.end..].find(key.as_str())?;
     let (span, value) = json_shape::outermost(rest, name.end, key)?;
     (value == Value::Object(call.arguments.clone())).then_some(())?;
     let between = rest[name.end..span.start].replace(&call.id, &slot::ID.to_string());
@@ -188,7 +188,7 @@ fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
         name: keys_only(name)?,
         arguments: keys_only(arguments)?,
         id: json_shape::find(value, &Value::from(call.id.as_str())).and_then(keys_only),
-        keys: value.as_object()?.keys().cloned().collect(),
+        keys: value.as_object()?.keys().map(ToString::to_string).collect(),
         literals,
     })
 }

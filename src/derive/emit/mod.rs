@@ -44,11 +44,14 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
         let region = call_region(calls, &ends, analysis.dialect.arguments);
         fields.insert("tool_calls".to_owned(), region);
     }
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let closes: Vec<&str> = ends.iter().copied().chain(beginning).collect();
     fields.insert(
         "content".to_owned(),
         FieldDocument {
             open: analysis.content.open.clone().map(Delimiter::literal),
-            close: any_of(&ends)
+            close: any_of(&closes)
                 .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
             content: Some("text".to_owned()),
             ..FieldDocument::default()

@@ -1,0 +1,33 @@
+//! Deriving from chat templates small enough to be read in a test.
+
+use obverse::chat_template;
+use obverse::derive::{Derivation, DeriveError, Options, derive};
+
+/// What is derived from a template.
+pub fn derive_text(text: &str) -> Result<Derivation, DeriveError> {
+    let source = chat_template::from_text("test", text).expect("a template");
+    derive(&source, &Options::default())
+}
+
+/// The derivation from a template whose assistant's turns are rendered by `assistant`, an expression block over `m`.
+pub fn turns(assistant: &str, prompt: &str) -> Derivation {
+    let text = format!(
+        "{{%- for m in messages %}}\
+         {{%- if m.role == 'assistant' %}}<bot>{assistant}<end>\
+         {{%- else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>\
+         {{%- endif %}}\
+         {{%- endfor %}}\
+         {{%- if add_generation_prompt %}}{prompt}{{%- endif %}}"
+    );
+    derive_text(&text).expect("derived")
+}
+
+/// The codes of what was found.
+pub fn findings(derivation: &Derivation) -> Vec<&str> {
+    derivation
+        .report
+        .findings
+        .iter()
+        .map(|finding| finding.code)
+        .collect()
+}
