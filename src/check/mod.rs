@@ -12,6 +12,7 @@ mod laws;
 mod prompt;
 mod replay;
 mod run;
+mod scaffold;
 mod suite;
 
 pub use compare::{Difference, differences};
@@ -23,4 +24,5 @@ pub use laws::{Broken, first_broken};
 pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
+pub use scaffold::{Scaffold, scaffold};
 pub use suite::{Found, find, template_around, write_all};

@@ -12,6 +12,7 @@ mod explain;
 mod input;
 mod inspect;
 mod lint;
+mod new;
 mod output;
 mod parse;
 mod problem;
@@ -52,6 +53,7 @@ enum Verb {
     Parse(parse::Args),
     Render(render::Args),
     Check(check::Args),
+    New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
 }
@@ -73,6 +75,7 @@ pub(crate) fn main() -> Status {
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
         Verb::Check(args) => check::run(args),
+        Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
     };

@@ -16,6 +16,7 @@ use super::source::SourceArgs;
 use super::status::{Status, Stop};
 use super::{bulk, output, project};
 use subject::Subjects;
+pub(crate) use work::fixture_problem;
 use work::{Done, Task};
 
 /// Check recorded responses, and response templates against their chat templates
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if let Err(Halt::Output(error)) = halted {
         return Err(Stop::Output(error));
     }
-    check::write_all(&changed).map_err(|error| work::fixture_problem(&error))?;
+    check::write_all(&changed).map_err(|error| fixture_problem(&error))?;
     if !changed.is_empty() {
         output::tell(&format!("recorded {}\n", count(changed.len(), "fixture")));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obverse::check::{self, ExpectedError, Failure, Fixture, FixtureError, Found, Replay};
+use obverse::check::{self, Failure, Fixture, FixtureError, Found};
 use obverse::derive::{self, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::response_template::{ResponseTemplate, config};
@@ -129,27 +129,7 @@ fn of_fixture(
         let path = input::name(&subject.path);
         first.message = format!("{}\nwith     {path}", first.message);
     }
-    (diagnostics, recorded.then(|| record(fixture, &whole)))
-}
-
-/// The fixture with what its response gives.
-fn record(fixture: &Fixture, whole: &Replay) -> Fixture {
-    let events = || {
-        whole
-            .events
-            .iter()
-            .map(|event| Value::Object(event.to_map()))
-            .collect()
-    };
-    Fixture {
-        expected: Some(Value::Object(whole.message.clone())),
-        error: whole.errors.first().map(|error| ExpectedError {
-            kind: error.kind.name().to_owned(),
-            field: error.field.clone(),
-        }),
-        events: fixture.events.as_ref().map(|_| events()),
-        ..fixture.clone()
-    }
+    (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
 /// What does not hold of a response template.
@@ -264,7 +244,7 @@ fn warning(code: &'static str, message: String) -> Diagnostic {
 }
 
 /// That a fixture cannot be read or written.
-pub(super) fn fixture_problem(error: &FixtureError) -> Problem {
+pub(crate) fn fixture_problem(error: &FixtureError) -> Problem {
     let problem = Problem::of(*error.diagnostic.clone());
     let name = input::name(&error.path);
     problem.about(match &error.text {
