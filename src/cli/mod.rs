@@ -16,6 +16,7 @@ mod new;
 mod output;
 mod parse;
 mod problem;
+mod progress;
 mod project;
 mod render;
 mod report;

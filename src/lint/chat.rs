@@ -81,26 +81,41 @@ impl Chat {
 
     /// Whether the chat template renders what a message of the model has under `key`.
     pub(super) fn reads_back(&self, key: &str) -> ReadBack {
-        let mut message = Map::new();
-        message.insert("role".to_owned(), Value::from("assistant"));
-        message.insert("content".to_owned(), Value::from("x"));
-        let value = if key == "tool_calls" {
-            calls(KEY)
+        let is_calls = key == "tool_calls";
+        let mut messages = Vec::new();
+        // Some chat templates render calls only beside empty content, some take arguments as text only.
+        let contents: &[Option<&str>] = if is_calls {
+            &[Some("x"), Some(""), None]
         } else {
-            Value::from(KEY)
+            &[Some("x")]
         };
-        message.insert(key.to_owned(), value);
-        let with = Value::Object(message.clone());
-        message.insert("tool_calls".to_owned(), calls("x"));
-        let and_calls = Value::Object(message);
-        let conversations = [
-            (vec![user(), with.clone()], false),
-            (vec![user(), with.clone()], true),
-            (vec![user(), with.clone(), tool()], true),
-            (vec![user(), with, user()], false),
-            (vec![user(), and_calls.clone()], true),
-            (vec![user(), and_calls, tool()], true),
-        ];
+        for content in contents {
+            for as_text in [false, true] {
+                let mut message = Map::new();
+                message.insert("role".to_owned(), Value::from("assistant"));
+                if let Some(content) = content {
+                    message.insert("content".to_owned(), Value::from(*content));
+                }
+                let value = if is_calls {
+                    calls(KEY, as_text)
+                } else {
+                    Value::from(KEY)
+                };
+                message.insert(key.to_owned(), value);
+                if !is_calls && as_text {
+                    message.insert("tool_calls".to_owned(), calls("x", false));
+                }
+                messages.push(Value::Object(message));
+            }
+        }
+        let conversations = messages.into_iter().flat_map(|message| {
+            [
+                (vec![user(), message.clone()], false),
+                (vec![user(), message.clone()], true),
+                (vec![user(), message.clone(), tool()], true),
+                (vec![user(), message, user()], false),
+            ]
+        });
         let mut steps = STEPS;
         let mut answer = ReadBack::Unknown;
         for (messages, with_tools) in conversations {
@@ -146,9 +161,14 @@ fn assistant() -> Value {
     parse(r#"{"role": "assistant", "content": "x"}"#)
 }
 
-fn calls(name: &str) -> Value {
+fn calls(name: &str, as_text: bool) -> Value {
+    let arguments = if as_text {
+        r#""{\"a\": \"x\"}""#
+    } else {
+        r#"{"a": "x"}"#
+    };
     parse(&format!(
-        r#"[{{"id": "call00001", "type": "function", "function": {{"name": "{name}", "arguments": {{"a": "x"}}}}}}]"#
+        r#"[{{"id": "call00001", "type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}]"#
     ))
 }
 
@@ -156,7 +176,7 @@ fn calling() -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), Value::from("assistant"));
     message.insert("content".to_owned(), Value::from(""));
-    message.insert("tool_calls".to_owned(), calls("x"));
+    message.insert("tool_calls".to_owned(), calls("x", false));
     Value::Object(message)
 }
 

@@ -5,6 +5,7 @@ mod check;
 mod derive;
 mod inspect;
 mod lines;
+mod lint;
 mod parse;
 mod reference;
 mod render;

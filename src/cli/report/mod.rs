@@ -198,17 +198,69 @@ mod tests {
 
     #[test]
     fn concise() {
-        insta::assert_snapshot!(report(concise::Concise), @r"");
+        insta::assert_snapshot!(report(concise::Concise), @r#"
+        dir/a,b.json:3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m
+        dir/a,b.json: warning[dollar] not <good>
+        "#);
     }
 
     #[test]
     fn github() {
-        insta::assert_snapshot!(report(github::Github), @r"");
+        insta::assert_snapshot!(report(github::Github), @r#"
+        ::error file=dir/a%2Cb.json,line=3,col=3,endColumn=6,title=bad-pattern::it is %25 bad:%0Avery \u{1b}[31m%0Amend it
+        ::warning file=dir/a%2Cb.json,title=dollar::not <good>
+        "#);
     }
 
     #[test]
     fn json() {
-        insta::assert_snapshot!(report(json::Json::default()), @r"");
+        insta::assert_snapshot!(report(json::Json::default()), @r#"
+        {
+          "results": [
+            {
+              "name": "dir/a,b.json",
+              "status": "failed",
+              "diagnostics": [
+                {
+                  "code": "bad-pattern",
+                  "severity": "error",
+                  "message": "it is % bad:\nvery \u001b[31m",
+                  "path": "$.b",
+                  "span": {
+                    "start": 18,
+                    "end": 21
+                  },
+                  "line": 3,
+                  "column": 3,
+                  "end_line": 3,
+                  "end_column": 6,
+                  "hint": "mend it"
+                },
+                {
+                  "code": "dollar",
+                  "severity": "warning",
+                  "message": "not <good>"
+                }
+              ],
+              "allowed": 1
+            },
+            {
+              "name": "b.json",
+              "status": "passed",
+              "diagnostics": [],
+              "allowed": 0
+            }
+          ],
+          "summary": {
+            "results": 2,
+            "failed": 1,
+            "errors": 1,
+            "warnings": 1,
+            "infos": 0,
+            "allowed": 1
+          }
+        }
+        "#);
     }
 
     #[test]
@@ -216,7 +268,9 @@ mod tests {
         let lines = report(json::Lines);
         assert_eq!(lines.lines().count(), 3);
         let last = lines.lines().last().expect("a summary");
-        insta::assert_snapshot!(last, @"");
+        insta::assert_snapshot!(last, @r#"
+        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1}}
+        "#);
         for line in lines.lines() {
             serde_json::from_str::<serde_json::Value>(line).expect("JSON");
         }
@@ -224,11 +278,102 @@ mod tests {
 
     #[test]
     fn junit() {
-        insta::assert_snapshot!(report(junit::Junit::new("lint")), @r"");
+        insta::assert_snapshot!(report(junit::Junit::new("lint")), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="obverse" tests="2" skipped="0" failures="1" errors="0">
+            <testsuite name="obverse lint" tests="2" skipped="0" errors="0" failures="1">
+                <testcase name="dir/a,b.json" classname="obverse.lint">
+                    <failure message="3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m">3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m
+            mend it
+        warning[dollar] not &lt;good&gt;
+        </failure>
+                </testcase>
+                <testcase name="b.json" classname="obverse.lint"/>
+            </testsuite>
+        </testsuites>
+        "#);
     }
 
     #[test]
     fn sarif() {
-        insta::assert_snapshot!(report(sarif::Sarif::default()), @r"");
+        insta::assert_snapshot!(report(sarif::Sarif::default()), @r###"
+        {
+          "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+          "runs": [
+            {
+              "results": [
+                {
+                  "level": "error",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "dir/a,b.json"
+                        },
+                        "region": {
+                          "endColumn": 6,
+                          "endLine": 3,
+                          "startColumn": 3,
+                          "startLine": 3
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "it is % bad:\nvery \u001b[31m\nmend it"
+                  },
+                  "ruleId": "bad-pattern",
+                  "ruleIndex": 0
+                },
+                {
+                  "level": "warning",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "dir/a,b.json"
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "not <good>"
+                  },
+                  "ruleId": "dollar",
+                  "ruleIndex": 1
+                }
+              ],
+              "tool": {
+                "driver": {
+                  "name": "obverse",
+                  "rules": [
+                    {
+                      "help": {
+                        "text": "## bad-pattern\n\nerror\n\nA pattern does not compile, or uses what is not supported. The label marks the place in it.\n"
+                      },
+                      "id": "bad-pattern"
+                    },
+                    {
+                      "fullDescription": {
+                        "text": "To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's."
+                      },
+                      "help": {
+                        "markdown": "## dollar\n\nwarning: `$` in a delimiter also matches before a final line feed, and streaming meets many of those\n\n**Why it is bad.** To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's.\n\n**What to do.** Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it.\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|$\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe response `\"Hello\\n\"` parses to\n\n```text\n{\"content\": \"Hello\"}\n```\n\nBetter:\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|\\\\Z\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe same response parses to\n\n```text\n{\"content\": \"Hello\\n\"}\n```\n",
+                        "text": "Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it."
+                      },
+                      "id": "dollar",
+                      "shortDescription": {
+                        "text": "`$` in a delimiter also matches before a final line feed, and streaming meets many of those"
+                      }
+                    }
+                  ],
+                  "version": "0.1.0"
+                }
+              }
+            }
+          ],
+          "version": "2.1.0"
+        }
+        "###);
     }
 }

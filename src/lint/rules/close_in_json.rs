@@ -33,9 +33,15 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
         let Some(close) = subject.delimiter(view, Side::Close) else {
             continue;
         };
+        // What closes at the end of the response alone is not met within.
+        let goes_on = |text: &str| {
+            let longer = format!("{text},");
+            matches!(close.pattern.search(&longer, 0), Ok(Some(found)) if found.span.start == 0)
+        };
         let is_json = |text: &String| {
             text.chars()
                 .all(|c| "{}[],:\"".contains(c) || c.is_whitespace())
+                && goes_on(text)
         };
         if let Some(sample) = close.samples().into_iter().find(is_json) {
             let message = format!("{} also stands within JSON", quote(&sample));
@@ -44,6 +50,25 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
                     .at(&RULE, &close.path, message)
                     .with_hint("take the marker that follows into the close"),
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::found;
+
+    #[test]
+    fn what_needs_the_end_is_not_met_within() {
+        for (close, count) in [
+            (r"\\s*\\}\\s*(?:<e>|\\Z)", 0),
+            (r"\\s*\\}\\s*(?:<e>)?", 1),
+            (r"\\}<e>", 0),
+        ] {
+            let text = format!(
+                r#"{{"start_anchor": "a", "fields": {{"f": {{"open": "<", "close_pattern": "{close}", "content": "json"}}}}}}"#
+            );
+            assert_eq!(found("close-in-json", &text).len(), count, "{text}");
         }
     }
 }

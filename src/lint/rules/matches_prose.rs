@@ -40,6 +40,10 @@ const PROSE: &str = "Certainly! Here is what I found. It has 2 parts, and the fi
 
 fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     let implicit = subject.template().implicit();
+    // Without an implicit field there are no sentences outside the regions.
+    if implicit.is_none() {
+        return;
+    }
     for delimiter in subject.delimiters() {
         let outside = delimiter.side == Side::Open || implicit == Some(delimiter.field);
         // What matches nothing is the matter of another rule.
