@@ -95,20 +95,21 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
         .iter()
         .take(MANY)
         .map(|difference| {
+            let path = &difference.path;
             let message = match (&difference.expected, &difference.found) {
                 (Some(expected), Some(found)) => {
                     let (expected, found) = apart(expected, found);
-                    format!("another value in the {what}\nexpected {expected}\nfound    {found}")
+                    format!("the {what} has another value at {path}\nexpected {expected}\nfound    {found}")
                 }
                 (Some(expected), None) => {
-                    format!("missing in the {what}\nexpected {}", shown(expected))
+                    format!("the {what} has no {path}\nexpected {}", shown(expected))
                 }
                 (None, Some(found)) => {
-                    format!("not expected in the {what}\nfound    {}", shown(found))
+                    format!("the {what} has {path}, which is not expected\nfound    {}", shown(found))
                 }
-                (None, None) => format!("another value in the {what}"),
+                (None, None) => format!("the {what} has another value at {path}"),
             };
-            Diagnostic::error(code, message).with_path(difference.path.to_string())
+            Diagnostic::error(code, message).with_path(path.to_string())
         })
         .collect();
     if differences.len() > MANY {
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].message,
-            "another value in the message\nexpected \"x\"\nfound    \"x</c>\""
+            "the message has another value at $.calls\nexpected \"x\"\nfound    \"x</c>\""
         );
         assert_eq!(found[0].place.path.as_deref(), Some("$.calls"));
         assert_eq!(found[0].place.span, Some(5..10));

@@ -71,7 +71,9 @@ fn what_changed_is_recorded_when_asked() {
     let failed = bench.run("check --no-derive");
     assert_eq!(failed.status, 1, "{failed}");
     assert!(
-        failed.stdout.contains("not expected in the message"),
+        failed
+            .stdout
+            .contains("the message has $.content, which is not expected"),
         "{failed}"
     );
     let updated = bench.run("check --no-derive --update");

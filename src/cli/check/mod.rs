@@ -11,6 +11,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use obverse::check::{self, Effort, Fixture, Found};
 
 use super::problem::Problem;
+use super::progress::Progress;
 use super::report::{Format, Report};
 use super::source::SourceArgs;
 use super::status::{Status, Stop};
@@ -116,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let mut report = Report::new(args.format, "check");
     let mut times: Vec<(String, Duration)> = Vec::new();
     let mut changed: Vec<(Found, Fixture)> = Vec::new();
+    let progress = Progress::of(tasks.len());
     let work = |task: &Task| subjects.perform(args, task);
     let halted = bulk::spread_over(args.jobs, &tasks, &work, |mut done: Done| {
         if let Some(change) = done.change.take().filter(|_| args.update) {
@@ -125,12 +127,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             changed.push(change);
         }
         times.push((done.outcome.name.clone(), done.took));
-        report.result(&done.outcome).map_err(Halt::Output)?;
+        progress.finished(&done.outcome.name);
+        progress
+            .aside(|| report.result(&done.outcome))
+            .map_err(Halt::Output)?;
         if args.fail_fast && done.outcome.failed() {
             return Err(Halt::FirstFailure);
         }
         Ok(())
     });
+    drop(progress);
     if let Err(Halt::Output(error)) = halted {
         return Err(Stop::Output(error));
     }
