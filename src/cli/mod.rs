@@ -16,6 +16,7 @@ mod parse;
 mod problem;
 mod render;
 mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -51,6 +52,7 @@ enum Verb {
     Render(render::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -71,6 +73,7 @@ pub(crate) fn main() -> Status {
         Verb::Render(args) => render::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,
