@@ -20,6 +20,7 @@ mod progress;
 mod project;
 mod render;
 mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -57,6 +58,7 @@ enum Verb {
     New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -79,6 +81,7 @@ pub(crate) fn main() -> Status {
         Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,

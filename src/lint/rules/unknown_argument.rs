@@ -55,7 +55,7 @@ fn unknown(
             quote(key)
         );
         let mut diagnostic = subject.at_key(&RULE, &path, message);
-        let near = nearest(key, known).filter(|near| !members.contains_key(*near));
+        let near = nearest(key, known).filter(|near| !members.contains_key(near));
         diagnostic.hint = Some(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it reads {}", known.join(", ")),
