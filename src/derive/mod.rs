@@ -32,6 +32,7 @@ mod supports;
 mod text;
 mod tool_calls;
 mod turn_end;
+mod unasked;
 mod verify;
 
 use std::sync::Arc;
