@@ -41,25 +41,10 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
     }
     let ends = turn_ends(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(calls, &ends, analysis.dialect.arguments);
+        let region = call_region(analysis, calls, &ends);
         fields.insert("tool_calls".to_owned(), region);
     }
-    // An end of the implicit field where nothing is open passes over what a response may begin with.
-    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let closes = ends
-        .iter()
-        .map(|end| end_pattern(end))
-        .chain(beginning.map(slot::pattern));
-    fields.insert(
-        "content".to_owned(),
-        FieldDocument {
-            open: analysis.content.open.clone().map(Delimiter::literal),
-            close: alternatives(closes.collect())
-                .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
-            content: Some("text".to_owned()),
-            ..FieldDocument::default()
-        },
-    );
+    fields.insert("content".to_owned(), content_region(analysis, &ends));
     let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
     // What the chat template needs to find in a message without content, so that it can be rendered again.
     defaults.extend(
@@ -73,6 +58,34 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
         defaults,
         start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
         fields,
+    }
+}
+
+fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let ends = ends
+        .iter()
+        .map(|end| end_pattern(end))
+        .chain(beginning.map(slot::pattern));
+    let end = alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
+    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) if marker.is_empty() => {
+            let name = name(analysis, calls);
+            Some(format!("(?={})", next_call(calls, &name)))
+        }
+        (Some(marker), Some(_)) => Some(format!("{}\\s*", slot::pattern(marker))),
+        _ => None,
+    };
+    let close = match (end, before_calls) {
+        (Some(end), Some(before_calls)) => Some(format!("(?:{before_calls}|{end})")),
+        (end, before_calls) => end.or(before_calls),
+    };
+    FieldDocument {
+        open: analysis.content.open.clone().map(Delimiter::literal),
+        close: close.map(Delimiter::pattern),
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
     }
 }
 
@@ -161,70 +174,98 @@ fn optional_after(marker: &str) -> String {
     }
 }
 
-fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDocument {
+fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &[&str]) -> FieldDocument {
+    let name = name(analysis, calls);
+    let region = FieldDocument {
+        open: Some(opening(calls, &name)),
+        close: closing(calls, ends, &name),
+        repeats: true,
+        ..FieldDocument::default()
+    };
     match &calls.shape {
         Shape::Array(members) => FieldDocument {
-            open: Some(opening(calls, String::new())),
-            close: closing(calls, ends),
+            repeats: false,
             content: Some("json".to_owned()),
             transform: Some(call_transform(members, "")),
             transform_each: true,
-            ..FieldDocument::default()
+            ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
             bare_object(calls, members, ends)
         }
         Shape::Object(members) => FieldDocument {
-            open: Some(opening(calls, String::new())),
-            close: closing(calls, ends),
-            repeats: true,
             content: Some("json".to_owned()),
             transform: Some(call_transform(members, "content.")),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Tagged { between } => FieldDocument {
-            open: Some(opening(calls, name_pattern(between, between))),
-            close: closing(calls, ends),
-            repeats: true,
+        Shape::Tagged { .. } => FieldDocument {
             content: Some(
-                match form {
+                match analysis.dialect.arguments {
                     ArgumentsForm::Object => "json",
                     ArgumentsForm::JsonText => "text",
                 }
                 .to_owned(),
             ),
             transform: Some(named_call(calls)),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Dialect { between, json } => FieldDocument {
-            open: Some(opening(
-                calls,
-                name_pattern(between, &format!("{between}{{")),
-            )),
-            close: closing(calls, ends),
-            repeats: true,
+        Shape::Dialect { json, .. } => FieldDocument {
             content: Some("json".to_owned()),
             content_args: dialect_arguments(json),
             transform: Some(named_call(calls)),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Tags { between, argument } => {
-            let after = format!("{between}{}", argument.open);
-            let name = name_pattern(between, &after);
+        Shape::Tags { argument, .. } => {
             let (open, close) = match listed::delimiters(calls, &name) {
-                Some((open, close)) => (open, Some(close)),
-                None => (opening(calls, name), closing(calls, ends)),
+                Some((open, close)) => (Some(open), Some(close)),
+                None => (region.open, region.close),
             };
             FieldDocument {
-                open: Some(open),
+                open,
                 close,
-                repeats: true,
                 content: Some("xml-inline".to_owned()),
                 content_args: tags::content_args(argument),
                 transform: Some(named_call(calls)),
-                ..FieldDocument::default()
+                ..region
             }
         }
+    }
+}
+
+/// A pattern for the name and what stands between it and the arguments; empty where the name is not part of what opens a
+/// call.
+fn name(analysis: &Analysis, calls: &ToolCalls) -> String {
+    let (between, after) = match &calls.shape {
+        Shape::Array(_) | Shape::Object(_) => return String::new(),
+        Shape::Tagged { between } => (between, between.clone()),
+        Shape::Dialect { between, .. } => (between, format!("{between}{{")),
+        Shape::Tags { between, argument } => (between, format!("{between}{}", argument.open)),
+    };
+    // A word that stands where a name would, and opens another field, is no name.
+    let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    let taken: String = others
+        .chain(&analysis.content.open)
+        .filter_map(|open| open.strip_prefix(calls.call.0.trim()))
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        .map(|word| format!("(?!{}\\b)", text::escape(word)))
+        .collect();
+    format!("{taken}{}", name_pattern(between, &after))
+}
+
+/// A pattern for what opens a call, its arguments' first sign included where that is known, that captures nothing: what is
+/// captured where a region closes would be in nobody's scope.
+fn next_call(calls: &ToolCalls, name: &str) -> String {
+    let brace = match &calls.shape {
+        Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
+        _ => "",
+    };
+    let marker = slot::pattern(calls.call.0.trim());
+    let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
+    if open.contains(slot::SAME_NAME) {
+        open.replace("(?P<name>", "(")
+            .replace(slot::SAME_NAME, "\\1")
+    } else {
+        open.replace("(?P<name>", "(?:")
     }
 }
 
@@ -304,7 +345,7 @@ fn push_space(pattern: &mut String) {
 }
 
 /// What opens a region of calls: a literal if nothing but one marker does.
-fn opening(calls: &ToolCalls, name: String) -> Delimiter {
+fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
     let section = calls.section.0.trim();
     let marker = if name.is_empty() {
         calls.call.0.trim()
@@ -335,13 +376,12 @@ fn name_pattern(between: &str, after: &str) -> String {
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
-fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
+fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
         let next = match &calls.shape {
             Shape::Array(_) => String::new(),
-            // What is captured here would be in nobody's scope.
-            _ => slot::pattern(calls.call.0.trim()).replace("(?P<id>", "(?:"),
+            _ => next_call(calls, name),
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
     }
