@@ -79,7 +79,8 @@ impl Bench<'_> {
             let (prefix, response) = full.split_at(start);
             (prefix.to_owned(), response.to_owned())
         });
-        let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        let mut splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        splits.dedup();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
             Outcome::Failed(found) => self.tell_apart(context, found, full),
@@ -300,12 +301,7 @@ impl Bench<'_> {
             return (Value::Object(message), Some(error.to_string()));
         }
         for size in [1, 7] {
-            let characters: Vec<char> = response.chars().collect();
-            let pieces: Vec<String> = characters
-                .chunks(size)
-                .map(|piece| piece.iter().collect())
-                .collect();
-            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
+            let cut = self.parse_in(prefix, pieces(response, size), tools);
             if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");
                 return (Value::Object(whole.0), Some(error));
@@ -340,6 +336,13 @@ impl Bench<'_> {
             Err(error) => (parser.message().clone(), Err(Box::new(error))),
         }
     }
+}
+
+/// A text in pieces of so many characters.
+fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
+    let ends = starts().skip(1).chain(std::iter::once(text.len()));
+    starts().zip(ends).map(|(start, end)| &text[start..end])
 }
 
 /// The message with the ids of `written` where its calls have none.
@@ -408,4 +411,16 @@ fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
         .into_iter()
         .filter_map(|(_, words)| rendered.find(words.first()?))
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_counted_in_characters() {
+        assert_eq!(pieces("aéb", 1).collect::<Vec<_>>(), ["a", "é", "b"]);
+        assert_eq!(pieces("aéb", 2).collect::<Vec<_>>(), ["aé", "b"]);
+        assert_eq!(pieces("", 2).count(), 0);
+    }
 }
