@@ -17,6 +17,7 @@ mod problem;
 mod progress;
 mod render;
 mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -52,6 +53,7 @@ enum Verb {
     Render(render::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -72,6 +74,7 @@ pub(crate) fn main() -> Status {
         Verb::Render(args) => render::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,

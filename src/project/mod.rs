@@ -36,6 +36,7 @@ pub const FILE: &str = "obverse.toml";
 
 /// The file as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Written {
     /// What belongs to which response templates.
@@ -48,27 +49,33 @@ pub struct Written {
 
 /// What belongs to some response templates.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TemplateEntry {
     /// Globs for the response templates, or the `tokenizer_config.json` files that hold them.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub files: Vec<Spanned<String>>,
     /// Globs for files that are none although `files` matches them.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub exclude: Vec<Spanned<String>>,
     /// The chat template: a `.jinja` file, a `tokenizer_config.json` or a model folder. `{name}` is the name of the response
     /// template's file without its extension.
     pub chat_template: Option<String>,
     /// Globs for the fixtures of such a response template, with `{name}` as above.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub fixtures: Vec<Spanned<String>>,
 }
 
 /// What the linter does.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LintEntry {
     /// Codes whose findings are errors; `warnings` stands for all that are warnings.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub deny: Vec<Spanned<String>>,
     /// Findings that are meant.
     #[serde(default)]
@@ -77,13 +84,17 @@ pub struct LintEntry {
 
 /// A finding that is meant.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AllowEntry {
     /// The code.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub code: Spanned<String>,
     /// Globs for the response templates; absent means all.
+    #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
     pub files: Option<Vec<Spanned<String>>>,
     /// Why it is meant. A reason is required.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub reason: Spanned<String>,
 }
 
