@@ -132,6 +132,13 @@ pub struct Belongings {
     pub fixtures: Vec<PathBuf>,
 }
 
+impl Template {
+    /// Whether a path from the root is that of such a response template.
+    fn takes(&self, relative: &Path) -> bool {
+        self.included.is_match(relative) && !self.excluded.is_match(relative)
+    }
+}
+
 impl Project {
     /// Reads the text of an `obverse.toml` that lies in the folder `root`.
     ///
@@ -211,9 +218,9 @@ impl Project {
         let mut found: Vec<PathBuf> = Vec::new();
         for template in &self.templates {
             for path in files::find(&self.root, &template.files) {
-                let is_one = self.relative(&path).is_some_and(|relative| {
-                    template.included.is_match(&relative) && !template.excluded.is_match(&relative)
-                });
+                let is_one = self
+                    .relative(&path)
+                    .is_some_and(|relative| template.takes(&relative));
                 if is_one && !found.contains(&path) {
                     found.push(path);
                 }
@@ -227,9 +234,10 @@ impl Project {
         let Some(relative) = self.relative(path) else {
             return Belongings::default();
         };
-        let entry = self.templates.iter().find(|template| {
-            template.included.is_match(&relative) && !template.excluded.is_match(&relative)
-        });
+        let entry = self
+            .templates
+            .iter()
+            .find(|template| template.takes(&relative));
         let Some(entry) = entry else {
             return Belongings::default();
         };
@@ -243,6 +251,18 @@ impl Project {
                 .map(|path| self.root.join(named(path))),
             fixtures: files::find(&self.root, &globs),
         }
+    }
+
+    /// The folder in which a response template's fixtures are, or would be: what stands before the first sign of a glob.
+    pub fn fixture_folder(&self, path: &Path) -> Option<PathBuf> {
+        let relative = self.relative(path)?;
+        let entry = self
+            .templates
+            .iter()
+            .find(|template| template.takes(&relative))?;
+        let name = path.file_stem()?.to_string_lossy();
+        let glob = entry.fixtures.first()?.replace("{name}", &name);
+        Some(self.root.join(files::literal_folder(&glob)))
     }
 
     /// Whether a finding about a response template is meant.
