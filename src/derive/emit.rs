@@ -9,57 +9,106 @@ use indexmap::IndexMap;
 use super::analysis::Analysis;
 use super::arguments::{ArgumentTag, JsonDialect};
 use super::cut::{Members, Shape};
+use super::finding::Finding;
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
 use super::tool_calls::ToolCalls;
 use super::{slot, text};
-use crate::response_template::{Delimiter, Document, FieldDocument};
+use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
 use crate::value::{Map, Value};
 
 /// The field for reasoning where the template reads none back; the name that every engine takes.
 const REASONING_FIELD: &str = "thinking";
 
-/// The field that the reasoning goes to.
-pub(super) fn reasoning_field(analysis: &Analysis) -> &str {
-    analysis
-        .dialect
-        .reasoning_key
-        .as_deref()
-        .unwrap_or(REASONING_FIELD)
+/// What a response template is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
+    served: bool,
+    /// How a pattern says that the text ends.
+    end_of_text: &'static str,
 }
 
-pub(super) fn emit(analysis: &Analysis) -> Document {
+impl Target {
+    /// What all of the engines take.
+    pub(super) fn of(engines: &[Engine]) -> Self {
+        Self {
+            served: engines.iter().any(|engine| engine.is_server()),
+            // `$` stands before a final line feed as well, but not where all white space is taken before it.
+            end_of_text: if engines.contains(&Engine::Vllm) {
+                "$"
+            } else {
+                "\\Z"
+            },
+        }
+    }
+}
+
+/// The field that the reasoning goes to.
+pub(super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
+    let key = analysis.dialect.reasoning_key.as_deref();
+    key.filter(|_| !target.served).unwrap_or(REASONING_FIELD)
+}
+
+/// What the chat template needs to find in a message without content, so that it can be rendered again.
+fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
+    let content = analysis.dialect.no_content.value();
+    content.filter(|_| !target.served)
+}
+
+/// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
+pub(super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let (Some(key), Some(_)) = (&analysis.dialect.reasoning_key, &analysis.reasoning)
+        && reasoning_field(analysis, target) != key
+    {
+        findings.push(Finding::info(
+            "reasoning-renamed",
+            format!(
+                "the engines take no field {key}: the reasoning is parsed into {REASONING_FIELD}, and is to be renamed before the message is appended, since the chat template reads {key}"
+            ),
+        ));
+    }
+    if analysis.dialect.no_content.value() != default_content(analysis, target) {
+        findings.push(Finding::info(
+            "content-left-out",
+            "the engines take no default for content: a message with calls alone is parsed without it, and is to be given an empty one before it is appended, which the chat template asks for",
+        ));
+    }
+    findings
+}
+
+pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         fields.insert(
-            reasoning_field(analysis).to_owned(),
+            reasoning_field(analysis, target).to_owned(),
             reasoning_region(reasoning),
         );
     }
     let ends = turn_ends(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(calls, &ends, analysis.dialect.arguments);
+        let region = call_region(calls, &ends, analysis.dialect.arguments, target);
         fields.insert("tool_calls".to_owned(), region);
     }
+    let default = default_content(analysis, target);
+    // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
+    // models write it before a marker, and a default are texts as well, and must add nothing.
+    let joined = analysis.calls.is_some() && !target.served;
     fields.insert(
         "content".to_owned(),
         FieldDocument {
             open: analysis.content.open.clone().map(Delimiter::literal),
             close: any_of(&ends)
                 .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
+            repeats: joined,
+            join: joined.then(String::new),
             content: Some("text".to_owned()),
             ..FieldDocument::default()
         },
     );
     let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
-    // What the chat template needs to find in a message without content, so that it can be rendered again.
-    defaults.extend(
-        analysis
-            .dialect
-            .no_content
-            .value()
-            .map(|value| ("content".to_owned(), value)),
-    );
+    defaults.extend(default.map(|value| ("content".to_owned(), value)));
     Document {
         defaults,
         start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
@@ -120,7 +169,12 @@ fn any_of(literals: &[&str]) -> Option<String> {
     }
 }
 
-fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDocument {
+fn call_region(
+    calls: &ToolCalls,
+    ends: &[&str],
+    form: ArgumentsForm,
+    target: Target,
+) -> FieldDocument {
     match &calls.shape {
         Shape::Array(members) => FieldDocument {
             open: Some(opening(calls, String::new())),
@@ -131,7 +185,7 @@ fn call_region(calls: &ToolCalls, ends: &[&str], form: ArgumentsForm) -> FieldDo
             ..FieldDocument::default()
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
-            bare_object(calls, members, ends)
+            bare_object(calls, members, ends, target.end_of_text)
         }
         Shape::Object(members) => FieldDocument {
             open: Some(opening(calls, String::new())),
@@ -260,18 +314,27 @@ fn optional_space(space: &str) -> String {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocument {
+fn bare_object(
+    calls: &ToolCalls,
+    members: &Members,
+    ends: &[&str],
+    end_of_text: &str,
+) -> FieldDocument {
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
     let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
     let end = match stop(calls, ends, &head) {
-        Some(stop) => format!("(?:{stop}|\\Z)"),
-        None => "\\Z".to_owned(),
+        Some(stop) => format!("(?:{stop}|{end_of_text})"),
+        None => end_of_text.to_owned(),
     };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
-        close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
+        // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
+        close: Some(Delimiter::pattern(format!(
+            "{}{end}",
+            loose_json(after).trim_start_matches("\\s*")
+        ))),
         repeats: true,
         content: Some("json".to_owned()),
         transform: Some(call_object(

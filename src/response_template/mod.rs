@@ -2,11 +2,12 @@
 //!
 //! A response template is accepted exactly where `load_response_template` of transformers 5.23 accepts it, odd ones
 //! included, and means the same. [`ResponseTemplate`] is the compiled form that a parser runs; [`Document`] is the plain
-//! form to fill in and to write; [`config`] finds and stores it.
+//! form to fill in and to write; [`config`] finds and stores it; [`Engine`] is what runs it, which may take less.
 
 pub mod config;
 mod delimiter;
 mod document;
+mod engine;
 mod findings;
 mod nearest;
 mod validate;
@@ -14,6 +15,7 @@ mod validate;
 use std::fmt;
 
 pub use document::{Delimiter, Document, FieldDocument};
+pub use engine::{Engine, UnknownEngine};
 
 use crate::content::{Content, Transform};
 use crate::diagnostic::Diagnostic;
