@@ -12,6 +12,7 @@
 //!   template for it and verifies that it brings messages back;
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
+//! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
 //!
@@ -35,6 +36,7 @@
 //! ```
 
 pub mod chat_template;
+pub mod check;
 pub mod content;
 pub mod derive;
 pub mod diagnostic;

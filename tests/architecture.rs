@@ -18,7 +18,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("parser", &["pattern", "content", "response_template"]),
     ("chat_template", &[]),
     ("derive", &["chat_template", "response_template", "parser"]),
-    ("check", &["chat_template", "response_template", "parser"]),
+    (
+        "check",
+        &["chat_template", "derive", "response_template", "parser"],
+    ),
     ("tui", &["parser", "derive", "check"]),
     (
         "cli",

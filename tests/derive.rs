@@ -197,6 +197,11 @@ fn calls_in_every_shape() {
             ToolsMode::TagWithTagged,
             "{% for c in m.tool_calls %}<call={{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{% endfor %}</call>{% endfor %}",
         ),
+        (
+            "keywords, in a list without a marker for each call",
+            ToolsMode::TagWithTagged,
+            "{% if m.tool_calls %}<calls>[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={% if v is string %}'{{ v }}'{% else %}{{ v | tojson }}{% endif %}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]</calls>{% endif %}",
+        ),
     ];
     for (what, mode, calls) in shapes {
         let derivation = turns(&format!("{{{{ m.content }}}}{calls}"), "<bot>");
@@ -211,6 +216,56 @@ fn calls_in_every_shape() {
             derivation.cases.iter().any(|case| calling(&case)),
             "{what}: no case of two calls"
         );
+    }
+}
+
+/// `f(a, b)` in prose or code opens no call, though in a list of calls it does.
+#[test]
+fn prose_is_no_call_in_a_list() {
+    let derivation = turns(
+        "{{ m.content }}{% if m.tool_calls %}[[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]]{% endif %}",
+        "<bot>",
+    );
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
+    let response = "f(a=1), g(b=2) [[f(a=1), g()]]<end>";
+    let message = parse_response(response, template, "", &[]).expect("parsed");
+    assert_eq!(
+        json::to_string(&Value::Object(message)),
+        r#"{"role": "assistant", "content": "f(a=1), g(b=2)", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": "1"}}}, {"type": "function", "function": {"name": "g", "arguments": {}}}]}"#
+    );
+}
+
+#[test]
+fn arguments_in_words_that_no_parser_knows_are_inexpressible() {
+    let calls = |value: &str| {
+        format!(
+            "{{{{ m.content }}}}{{% for c in m.tool_calls %}}<call {{{{ c.function.name }}}}>{{% for k, v in c.function.arguments.items() %}}<{{{{ k }}}}>{{{{ {value} }}}}</{{{{ k }}}}>{{% endfor %}}</call>{{% endfor %}}"
+        )
+    };
+    for (value, lost) in [
+        (
+            "('\"' ~ v ~ '\"') if v is string else v | string",
+            r#"[1, "two", null]"#,
+        ),
+        (
+            "v | replace('\\\\', '\\\\\\\\') | replace('\\n', '\\\\n') if v is string else v | tojson",
+            r#""two\nlines""#,
+        ),
+    ] {
+        let report = turns(&calls(value), "<bot>").report;
+        assert_eq!(
+            report.verdict,
+            Verdict::Inexpressible,
+            "{value}: {report:#?}"
+        );
+        let shown = report.findings.iter().any(|finding| {
+            finding.code == "inexpressible"
+                && finding
+                    .counterexample
+                    .as_ref()
+                    .is_some_and(|example| json::to_string(&example.message).contains(lost))
+        });
+        assert!(shown, "{value}: {:#?}", report.findings);
     }
 }
 

@@ -1,6 +1,5 @@
 //! What the verbs write for programs: values, as JSON whose spelling is Python's.
 
-use obverse::parser::{Event, ParseError};
 use obverse::value::json::{self, Format};
 use obverse::value::{Map, Value};
 
@@ -29,58 +28,12 @@ pub(crate) fn pretty(value: &Value) -> String {
     text
 }
 
-/// An event as the reference's dict.
-pub(crate) fn event(event: &Event<'_>) -> Map {
-    let kind = |name: &str| Value::from(name);
-    let text = |text: &str| Value::from(text);
-    match event {
-        Event::RegionOpen { field } => {
-            object([("type", kind("region_open")), ("field", text(field))])
-        }
-        Event::RegionChunk {
-            field,
-            text: chunk,
-            dirty,
-        } => object([
-            ("type", kind("region_chunk")),
-            ("field", text(field)),
-            ("text", text(chunk)),
-            ("dirty", Value::from(*dirty)),
-        ]),
-        Event::RegionClose { field, value } => object([
-            ("type", kind("region_close")),
-            ("field", text(field)),
-            ("value", value.as_ref().clone()),
-        ]),
-        Event::RegionError { field, error } => object([
-            ("type", kind("region_error")),
-            ("field", text(field)),
-            ("error", Value::from(parse_error(error))),
-        ]),
-    }
-}
-
 /// An error as the object that stands under `error`.
 pub(crate) fn error(kind: &str, message: &str) -> Map {
     object([
         ("kind", Value::from(kind)),
         ("message", Value::from(message)),
     ])
-}
-
-/// A region that did not parse, as the object that stands under `error`.
-pub(crate) fn parse_error(parse_error: &ParseError) -> Map {
-    let mut members = error(parse_error.kind.name(), &parse_error.message);
-    let mut add = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            members.insert(key.to_owned(), value);
-        }
-    };
-    add("field", parse_error.field.as_deref().map(Value::from));
-    add("span", parse_error.span.clone().map(span));
-    add("raw", parse_error.raw.as_deref().map(Value::from));
-    add("hint", parse_error.hint.as_deref().map(Value::from));
-    members
 }
 
 /// The members of the object on one line of input.
@@ -159,29 +112,4 @@ pub(crate) fn span(span: std::ops::Range<usize>) -> Value {
 /// A count or an offset.
 pub(crate) fn number(number: usize) -> Value {
     Value::from(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_are_written_as_serde_writes_them() {
-        let region = Event::RegionClose {
-            field: "a".into(),
-            value: std::borrow::Cow::Owned(Value::from("b")),
-        };
-        let chunk = Event::RegionChunk {
-            field: "a".into(),
-            text: "b".into(),
-            dirty: true,
-        };
-        let open = Event::RegionOpen { field: "a".into() };
-        for case in [region, chunk, open] {
-            assert_eq!(
-                Format::compact().write(&Value::Object(event(&case))),
-                serde_json::to_string(&case).unwrap()
-            );
-        }
-    }
 }

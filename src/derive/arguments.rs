@@ -1,17 +1,39 @@
 //! How are arguments written that are not JSON? In a dialect of it, or each in tags of its own with its key and its value.
 
-use super::slot;
-use super::text::{self, Repeated};
 use std::ops::Range;
 
-use crate::value::Map;
+use super::limit::Limit;
+use super::probe::Assistant;
+use super::slot;
+use super::text::{self, Repeated};
+use crate::value::{Map, Value};
 
 /// What stands around the key and the value of each argument, white space included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArgumentTag {
     pub(super) open: String,
-    /// Between key and value: usually one literal, several where it tells the value's type.
-    pub(super) between: Vec<String>,
+    /// Around the value: usually one way, several where it tells the value's type. That of a string comes first.
+    pub(super) value: Vec<Around>,
+    /// Between two arguments, beside their own.
+    pub(super) separator: String,
+    /// The values that are not written in a way in which they can be read.
+    pub(super) unread: Unread,
+}
+
+/// Values that are written neither as their own text nor as JSON, each with one as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Unread {
+    /// Texts with signs that are escaped.
+    pub(super) texts: Option<String>,
+    pub(super) arrays: Option<String>,
+    pub(super) objects: Option<String>,
+}
+
+/// What stands around the value of an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Around {
+    /// Between key and value.
+    pub(super) between: String,
     /// After the value; [`slot::KEY`] stands in it where the key is said again.
     pub(super) close: String,
 }
@@ -106,8 +128,12 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
     // A closing tag that says the key again differs from argument to argument in nothing else.
     let middle = middle.replacen(first.as_str(), &slot::KEY.to_string(), 1);
     let after = text[at..].replacen(second.as_str(), &slot::KEY.to_string(), 1);
-    let Repeated { each, before, .. } = text::repeated(before, &middle, &after);
-    let (open, close) = each;
+    let Repeated {
+        each: (open, close),
+        before,
+        separator,
+        ..
+    } = text::repeated(before, &middle, &after);
     let end = at
         + close.len()
         + if close.contains(slot::KEY) {
@@ -116,35 +142,108 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
             0
         };
     // A tag named by its key opens with nothing but the bracket, which a comparison of whole brackets does not cut out.
-    let (before, open) = match (
-        open.is_empty(),
-        text::before_open_bracket(&before, before.len()),
-    ) {
-        (true, bracket) => (before[..bracket].to_owned(), before[bracket..].to_owned()),
-        _ => (before, open),
+    let (before, open) = if open.is_empty() && separator.trim().is_empty() {
+        let bracket = text::before_open_bracket(&before, before.len());
+        (before[..bracket].to_owned(), before[bracket..].to_owned())
+    } else {
+        (before, open)
     };
     let argument = ArgumentTag {
         open,
-        between: vec![between.to_owned()],
-        close,
+        value: vec![Around {
+            between: between.to_owned(),
+            close,
+        }],
+        separator,
+        unread: Unread::default(),
     };
     Some((Tags { before, argument }, end))
 }
 
 impl ArgumentTag {
-    /// Adds what stands between key and value in `text`, where the one argument is written as other types are.
-    pub(super) fn learn(&mut self, text: &str, key: &str, value: &str) {
-        let between = text
-            .split_once(&format!("{}{key}", self.open))
-            .and_then(|(_, rest)| rest.split_once(value))
-            .map(|(between, _)| between.to_owned());
-        if let Some(between) = between
-            && !between.is_empty()
-            && !self.between.contains(&between)
-        {
-            self.between.push(between);
+    /// What follows the one argument of a call, a text.
+    pub(super) fn rest<'t>(&self, said: &'t str, key: &str, text: &str) -> Option<&'t str> {
+        let close = self.value.first()?.close.replace(slot::KEY, key);
+        self.after_key(said, key)?
+            .split_once(text)?
+            .1
+            .strip_prefix(&close)
+    }
+
+    /// Adds what stands around a value of another type than text, the one argument of a call that goes on with `rest`.
+    pub(super) fn learn(&mut self, said: &str, key: &str, value: &str, rest: &str) {
+        let Some((between, after)) = self
+            .after_key(said, key)
+            .and_then(|said| said.split_once(value))
+        else {
+            return;
+        };
+        let Some(close) = after.strip_suffix(rest) else {
+            return;
+        };
+        let found = Around {
+            between: between.to_owned(),
+            close: close.replacen(key, &slot::KEY.to_string(), 1),
+        };
+        if !between.is_empty() && !self.value.contains(&found) {
+            self.value.push(found);
         }
     }
+
+    /// How the value of the one argument is written of a call that goes on with `rest`.
+    pub(super) fn written<'t>(&self, said: &'t str, key: &str, rest: &str) -> Option<&'t str> {
+        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        self.value.iter().find_map(|Around { between, close }| {
+            said.strip_prefix(between.as_str())?
+                .strip_suffix(close.replace(slot::KEY, key).as_str())
+        })
+    }
+
+    fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {
+        let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
+        Some(rest)
+    }
+}
+
+impl Unread {
+    /// What of the arguments no response template reads.
+    pub(super) fn limits(&self) -> Vec<Limit> {
+        let limit = |written: &Option<String>, what, is_in| {
+            let written = written.as_ref()?;
+            let text = format!("{what}, like {written:?}");
+            Some(Limit { text, is_in })
+        };
+        let found = [
+            limit(
+                &self.texts,
+                "signs in the text of an argument are escaped, which no content parser undoes",
+                |message| any_argument(message, |value| value.as_str().is_some_and(is_escaped)),
+            ),
+            limit(
+                &self.arrays,
+                "an argument that is a list is not written as JSON, and no content parser reads it",
+                |message| any_argument(message, |value| matches!(value, Value::Array(_))),
+            ),
+            limit(
+                &self.objects,
+                "an argument that is an object is not written as JSON, and no content parser reads it",
+                |message| any_argument(message, |value| matches!(value, Value::Object(_))),
+            ),
+        ];
+        found.into_iter().flatten().collect()
+    }
+}
+
+fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
+    message
+        .calls
+        .iter()
+        .any(|call| call.arguments.values().any(is))
+}
+
+/// Whether a text has signs that are escaped where any are.
+fn is_escaped(text: &str) -> bool {
+    text.contains(['\\', '\'', '"', '\n'])
 }
 
 #[cfg(test)]
@@ -188,8 +287,11 @@ mod tests {
         .unwrap();
         assert_eq!(tags.before, ">\n");
         assert_eq!(tags.argument.open, "<p=");
-        assert_eq!(tags.argument.between, [">\n"]);
-        assert_eq!(tags.argument.close, "\n</p>\n");
+        let around = Around {
+            between: ">\n".to_owned(),
+            close: "\n</p>\n".to_owned(),
+        };
+        assert_eq!(tags.argument.value, [around]);
     }
 
     #[test]
@@ -197,9 +299,43 @@ mod tests {
         let (tags, end) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
         assert_eq!(tags.argument.open, "<");
-        assert_eq!(tags.argument.close, format!("</{}>", slot::KEY));
+        assert_eq!(tags.argument.value[0].close, format!("</{}>", slot::KEY));
         let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
         assert_eq!(end, written.len());
+    }
+
+    #[test]
+    fn reads_keywords_and_learns_how_a_number_is_written() {
+        let arguments = probe::call(0).arguments;
+        let text = "(harbor='opal drift', timber='violet mast')]";
+        let (
+            Tags {
+                before,
+                mut argument,
+            },
+            end,
+        ) = tags(text, &arguments).unwrap();
+        assert_eq!((before.as_str(), &text[end..]), ("(", ")]"));
+        assert_eq!(
+            (argument.open.as_str(), argument.separator.as_str()),
+            ("", ", ")
+        );
+        let rest = argument.rest("f(harbor='opal drift')]", "harbor", "opal drift");
+        assert_eq!(rest, Some(")]"));
+        argument.learn("f(harbor=7)]", "harbor", "7", ")]");
+        let around = argument
+            .value
+            .iter()
+            .map(|a| (a.between.as_str(), a.close.as_str()));
+        assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
+        assert_eq!(
+            argument.written("f(harbor=[None])]", "harbor", ")]"),
+            Some("[None]")
+        );
+        assert_eq!(
+            argument.written("f(harbor='\\'')]", "harbor", ")]"),
+            Some("\\'")
+        );
     }
 
     #[test]

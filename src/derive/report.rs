@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::analysis::Analysis;
+use super::arguments::Around;
 use super::cut::Shape;
 use super::evidence::Evidence;
 use super::finding::Finding;
@@ -246,8 +247,16 @@ impl ToolsReport {
             close: calls.call.1.trim().to_owned(),
             argument: match &calls.shape {
                 Shape::Tags { argument, .. } => {
-                    let between = argument.between.join(" ");
-                    let tag = [&argument.open, &between, &argument.close];
+                    let around = |side: fn(&Around) -> &str| {
+                        let mut literals: Vec<&str> = argument.value.iter().map(side).collect();
+                        literals.dedup();
+                        literals.join(" ")
+                    };
+                    let tag = [
+                        argument.open.clone(),
+                        around(|value| &value.between),
+                        around(|value| &value.close),
+                    ];
                     Some(tag.map(|literal| slot::show(literal.trim())))
                 }
                 _ => None,

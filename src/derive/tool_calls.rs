@@ -1,7 +1,7 @@
 //! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
 
 use super::anchor::Anchor;
-use super::arguments::ArgumentTag;
+use super::arguments::{ArgumentTag, Unread};
 use super::cut::{Cut, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
@@ -12,7 +12,7 @@ use super::reasoning::Reasoning;
 use super::slot;
 use super::text::{self, Repeated};
 use crate::chat_template::RenderError;
-use crate::value::Value;
+use crate::value::{Value, json};
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +45,10 @@ impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
         match &self.shape {
-            Shape::Object(_)
-            | Shape::Array(_)
-            | Shape::Tagged { .. }
-            | Shape::Dialect { .. }
-            | Shape::Tags { .. } => Vec::new(),
+            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } | Shape::Dialect { .. } => {
+                Vec::new()
+            }
+            Shape::Tags { argument, .. } => argument.unread.limits(),
         }
     }
 
@@ -237,7 +236,7 @@ fn shows_arguments(full: &str, call: &Call) -> bool {
         .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
 }
 
-/// Looks at arguments that are no strings: some templates say so beside the key.
+/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
 fn learn_types(
     lab: &Lab<'_>,
     context: &Context,
@@ -245,24 +244,44 @@ fn learn_types(
     dialect: &Dialect,
     argument: &mut ArgumentTag,
 ) {
+    let call = probe::call_with(0, 1);
+    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
+        return;
+    };
+    let said = |value: &Value| {
+        let mut call = call.clone();
+        call.arguments.insert(key.clone(), value.clone());
+        let message = dialect.write(&Assistant::calling([call.clone()]));
+        let turn = lab.turn(context, &message).ok()?;
+        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+    };
+    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
+    let Some(rest) = argument.rest(&of_text, key, text) else {
+        return;
+    };
     for (value, written) in [
         (Value::from(8_675_309), "8675309"),
         (Value::Array(vec![Value::from(8_675_309)]), "[8675309]"),
     ] {
-        let mut call = probe::call_with(0, 1);
-        let Some((key, member)) = call.arguments.iter_mut().next() else {
-            continue;
-        };
-        *member = value;
-        let key = key.clone();
-        let name = call.name.clone();
-        let message = dialect.write(&Assistant::calling([call]));
-        if let Ok(turn) = lab.turn(context, &message)
-            && let Some(said) = anchor.turn(&turn.full, &name)
-        {
-            argument.learn(said, &key, written);
+        if let Some(said) = said(&value) {
+            argument.learn(&said, key, written, rest);
         }
     }
+    let unread = |value: Value| {
+        let said = said(&value)?;
+        let written = argument.written(&said, key, rest)?;
+        let is_read = match value.as_str() {
+            Some(text) => written == text,
+            None => json::parse(written).is_ok_and(|parsed| parsed == value),
+        };
+        (!is_read).then(|| written.to_owned())
+    };
+    let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
+    argument.unread = Unread {
+        texts: unread(Value::from("opal \\ ' \" \n drift")),
+        objects: unread(probe::object([("violet", array.clone())])),
+        arrays: unread(array),
+    };
 }
 
 /// Tells what belongs to each call from what belongs to all of them.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Serialize, Serializer};
 
 use crate::content::{ContentError, ContentErrorKind};
+use crate::value::{Map, Value};
 
 /// A response, or one region of it, that does not parse.
 ///
@@ -71,6 +72,26 @@ impl ParseError {
     /// the next call; after one of which it is true every further call fails.
     pub fn is_final(&self) -> bool {
         !matches!(self.kind, ErrorKind::Content(_) | ErrorKind::Merge)
+    }
+
+    /// The error as an object: `kind`, `message`, and as far as they are known `field`, `span` (start and end), `raw` and
+    /// `hint`.
+    pub fn to_map(&self) -> Map {
+        let mut members = Map::new();
+        let mut add = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                members.insert(key.to_owned(), value);
+            }
+        };
+        let offset = |at: usize| Value::from(i64::try_from(at).unwrap_or(i64::MAX));
+        let span = |span: &Range<usize>| vec![offset(span.start), offset(span.end)].into();
+        add("kind", Some(self.kind.name().into()));
+        add("message", Some(self.message.as_str().into()));
+        add("field", self.field.as_deref().map(Value::from));
+        add("span", self.span.as_ref().map(span));
+        add("raw", self.raw.as_deref().map(Value::from));
+        add("hint", self.hint.as_deref().map(Value::from));
+        members
     }
 
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

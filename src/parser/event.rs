@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::error::ParseError;
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// One step of a parse, as transformers' `ResponseParser` reports it; it serializes to the same dict, key order included.
 ///
@@ -54,6 +54,38 @@ impl Event<'_> {
         }
     }
 
+    /// The event as the reference's dict.
+    pub fn to_map(&self) -> Map {
+        let mut members = Map::new();
+        let mut add = |key: &str, value: Value| members.insert(key.to_owned(), value);
+        add("type", Value::from(self.type_name()));
+        add("field", Value::from(self.field()));
+        match self {
+            Self::RegionOpen { .. } => {}
+            Self::RegionChunk { text, dirty, .. } => {
+                add("text", Value::from(text.as_ref()));
+                add("dirty", Value::from(*dirty));
+            }
+            Self::RegionClose { value, .. } => {
+                add("value", value.as_ref().clone());
+            }
+            Self::RegionError { error, .. } => {
+                add("error", Value::from(error.to_map()));
+            }
+        }
+        members
+    }
+
+    /// The event's kind as it stands under `type`.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::RegionOpen { .. } => "region_open",
+            Self::RegionChunk { .. } => "region_chunk",
+            Self::RegionClose { .. } => "region_close",
+            Self::RegionError { .. } => "region_error",
+        }
+    }
+
     /// The same event, borrowing nothing.
     pub fn into_owned(self) -> Event<'static> {
         let owned = |field: Cow<'_, str>| Cow::Owned(field.into_owned());
@@ -82,20 +114,72 @@ impl Event<'_> {
 pub fn join_chunks<'a>(events: impl IntoIterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let mut joined: Vec<Event<'a>> = Vec::new();
     for event in events {
-        if let Event::RegionChunk { text, .. } = &event
-            && let Some(Event::RegionChunk { text: before, .. }) = joined.last_mut()
-        {
-            before.to_mut().push_str(text);
-        } else {
+        if !absorb(&mut joined, &event) {
             joined.push(event);
         }
     }
     joined
 }
 
+/// Adds an event to those before it as [`join_chunks`] would, keeping nothing borrowed; a chunk that is joined to the one
+/// before it allocates nothing of its own.
+pub fn push_joined(joined: &mut Vec<Event<'static>>, event: Event<'_>) {
+    if !absorb(joined, &event) {
+        joined.push(event.into_owned());
+    }
+}
+
+/// Adds a chunk's text to the chunk before it; whether the two are such.
+fn absorb(joined: &mut [Event<'_>], event: &Event<'_>) -> bool {
+    match (event, joined.last_mut()) {
+        (Event::RegionChunk { text, .. }, Some(Event::RegionChunk { text: before, .. })) => {
+            before.to_mut().push_str(text);
+            true
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::json::Format;
+
+    #[test]
+    fn a_map_is_written_as_serde_writes_the_event() {
+        let region = Event::RegionClose {
+            field: "a".into(),
+            value: Cow::Owned(Value::from("b")),
+        };
+        let chunk = Event::RegionChunk {
+            field: "a".into(),
+            text: "b".into(),
+            dirty: true,
+        };
+        let open = Event::RegionOpen { field: "a".into() };
+        for event in [region, chunk, open] {
+            let written = Format::compact().write(&Value::Object(event.to_map()));
+            assert_eq!(written, serde_json::to_string(&event).unwrap());
+        }
+    }
+
+    #[test]
+    fn events_are_joined_alike_one_by_one_and_together() {
+        let chunk = |text: &'static str| Event::RegionChunk {
+            field: "a".into(),
+            text: text.into(),
+            dirty: false,
+        };
+        let open = || Event::RegionOpen { field: "a".into() };
+        let events = [open(), chunk("x"), chunk("y"), open(), chunk("z")];
+        let together = join_chunks(events.clone());
+        let mut one_by_one = Vec::new();
+        for event in events {
+            push_joined(&mut one_by_one, event);
+        }
+        assert_eq!(together, [open(), chunk("xy"), open(), chunk("z")]);
+        assert_eq!(one_by_one, together);
+    }
 
     #[test]
     fn serializes_as_the_reference_spells_it() {

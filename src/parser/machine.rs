@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
+use super::merge::{is_empty, merge};
 use super::options::{OnError, Options};
-use super::watch::{Next, Side, Watch, next_delimiter};
+use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
+use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{ToolSchemas, process};
 use crate::pattern::{ByteSet, Captures, Window};
-use crate::response_template::{Field, ResponseTemplate};
+use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
@@ -54,6 +56,8 @@ pub(super) struct Machine {
     options: Options,
     /// What did not parse and was to be kept.
     malformed: Vec<ParseError>,
+    /// The delimiters since they were last taken, when they are asked for.
+    passed: Vec<Passed>,
     /// Regions that were closed.
     closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
@@ -146,6 +150,7 @@ impl Machine {
             idle: 0,
             options,
             malformed: Vec::new(),
+            passed: Vec::new(),
             closed: 0,
             stalled: false,
             ended: None,
@@ -159,6 +164,50 @@ impl Machine {
 
     pub(super) fn malformed(&self) -> &[ParseError] {
         &self.malformed
+    }
+
+    pub(super) fn take_passed(&mut self) -> Vec<Passed> {
+        std::mem::take(&mut self.passed)
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot<'_> {
+        let fields = self.template.fields();
+        let region = &self.region;
+        // Text that is never read is not kept either.
+        let fed = self.position.max(self.base + self.buffer.len());
+        let held = self.position - self.base;
+        Snapshot {
+            status: match () {
+                () if self.finalized => Status::Finalized,
+                () if self.ended.is_some() => Status::Ended,
+                () if self.stalled => Status::Stalled,
+                () => Status::Reading,
+            },
+            prefix_bytes: self.prefix_len,
+            fed,
+            position: self.position,
+            held: self.buffer.get(held..).unwrap_or_default(),
+            region: region
+                .field
+                .filter(|_| region.opened)
+                .map(|field| OpenRegion {
+                    field,
+                    name: &fields[field].name,
+                    captures: &region.captures,
+                    span: region.start..region.end,
+                }),
+            watched: self
+                .watched()
+                .iter()
+                .map(|&index| self.watches[index].snapshot(fields, self.position..fed))
+                .collect(),
+            usage: Usage {
+                region_bytes: region.end - region.start,
+                held_bytes: fed - self.position.saturating_sub(self.lookbehind).max(self.base),
+                regions: self.closed,
+            },
+            limits: self.options.limits,
+        }
     }
 
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
@@ -331,12 +380,12 @@ impl Machine {
 
     fn read(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         while !self.stalled {
-            let indices = match self.region.field {
-                Some(field) if self.template.implicit() != Some(field) => {
-                    self.closes[field].as_slice()
-                }
-                _ => &self.outside,
-            };
+            let indices = watched(
+                self.region.field,
+                &self.template,
+                &self.closes,
+                &self.outside,
+            );
             match next_delimiter(&mut self.watches, indices, window, self.position)
                 .map_err(|error| self.limit(window, error.to_string()))?
             {
@@ -365,6 +414,14 @@ impl Machine {
         let Range { start, end } = captures.span;
         self.read_to(window, start, sink)?;
         self.position = end;
+        if self.options.keep_delimiters {
+            let Watch { field, side, .. } = self.watches[watch];
+            self.passed.push(Passed {
+                field,
+                side,
+                span: start..end,
+            });
+        }
         self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
             let error = self.limit(window, format!(
@@ -555,8 +612,30 @@ impl Machine {
         Ok(())
     }
 
+    fn watched(&self) -> &[usize] {
+        watched(
+            self.region.field,
+            &self.template,
+            &self.closes,
+            &self.outside,
+        )
+    }
+
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
+    }
+}
+
+/// The watches that count while a region of the field is open.
+fn watched<'w>(
+    field: Option<usize>,
+    template: &ResponseTemplate,
+    closes: &'w [Option<usize>],
+    outside: &'w [usize],
+) -> &'w [usize] {
+    match field {
+        Some(field) if template.implicit() != Some(field) => closes[field].as_slice(),
+        _ => outside,
     }
 }
 
@@ -567,71 +646,4 @@ fn captured(window: &Window<'_>, captures: Captures) -> Map {
         .into_iter()
         .filter_map(|(name, span)| Some((name, Value::from(window.slice(span?)))))
         .collect()
-}
-
-/// Adds a region's value to what the message has of the field, and gives it back for the event.
-fn merge<'m>(
-    message: &'m mut Map,
-    place: &mut Option<usize>,
-    field: &Field,
-    value: Value,
-) -> Result<Cow<'m, Value>, String> {
-    let index = place.or_else(|| message.get_index_of(&field.name));
-    *place = index;
-    if let Some(separator) = &field.join {
-        let Value::String(text) = &value else {
-            return Err(format!(
-                "'join' needs each region to parse to a string, not to a {}; use a text content parser or drop 'join'",
-                value.type_name()
-            ));
-        };
-        match index.map(|index| &mut message[index]) {
-            None | Some(Value::Null) => {}
-            Some(Value::String(before)) => {
-                before.push_str(separator);
-                before.push_str(text);
-                return Ok(Cow::Owned(value));
-            }
-            Some(other) => {
-                return Err(format!(
-                    "'join' cannot append to the default, a {}",
-                    other.type_name()
-                ));
-            }
-        }
-    } else if field.repeats {
-        let index = index.unwrap_or_else(|| {
-            let empty = Value::Array(Vec::new());
-            message.insert_full(field.name.clone(), empty).0
-        });
-        return match &mut message[index] {
-            Value::Array(items) => {
-                items.push(value);
-                Ok(items.last().map_or(Cow::Owned(Value::Null), Cow::Borrowed))
-            }
-            other => Err(format!(
-                "'repeats' cannot append to the default, a {}; make it a list",
-                other.type_name()
-            )),
-        };
-    }
-    let index = match index {
-        Some(index) => {
-            message[index] = value;
-            index
-        }
-        None => message.insert_full(field.name.clone(), value).0,
-    };
-    Ok(Cow::Borrowed(&message[index]))
-}
-
-/// What the reference drops from a message: none, and empty strings, lists and objects.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
-    }
 }

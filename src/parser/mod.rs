@@ -8,14 +8,18 @@ mod error;
 mod event;
 mod limits;
 mod machine;
+mod merge;
 mod options;
+mod snapshot;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use error::{ErrorKind, ParseError};
-pub use event::{Event, join_chunks};
+pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;
+pub use merge::add_to_message;
 pub use options::{OnError, Options};
+pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
 
 use std::sync::Arc;
 
@@ -196,6 +200,17 @@ impl ResponseParser {
     /// is wrong with it. There are none but with [`OnError::Keep`].
     pub fn malformed(&self) -> &[ParseError] {
         self.machine.malformed()
+    }
+
+    /// What the parser is doing: the open region, the delimiters that it looks for, what it holds.
+    pub fn snapshot(&self) -> Snapshot<'_> {
+        self.machine.snapshot()
+    }
+
+    /// The delimiters that were read since the last call, in their order. There are none but with
+    /// [`Options::keep_delimiters`].
+    pub fn take_delimiters(&mut self) -> Vec<Passed> {
+        self.machine.take_passed()
     }
 
     fn deliver<T>(

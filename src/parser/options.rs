@@ -25,6 +25,8 @@ pub struct Options {
     pub limits: Limits,
     /// What becomes of a region that does not parse.
     pub on_error: OnError,
+    /// Whether to keep where each delimiter stands, for [`super::ResponseParser::take_delimiters`].
+    pub keep_delimiters: bool,
 }
 
 /// What becomes of a region whose text is not what its content parser, its transform or the merge takes. In neither case

@@ -1,15 +1,11 @@
 //! The boundary between the state machine and the matching engines: which delimiter comes next.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
+use super::snapshot::{Side, Waiting, Watched};
 use crate::pattern::{ByteSet, Captures, MatchError, Pattern, Progress, Search, Window};
-
-/// Which of a field's two delimiters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Side {
-    Open,
-    Close,
-}
+use crate::response_template::Field;
 
 /// One delimiter that is being looked for.
 ///
@@ -87,6 +83,29 @@ impl Watch {
     /// The bytes that the delimiter can begin with; `None` where they are not known.
     pub(super) fn first_bytes(&self) -> Option<ByteSet> {
         self.pattern.first_bytes()
+    }
+
+    /// What is known of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
+    /// what was passed over without asking it, says nothing.
+    pub(super) fn snapshot<'p>(&'p self, fields: &'p [Field], unread: Range<usize>) -> Watched<'p> {
+        Watched {
+            field: self.field,
+            name: &fields[self.field].name,
+            side: self.side,
+            pattern: &self.pattern,
+            waiting: match &self.state {
+                State::Pending { hold } if unread.contains(hold) => {
+                    Waiting::UnderWay { from: *hold }
+                }
+                State::Found(captures) if unread.contains(&captures.span.start) => {
+                    Waiting::Matched {
+                        span: captures.span.clone(),
+                        may_grow: self.waits(captures, unread.end),
+                    }
+                }
+                State::Pending { .. } | State::Found(_) => Waiting::Nothing,
+            },
+        }
     }
 
     fn advance(&mut self, window: &Window<'_>, from: usize) -> Result<(), MatchError> {

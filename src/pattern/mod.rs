@@ -88,6 +88,17 @@ pub enum Engine {
     Backtracking,
 }
 
+impl Engine {
+    /// The engine's stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Literal => "literal",
+            Self::Automaton => "automaton",
+            Self::Backtracking => "backtracking",
+        }
+    }
+}
+
 impl Pattern {
     /// Compiles a source in the syntax of Python's `regex`, version 0 behaviour, with the flag `DOTALL`.
     ///

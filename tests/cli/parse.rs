@@ -129,6 +129,23 @@ fn events_come_one_a_line() {
 }
 
 #[test]
+fn states_come_between_the_events() {
+    let bench = Bench::new();
+    let run = bench.run_with("parse template.json --events --state", "<think>hm</thi");
+    let states = run.done();
+    let states: Vec<&str> = states
+        .lines()
+        .filter(|line| line.contains("\"state\""))
+        .collect();
+    assert_snapshot!(states.join("\n"), @r#"
+    {"type": "state", "status": "reading", "prefix_bytes": 0, "fed": 0, "position": 0, "held": "", "region": null, "watched": [{"field": "content", "side": "close", "engine": "automaton", "pattern": "</assistant>\\s*", "waiting": "nothing"}, {"field": "thinking", "side": "open", "engine": "literal", "literals": ["<think>"], "waiting": "nothing"}, {"field": "tool_calls", "side": "open", "engine": "literal", "literals": ["<call>"], "waiting": "nothing"}], "delimiters": [], "limits": {"region_bytes": {"used": 0, "most": 268435456}, "held_bytes": {"used": 0, "most": 67108864}, "regions": {"used": 0, "most": 1000000}}}
+    {"type": "state", "status": "reading", "prefix_bytes": 0, "fed": 14, "position": 9, "held": "</thi", "region": {"field": "thinking", "span": [7, 9], "captures": {}}, "watched": [{"field": "thinking", "side": "close", "engine": "literal", "literals": ["</think>"], "waiting": "under_way", "from": 9, "reason": "the last bytes are the beginning of it"}], "delimiters": [{"field": "thinking", "side": "open", "span": [0, 7]}], "limits": {"region_bytes": {"used": 2, "most": 268435456}, "held_bytes": {"used": 5, "most": 67108864}, "regions": {"used": 0, "most": 1000000}}}
+    {"type": "state", "status": "finalized", "prefix_bytes": 0, "fed": 14, "position": 14, "held": "", "region": null, "watched": [{"field": "content", "side": "close", "engine": "automaton", "pattern": "</assistant>\\s*", "waiting": "nothing"}, {"field": "thinking", "side": "open", "engine": "literal", "literals": ["<think>"], "waiting": "nothing"}, {"field": "tool_calls", "side": "open", "engine": "literal", "literals": ["<call>"], "waiting": "nothing"}], "delimiters": [], "limits": {"region_bytes": {"used": 0, "most": 268435456}, "held_bytes": {"used": 0, "most": 67108864}, "regions": {"used": 1, "most": 1000000}}}
+    "#);
+    assert_eq!(bench.run("parse template.json --state").status, 2);
+}
+
+#[test]
 fn events_are_written_before_more_is_read() {
     let bench = Bench::new();
     let mut child = std::process::Command::new(bench::binary())

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use obverse::parser::ParseError;
+use obverse::parser::{Options, ParseError};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -121,7 +121,12 @@ impl Request {
     }
 
     fn answer(&self, out: &mut Map) {
-        let begun = Session::begin(&self.template, &self.prefix, &self.tools);
+        let begun = Session::begin(
+            &self.template,
+            &self.prefix,
+            &self.tools,
+            Options::default(),
+        );
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {
@@ -134,7 +139,7 @@ impl Request {
         let initial = session
             .initial_events()
             .iter()
-            .map(|event| Value::Object(wire::event(event)))
+            .map(|event| Value::Object(event.to_map()))
             .collect();
         let mut events = Vec::new();
         for chunk in &self.chunks {
@@ -163,7 +168,7 @@ impl Request {
 
     fn collect(&self, step: Step<'_>, list: &mut Vec<Value>) {
         if let (true, Step::Event(event)) = (self.events, step) {
-            list.push(Value::Object(wire::event(&event)));
+            list.push(Value::Object(event.to_map()));
         }
     }
 }
@@ -188,9 +193,7 @@ fn answer(templates: &Templates, line: &[u8]) -> Answer {
 
 /// Writes the first error as `error` and the others, if there are any, as `further_errors`.
 pub(super) fn write_errors(errors: &[ParseError], out: &mut Map) {
-    let mut written = errors
-        .iter()
-        .map(|error| Value::Object(wire::parse_error(error)));
+    let mut written = errors.iter().map(|error| Value::Object(error.to_map()));
     out.extend(written.next().map(|first| ("error".to_owned(), first)));
     let further: Vec<Value> = written.collect();
     if !further.is_empty() {

@@ -2,13 +2,14 @@
 
 mod lines;
 mod session;
+mod state;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{ParseError, Utf8Decoder};
+use obverse::parser::{Options, ParseError, Utf8Decoder};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value};
 
@@ -31,6 +32,10 @@ const RAW: usize = 200;
 /// With --events each event is written as it happens, standard input being read as it arrives. The last line is
 /// {"type": "message", "message": {...}}. A region that does not parse gives {"type": "error", "error": {...}} in the
 /// place of its region_close, and the last line is then {"type": "partial_message", "message": {...}}.
+///
+/// With --state, too, a line {"type": "state", ...} follows what each piece of input brought: the open region and its
+/// captures, the delimiters that are looked for and why they wait, the text that is held, the limits. Its places are bytes
+/// of the text that is parsed, whose first prefix_bytes are the prefix's.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
@@ -60,8 +65,12 @@ pub(crate) struct Args {
     #[arg(long)]
     events: bool,
 
+    /// Write what the parser is doing after each piece of input, between the events
+    #[arg(long, requires = "events")]
+    state: bool,
+
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state"])]
     jsonl: bool,
 }
 
@@ -95,8 +104,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     let mut reading = input::open(response)?;
     let name = input::name(response);
-    match Session::begin(&template, &prefix, &tools) {
-        Ok(session) if args.events => follow(session, reading.as_mut(), response, &name),
+    let options = Options {
+        keep_delimiters: args.state,
+        ..Options::default()
+    };
+    match Session::begin(&template, &prefix, &tools, options) {
+        Ok(session) if args.events => {
+            let states = args.state.then_some(&*template);
+            follow(session, reading.as_mut(), response, &name, states)
+        }
         Ok(session) => {
             let text = input::read_text_from(reading.as_mut(), response)?;
             whole(session, &name, &text)
@@ -107,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             let message = template.defaults().clone();
             if args.events {
                 let mut out = output::results();
-                write_line(&mut out, "error", "error", wire::parse_error(&errors[0]))?;
+                write_line(&mut out, "error", "error", errors[0].to_map())?;
                 write_line(&mut out, "partial_message", "message", message)?;
                 out.flush()?;
             } else {
@@ -153,17 +169,19 @@ fn partial(errors: &[ParseError], message: Map) -> Value {
     Value::Object(members)
 }
 
-/// Parses a response as it arrives and writes the events.
+/// Parses a response as it arrives and writes the events, and the states when it is given the template for them.
 fn follow(
     mut session: Session,
     reading: &mut dyn Read,
     path: &Path,
     name: &str,
+    states: Option<&ResponseTemplate>,
 ) -> Result<Status, Stop> {
     let mut out = output::results();
     for event in session.initial_events() {
-        out.write_all(wire::line(wire::event(event)).as_bytes())?;
+        out.write_all(wire::line(event.to_map()).as_bytes())?;
     }
+    write_state(&mut session, states, &mut out)?;
     out.flush()?;
     let mut decoder = Utf8Decoder::default();
     // The bytes that the decoder has not returned yet: a character's beginning.
@@ -187,7 +205,7 @@ fn follow(
         };
         decoded += text.len();
         waiting.drain(..text.len());
-        feed(&mut session, &text, &mut out)?;
+        feed(&mut session, &text, states, &mut out)?;
         tell(&mut session, name, &mut broken);
         if let Some(error) = error {
             return Err(bad_utf8(name, &error.to_string()).into());
@@ -197,8 +215,10 @@ fn follow(
         return Err(bad_utf8(name, &error.to_string()).into());
     }
     let mut result = Ok(());
-    let ended = session.finish(&mut |step| write_step(&mut out, step, &mut result));
+    session.finalize(&mut |step| write_step(&mut out, step, &mut result));
     result?;
+    write_state(&mut session, states, &mut out)?;
+    let ended = session.stop();
     let is_whole = broken == 0 && ended.errors.is_empty();
     let kind = if is_whole {
         "message"
@@ -228,11 +248,30 @@ fn tell(session: &mut Session, name: &str, broken: &mut usize) {
 }
 
 /// Feeds text and writes what happens, so that all of it can be seen before more is read.
-fn feed(session: &mut Session, text: &str, out: &mut dyn Write) -> std::io::Result<()> {
+fn feed(
+    session: &mut Session,
+    text: &str,
+    states: Option<&ResponseTemplate>,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut result = Ok(());
     session.feed(text, &mut |step| write_step(out, step, &mut result));
     result?;
+    write_state(session, states, out)?;
     out.flush()
+}
+
+fn write_state(
+    session: &mut Session,
+    states: Option<&ResponseTemplate>,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let Some(template) = states else {
+        return Ok(());
+    };
+    let passed = session.take_delimiters();
+    let line = state::members(&session.snapshot(), &passed, template);
+    out.write_all(wire::line(line).as_bytes())
 }
 
 fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<()>) {
@@ -240,8 +279,8 @@ fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<
         return;
     }
     *result = match step {
-        Step::Event(event) => out.write_all(wire::line(wire::event(&event)).as_bytes()),
-        Step::Error(error) => write_line(out, "error", "error", wire::parse_error(error)),
+        Step::Event(event) => out.write_all(wire::line(event.to_map()).as_bytes()),
+        Step::Error(error) => write_line(out, "error", "error", error.to_map()),
     };
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use obverse::parser::{Event, ParseError, ResponseParser};
+use obverse::parser::{Event, Options, ParseError, Passed, ResponseParser, Snapshot};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
@@ -38,9 +38,11 @@ impl Session {
         template: &Arc<ResponseTemplate>,
         prefix: &str,
         tools: &[Value],
+        options: Options,
     ) -> Result<Self, Box<ParseError>> {
         Ok(Self {
-            parser: ResponseParser::new(Arc::clone(template), prefix, tools).map_err(Box::new)?,
+            parser: ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
+                .map_err(Box::new)?,
             errors: Vec::new(),
             halted: false,
         })
@@ -69,23 +71,33 @@ impl Session {
         std::mem::take(&mut self.errors)
     }
 
+    /// What the parser is doing.
+    pub(super) fn snapshot(&self) -> Snapshot<'_> {
+        self.parser.snapshot()
+    }
+
+    /// The delimiters since the last call, if the options ask for them.
+    pub(super) fn take_delimiters(&mut self) -> Vec<Passed> {
+        self.parser.take_delimiters()
+    }
+
     /// Ends the response.
     pub(super) fn finish(mut self, sink: Sink<'_>) -> Ended {
+        self.finalize(sink);
+        self.stop()
+    }
+
+    /// The same, for who looks at the state afterwards.
+    pub(super) fn finalize(&mut self, sink: Sink<'_>) {
         while !self.halted {
             let done = self
                 .parser
                 .finalize_with(&mut |event| sink(Step::Event(event)));
             match done {
-                Ok(message) => {
-                    return Ended {
-                        message,
-                        errors: self.errors,
-                    };
-                }
+                Ok(_) => return,
                 Err(error) => self.note(error, sink),
             }
         }
-        self.stop()
     }
 
     /// Ends the parse where it is, the response not being over.

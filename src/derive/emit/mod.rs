@@ -4,10 +4,13 @@
 //! of the implicit field, since white space after it would open that field again and overwrite it; the close of a call,
 //! for the same reason; and openings that carry a name.
 
+mod listed;
+mod tags;
+
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
-use super::arguments::{ArgumentTag, JsonDialect};
+use super::arguments::JsonDialect;
 use super::cut::{Members, Shape};
 use super::finding::Finding;
 use super::probe::{self, ArgumentsForm};
@@ -223,12 +226,17 @@ fn call_region(
         },
         Shape::Tags { between, argument } => {
             let after = format!("{between}{}", argument.open);
+            let name = name_pattern(between, &after);
+            let (open, close) = match listed::delimiters(calls, &name) {
+                Some((open, close)) => (open, Some(close)),
+                None => (opening(calls, name), closing(calls, ends)),
+            };
             FieldDocument {
-                open: Some(opening(calls, name_pattern(between, &after))),
-                close: closing(calls, ends),
+                open: Some(open),
+                close,
                 repeats: true,
                 content: Some("xml-inline".to_owned()),
-                content_args: tag_arguments(argument),
+                content_args: tags::content_args(argument),
                 transform: Some(named_call(calls)),
                 ..FieldDocument::default()
             }
@@ -250,66 +258,10 @@ fn dialect_arguments(json: &JsonDialect) -> Map {
     arguments
 }
 
-/// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that
-/// was read as a number cannot be made the text again that the tool's schema may ask for, while text can be typed by it.
-fn tag_arguments(argument: &ArgumentTag) -> Map {
-    Map::from_iter([("tag_pattern".to_owned(), Value::from(tag_pattern(argument)))])
-}
-
 /// A call whose name was captured by what opens it.
 fn named_call(calls: &ToolCalls) -> Value {
     let id = calls.has_id().then(|| Value::from("{id}"));
     call_object(Value::from("{name}"), Value::from("{content}"), id)
-}
-
-/// A pattern for one argument. White space that the template writes around a value may be missing, and no other is taken
-/// from the value.
-fn tag_pattern(argument: &ArgumentTag) -> String {
-    let first = argument.between.first().map_or("", String::as_str);
-    let stop = slot::stop(first);
-    let (_, lead) = split_space(first, Edge::End);
-    let between: Vec<&str> = argument
-        .between
-        .iter()
-        .map(|between| between.trim_end())
-        .collect();
-    let (close, trail) = split_space(&argument.close, Edge::Start);
-    let close = slot::pattern(close.trim_end());
-    format!(
-        "{}(?P<key>[^\\s{stop}]+){}{}(?P<value>.*?){}{close}",
-        slot::pattern(argument.open.trim_start()),
-        any_of(&between).unwrap_or_default(),
-        optional_space(lead),
-        optional_space(trail),
-    )
-}
-
-/// Which edge of a literal touches the value.
-enum Edge {
-    Start,
-    End,
-}
-
-/// A literal and the white space at its edge.
-fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
-    match edge {
-        Edge::Start => {
-            let rest = literal.trim_start();
-            (rest, &literal[..literal.len() - rest.len()])
-        }
-        Edge::End => {
-            let rest = literal.trim_end();
-            (rest, &literal[rest.len()..])
-        }
-    }
-}
-
-/// White space of which each character may be missing.
-fn optional_space(space: &str) -> String {
-    space
-        .chars()
-        .map(|c| format!("{}?", text::escape(&c.to_string())))
-        .collect()
 }
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,

@@ -1,0 +1,180 @@
+//! Where to cut a response: the chunkings and the ends that a check tries.
+
+use fastrand::Rng;
+
+/// How much of what could be tried is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Up to how many chunkings of a response are tried; a short response has fewer, and then all sizes are.
+    pub chunkings: usize,
+    /// How many bytes may be parsed to try the ends of one response. A response of which not every end can be tried within
+    /// them is tried at a sample.
+    pub truncation_bytes: usize,
+    /// What the samples depend on beside the response: the same seed gives the same ones.
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    /// Sixteen chunkings; every end of a response of up to 1 KiB.
+    fn default() -> Self {
+        Self {
+            chunkings: 16,
+            truncation_bytes: 512 << 10,
+            seed: 0,
+        }
+    }
+}
+
+impl Effort {
+    /// Every chunk size of a response up to 1 KiB and as many cuts of a longer one; every end of a response up to 16 KiB.
+    pub fn thorough(seed: u64) -> Self {
+        Self {
+            chunkings: 1 << 10,
+            truncation_bytes: 128 << 20,
+            seed,
+        }
+    }
+
+    /// The chunkings to try beside the whole.
+    pub fn chunkings(&self, response: &str) -> Vec<Chunking> {
+        // From here on the chunks of each size are the whole.
+        let sizes = response.len().saturating_sub(1);
+        if sizes <= self.chunkings {
+            return (1..=sizes).map(Chunking::Bytes).collect();
+        }
+        let mut rng = self.rng(response);
+        let small = self.chunkings.div_ceil(2);
+        let larger = self.chunkings.div_ceil(4);
+        let mut all: Vec<Chunking> = (1..=small).map(Chunking::Bytes).collect();
+        all.extend((small..small + larger).map(|_| Chunking::Bytes(rng.usize(small + 1..=sizes))));
+        while all.len() < self.chunkings {
+            all.push(Chunking::Random(rng.u64(..)));
+        }
+        all
+    }
+
+    /// The ends to try: byte offsets inside the response at which a character ends, in ascending order.
+    pub fn ends(&self, response: &str) -> Vec<usize> {
+        let is_end = |at: &usize| response.is_char_boundary(*at);
+        // A response cut at each byte in turn is half of it on average.
+        let affordable = self.truncation_bytes / (response.len() / 2).max(1);
+        if response.len() <= affordable {
+            return (0..response.len()).filter(is_end).collect();
+        }
+        let mut rng = self.rng(response);
+        let mut ends: Vec<usize> = (0..affordable.max(1))
+            .map(|_| response.floor_char_boundary(rng.usize(..response.len())))
+            .collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+
+    fn rng(&self, response: &str) -> Rng {
+        // FNV-1a, so that a sample does not depend on the order or the number of fixtures.
+        let hash = response.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Rng::with_seed(hash ^ self.seed)
+    }
+}
+
+/// A way to cut a response into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Chunking {
+    /// Chunks of so many bytes, a character arriving with its last.
+    Bytes(usize),
+    /// Chunks of up to 32 bytes, their sizes drawn with this seed.
+    Random(u64),
+}
+
+impl Chunking {
+    /// The chunks of a response, none of them empty.
+    pub fn cut(self, response: &str) -> impl Iterator<Item = &str> {
+        let mut rng = match self {
+            Self::Bytes(_) => None,
+            Self::Random(seed) => Some(Rng::with_seed(seed)),
+        };
+        let mut start = 0;
+        let mut arrived = 0;
+        std::iter::from_fn(move || {
+            let mut end = start;
+            while end == start {
+                if start == response.len() {
+                    return None;
+                }
+                arrived += match (self, &mut rng) {
+                    (Self::Random(_), Some(rng)) => rng.usize(1..=32),
+                    (Self::Bytes(size), _) => size.max(1),
+                    (Self::Random(_), None) => 1,
+                };
+                end = response.floor_char_boundary(arrived);
+            }
+            let chunk = &response[start..end];
+            start = end;
+            Some(chunk)
+        })
+    }
+}
+
+impl std::fmt::Display for Chunking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bytes(1) => f.write_str("byte by byte"),
+            Self::Bytes(size) => write!(f, "in chunks of {size} bytes"),
+            Self::Random(seed) => write!(f, "in chunks of random sizes (seed {seed})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "a\u{20ac}b\u{1f600}c and a longer tail of the text, of more than thirty-two bytes";
+
+    #[test]
+    fn every_chunking_gives_the_response() {
+        let tried = Effort {
+            chunkings: 40,
+            ..Effort::default()
+        };
+        let all = tried.chunkings(TEXT);
+        assert_eq!(all.len(), 40);
+        assert!(all.iter().any(|cut| matches!(cut, Chunking::Random(_))));
+        for cut in all {
+            let chunks: Vec<&str> = cut.cut(TEXT).collect();
+            assert_eq!(chunks.concat(), TEXT, "{cut}");
+            assert!(chunks.len() > 1 && !chunks.contains(&""), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_character_arrives_with_its_last_byte() {
+        let chunks: Vec<&str> = Chunking::Bytes(2).cut("a\u{20ac}bc").collect();
+        assert_eq!(chunks, ["a", "\u{20ac}", "bc"]);
+        assert_eq!(Chunking::Bytes(1).cut("").count(), 0);
+    }
+
+    #[test]
+    fn a_short_response_is_cut_in_every_size() {
+        let all = Effort::default().chunkings("abcd");
+        assert_eq!(all, [1, 2, 3].map(Chunking::Bytes));
+        assert_eq!(Effort::default().chunkings(""), []);
+    }
+
+    #[test]
+    fn the_ends_of_a_short_response_are_all_tried_and_of_a_long_one_a_sample() {
+        assert_eq!(Effort::default().ends("a\u{20ac}b"), [0, 1, 4]);
+        let long = "x".repeat(100_000);
+        let ends = Effort::default().ends(&long);
+        assert!((5..=10).contains(&ends.len()), "{}", ends.len());
+        assert_eq!(ends, Effort::default().ends(&long), "the same each time");
+        let other = Effort {
+            seed: 1,
+            ..Effort::default()
+        };
+        assert_ne!(ends, other.ends(&long));
+    }
+}

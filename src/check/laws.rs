@@ -1,0 +1,200 @@
+//! What must hold for every response, whatever message it parses to.
+//!
+//! - One answer for every chunking: the message, the events and the errors do not depend on how the response is cut.
+//! - One answer for every split: they do not depend on how much of the response the prompt had already.
+//! - Nothing is lost at the end: wherever the response ends, it keeps every field that was finished before.
+
+use super::cuts::{Chunking, Effort};
+use super::replay::{Replay, Setting};
+use crate::parser::Event;
+use crate::value::Value;
+
+/// A law that a response breaks, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Broken {
+    /// In the chunks that were recorded, the response gives this instead.
+    Recorded(Box<Replay>),
+    /// Cut like this, the response gives another message, other events or other errors.
+    Chunking {
+        /// How.
+        chunking: Chunking,
+        /// What it gives then.
+        replay: Box<Replay>,
+    },
+    /// With the first bytes of the response in the prompt, the rest gives something else.
+    Split {
+        /// How many bytes of the response the prompt had.
+        at: usize,
+        /// What it gives then.
+        replay: Box<Replay>,
+    },
+    /// The response ends here, and a field that was finished is gone.
+    Lost {
+        /// How many bytes of the response there are.
+        at: usize,
+        /// The field.
+        field: String,
+        /// Its value before the response ended.
+        finished: Value,
+        /// Its value after.
+        left: Option<Value>,
+    },
+}
+
+/// The first law that a response breaks, if it breaks one. `whole` is what it gives when it arrives at once.
+pub fn first_broken(
+    setting: &Setting<'_>,
+    response: &str,
+    whole: &Replay,
+    effort: &Effort,
+) -> Option<Broken> {
+    by_chunking(setting, response, whole, effort)
+        .or_else(|| by_split(setting, response, whole, effort))
+        .or_else(|| by_end(setting, response, effort))
+}
+
+fn by_chunking(
+    setting: &Setting<'_>,
+    response: &str,
+    whole: &Replay,
+    effort: &Effort,
+) -> Option<Broken> {
+    effort.chunkings(response).into_iter().find_map(|chunking| {
+        let replay = setting.replay(chunking.cut(response));
+        (!replay.agrees(whole)).then(|| Broken::Chunking {
+            chunking,
+            replay: Box::new(replay),
+        })
+    })
+}
+
+fn by_split(
+    setting: &Setting<'_>,
+    response: &str,
+    whole: &Replay,
+    effort: &Effort,
+) -> Option<Broken> {
+    let begun = setting.template.after_last_anchor(setting.prefix).ok()?;
+    let mut prefix = String::with_capacity(setting.prefix.len() + response.len());
+    effort.ends(response).into_iter().find_map(|at| {
+        let (head, rest) = response.split_at(at);
+        prefix.clear();
+        prefix.push_str(setting.prefix);
+        prefix.push_str(head);
+        // Where the anchor stands in the response too, a prompt with it in is another prompt.
+        let same = setting
+            .template
+            .after_last_anchor(&prefix)
+            .is_ok_and(|taken| taken.len() == begun.len() + head.len());
+        if !same {
+            return None;
+        }
+        let replay = setting.after(&prefix).replay([rest]);
+        (!replay.agrees(whole)).then(|| Broken::Split {
+            at,
+            replay: Box::new(replay),
+        })
+    })
+}
+
+fn by_end(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<Broken> {
+    effort
+        .ends(response)
+        .into_iter()
+        .chain([response.len()])
+        .find_map(|at| lost_at(setting, response, at))
+}
+
+/// What is lost when the response ends at this byte.
+fn lost_at(setting: &Setting<'_>, response: &str, at: usize) -> Option<Broken> {
+    let mut parser = setting.parser().ok()?;
+    // The last region that was opened and not closed by more of the response, or was opened by its end.
+    let mut open: Option<String> = None;
+    let mut note = |event: Event<'_>| match event {
+        Event::RegionOpen { field } => open = Some(field.into_owned()),
+        Event::RegionChunk { .. } => {}
+        Event::RegionClose { .. } | Event::RegionError { .. } => open = None,
+    };
+    parser.initial_events().iter().cloned().for_each(&mut note);
+    parser.feed_with(&response[..at], &mut note).ok()?;
+    let before = parser.message().clone();
+    let ended = parser.finalize_with(&mut |event| {
+        if let Event::RegionOpen { field } = event {
+            open = Some(field.into_owned());
+        }
+    });
+    let after = ended.unwrap_or_else(|_| parser.message().clone());
+    let (field, finished) = before.iter().find(|(field, finished)| {
+        let overwritten = open.as_deref() == Some(field.as_str());
+        finished.is_truthy() && !keeps(finished, after.get(*field), overwritten)
+    })?;
+    Some(Broken::Lost {
+        at,
+        field: field.clone(),
+        finished: finished.clone(),
+        left: after.get(field).cloned(),
+    })
+}
+
+/// Whether a value that was finished is still there after the end: the same, or the beginning of what is there. A region of
+/// the same field that the end closes may have put its own value in the place, unless that is empty.
+fn keeps(finished: &Value, left: Option<&Value>, overwritten: bool) -> bool {
+    match (finished, left) {
+        (_, None) => false,
+        (Value::Array(finished), Some(Value::Array(left))) if left.starts_with(finished) => true,
+        (Value::String(finished), Some(Value::String(left)))
+            if left.starts_with(finished.as_str()) =>
+        {
+            true
+        }
+        (finished, Some(left)) => finished == left || (overwritten && left.is_truthy()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::response_template::ResponseTemplate;
+
+    fn broken(fields: &str, prefix: &str, response: &str) -> Option<Broken> {
+        let document = format!(r#"{{"start_anchor": "A:", "fields": {fields}}}"#);
+        let template = Arc::new(ResponseTemplate::from_json(&document).unwrap());
+        let setting = Setting {
+            template: &template,
+            prefix,
+            tools: &[],
+        };
+        let whole = setting.replay([response]);
+        first_broken(&setting, response, &whole, &Effort::default())
+    }
+
+    const SOUND: &str = r#"{"thinking": {"open": "<t>", "close": "</t>"}, "content": {"close_pattern": "<e>\\s*"},
+        "calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true}}"#;
+
+    #[test]
+    fn a_sound_template_breaks_no_law() {
+        for prefix in ["", "A:", "A:<t>"] {
+            let response = "<t>a \u{20ac}</t>Hi<c>{\"a\": 1}</c><c>[2</c><c>3</c>!<e>\n";
+            assert_eq!(broken(SOUND, prefix, response), None, "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn a_response_that_quotes_the_anchor_is_not_split_behind_it() {
+        assert_eq!(broken(SOUND, "A:", "<t>no A: </t>and A: b"), None);
+    }
+
+    #[test]
+    fn a_field_that_its_own_end_overwrites_is_lost() {
+        let found = broken(r#"{"content": {"close": "<e>"}}"#, "", "Hello<e>\n");
+        let Some(Broken::Lost {
+            at, field, left, ..
+        }) = found
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!((at, field.as_str(), left), (9, "content", None));
+    }
+}

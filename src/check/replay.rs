@@ -1,0 +1,115 @@
+//! A response parsed from its beginning to its end, in any chunks, with all that came of it.
+
+use std::sync::Arc;
+
+use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, push_joined};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+/// What a response is parsed with.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The response template.
+    pub template: &'a Arc<ResponseTemplate>,
+    /// The prompt, or `""` when the response holds the whole message.
+    pub prefix: &'a str,
+    /// The tools, whose schemas type the arguments of calls.
+    pub tools: &'a [Value],
+}
+
+/// What came of a parse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// The events, adjacent chunks of a region joined. A region that does not parse ends with
+    /// [`Event::RegionError`].
+    pub events: Vec<Event<'static>>,
+    /// The message, or what there is of it when there are errors.
+    pub message: Map,
+    /// Each region that does not parse, and last what ended the parse, if something did.
+    pub errors: Vec<ParseError>,
+}
+
+impl Setting<'_> {
+    /// A parser with this setting that goes on after a region that does not parse.
+    ///
+    /// # Errors
+    ///
+    /// That a limit was reached in the prefix.
+    pub fn parser(&self) -> Result<ResponseParser, ParseError> {
+        let options = Options {
+            on_error: OnError::Keep,
+            ..Options::default()
+        };
+        ResponseParser::with_options(Arc::clone(self.template), self.prefix, self.tools, options)
+    }
+
+    /// Parses a response that arrives in these chunks.
+    pub fn replay<'t>(&self, chunks: impl IntoIterator<Item = &'t str>) -> Replay {
+        let mut parser = match self.parser() {
+            Ok(parser) => parser,
+            Err(error) => {
+                return Replay {
+                    events: Vec::new(),
+                    message: self.template.defaults().clone(),
+                    errors: vec![error],
+                };
+            }
+        };
+        let mut events = Vec::new();
+        for event in parser.initial_events() {
+            push_joined(&mut events, event.clone());
+        }
+        let sink = &mut |event: Event<'_>| push_joined(&mut events, event);
+        let ended = chunks
+            .into_iter()
+            .try_for_each(|chunk| parser.feed_with(chunk, sink))
+            .and_then(|()| parser.finalize_with(sink));
+        let mut errors = parser.malformed().to_vec();
+        let message = match ended {
+            Ok(message) => message,
+            Err(error) => {
+                errors.push(error);
+                parser.message().clone()
+            }
+        };
+        Replay {
+            events,
+            message,
+            errors,
+        }
+    }
+
+    /// The same with another prefix.
+    #[must_use]
+    pub fn after<'s>(&'s self, prefix: &'s str) -> Setting<'s> {
+        Setting { prefix, ..*self }
+    }
+}
+
+impl Replay {
+    /// Whether another parse gave the same, but for where in the response its errors lie.
+    pub fn agrees(&self, other: &Self) -> bool {
+        self.message == other.message
+            && self.errors.len() == other.errors.len()
+            && self.errors.iter().zip(&other.errors).all(same_error)
+            && self.events.len() == other.events.len()
+            && self.events.iter().zip(&other.events).all(same_event)
+    }
+}
+
+fn same_event((a, b): (&Event<'_>, &Event<'_>)) -> bool {
+    match (a, b) {
+        (
+            Event::RegionError { field, error },
+            Event::RegionError {
+                field: other_field,
+                error: other,
+            },
+        ) => field == other_field && same_error((error, other)),
+        _ => a == b,
+    }
+}
+
+fn same_error((a, b): (&ParseError, &ParseError)) -> bool {
+    a.kind == b.kind && a.field == b.field && a.raw == b.raw
+}

@@ -1,0 +1,208 @@
+//! Holding one fixture to what it records.
+
+use std::sync::Arc;
+
+use super::compare::{Difference, differences};
+use super::cuts::Effort;
+use super::fixture::Fixture;
+use super::laws::{Broken, first_broken};
+use super::replay::{Replay, Setting};
+use crate::parser::ParseError;
+use crate::response_template::ResponseTemplate;
+use crate::value::Value;
+
+/// Something about a response that is not as its fixture records, or that must hold for every response and does not.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// The fixture records no message.
+    NotRecorded,
+    /// The message is another one.
+    Message(Vec<Difference>),
+    /// The response does not parse, and should.
+    Unexpected(Box<ParseError>),
+    /// The response must end in an error, and ends in another one or in none.
+    OtherError {
+        /// The error's kind and field, as recorded.
+        expected: (String, Option<String>),
+        /// The first error there is.
+        found: Option<Box<ParseError>>,
+    },
+    /// The events are other ones.
+    Events(Vec<Difference>),
+    /// A law is broken.
+    Law(Broken),
+}
+
+/// Parses a fixture's response with the template, after the prompt, and says what is not as recorded; nothing when all is
+/// well. Also returns what the response gives when it arrives at once.
+pub fn check(
+    fixture: &Fixture,
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+    effort: &Effort,
+) -> (Replay, Vec<Failure>) {
+    let setting = Setting {
+        template,
+        prefix,
+        tools: &fixture.tools,
+    };
+    let whole = setting.replay([fixture.response.as_str()]);
+    let mut failures = Vec::new();
+    failures.extend(wrong_error(fixture, &whole));
+    failures.extend(wrong_message(fixture, &whole));
+    failures.extend(wrong_events(fixture, &whole));
+    let recorded = fixture.chunks.as_ref().and_then(|chunks| {
+        let replay = setting.replay(chunks.iter().map(String::as_str));
+        (!replay.agrees(&whole)).then(|| Broken::Recorded(Box::new(replay)))
+    });
+    let broken = recorded.or_else(|| first_broken(&setting, &fixture.response, &whole, effort));
+    failures.extend(broken.map(Failure::Law));
+    (whole, failures)
+}
+
+fn wrong_message(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
+    let Some(expected) = &fixture.expected else {
+        return Some(Failure::NotRecorded);
+    };
+    let found = Value::Object(whole.message.clone());
+    let differences = differences(expected, &found);
+    (!differences.is_empty()).then_some(Failure::Message(differences))
+}
+
+fn wrong_error(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
+    let found = whole.errors.first();
+    match (&fixture.error, found) {
+        (None, None) => None,
+        (None, Some(found)) => Some(Failure::Unexpected(Box::new(found.clone()))),
+        (Some(expected), Some(found))
+            if expected.kind == found.kind.name() && expected.field == found.field =>
+        {
+            None
+        }
+        (Some(expected), found) => Some(Failure::OtherError {
+            expected: (expected.kind.clone(), expected.field.clone()),
+            found: found.cloned().map(Box::new),
+        }),
+    }
+}
+
+fn wrong_events(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
+    let recorded = joined(fixture.events.as_deref()?);
+    let found = whole
+        .events
+        .iter()
+        .map(|event| Value::Object(event.to_map()))
+        .collect::<Vec<_>>();
+    let differences = differences(&recorded.into(), &found.into());
+    (!differences.is_empty()).then_some(Failure::Events(differences))
+}
+
+/// Recorded events with adjacent chunks of a region joined.
+fn joined(events: &[Value]) -> Vec<Value> {
+    let text_of = |event: &Value| {
+        let is_chunk = event.get("type").and_then(Value::as_str) == Some("region_chunk");
+        event
+            .get("text")
+            .and_then(Value::as_str)
+            .filter(|_| is_chunk)
+            .map(str::to_owned)
+    };
+    let mut joined: Vec<Value> = Vec::new();
+    for event in events {
+        let before = joined.last().and_then(text_of);
+        match (text_of(event), before, joined.last_mut()) {
+            (Some(text), Some(before), Some(Value::Object(last))) => {
+                last.insert("text".to_owned(), Value::from(before + &text));
+            }
+            _ => joined.push(event.clone()),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::ExpectedError;
+    use super::*;
+    use crate::value::json;
+
+    const TEMPLATE: &str = r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<e>\\s*"},
+        "calls": {"open": "<c>", "close": "</c>", "content": "json"}}}"#;
+
+    fn fixture(response: &str, expected: &str) -> Fixture {
+        Fixture {
+            response: response.to_owned(),
+            expected: Some(json::parse(expected).unwrap()),
+            ..Fixture::default()
+        }
+    }
+
+    fn failures(fixture: &Fixture) -> Vec<Failure> {
+        let template = Arc::new(ResponseTemplate::from_json(TEMPLATE).unwrap());
+        check(fixture, &template, "", &Effort::default()).1
+    }
+
+    #[test]
+    fn a_fixture_that_holds_has_no_failure() {
+        let mut sound = fixture("Hi<c>[1]</c>", r#"{"calls": [1], "content": "Hi"}"#);
+        assert_eq!(failures(&sound), []);
+        sound.chunks = Some(vec!["Hi<c".to_owned(), ">[1]</c>".to_owned()]);
+        let events = r#"[{"type": "region_open", "field": "content"},
+            {"type": "region_chunk", "field": "content", "text": "H", "dirty": false},
+            {"type": "region_chunk", "field": "content", "text": "i", "dirty": false},
+            {"type": "region_close", "field": "content", "value": "Hi"},
+            {"type": "region_open", "field": "calls"},
+            {"type": "region_chunk", "field": "calls", "text": "[1]", "dirty": true},
+            {"type": "region_close", "field": "calls", "value": [1]}]"#;
+        sound.events = json::parse(events)
+            .unwrap()
+            .as_array()
+            .map(<[Value]>::to_vec);
+        assert_eq!(failures(&sound), []);
+        let wrong = json::parse(&events.replace("[1]}", "[2]}")).unwrap();
+        sound.events = wrong.as_array().map(<[Value]>::to_vec);
+        let [Failure::Events(found)] = &failures(&sound)[..] else {
+            panic!("{:?}", failures(&sound));
+        };
+        assert_eq!(found[0].path.to_string(), "$[5].value[0]");
+    }
+
+    #[test]
+    fn another_message_is_told_by_its_path() {
+        let [Failure::Message(found)] = &failures(&fixture("Hi", r#"{"content": "Ho"}"#))[..]
+        else {
+            panic!("one failure");
+        };
+        assert_eq!(found[0].path.to_string(), "$.content");
+        let unrecorded = Fixture {
+            expected: None,
+            ..fixture("Hi", "{}")
+        };
+        assert_eq!(failures(&unrecorded), [Failure::NotRecorded]);
+    }
+
+    #[test]
+    fn an_error_must_be_the_recorded_one() {
+        let mut broken = fixture("Hi<c>{oops</c>", r#"{"content": "Hi"}"#);
+        assert!(matches!(&failures(&broken)[..], [Failure::Unexpected(_)]));
+        let error = |kind: &str, field: &str| {
+            Some(ExpectedError {
+                kind: kind.to_owned(),
+                field: Some(field.to_owned()),
+            })
+        };
+        broken.error = error("json", "calls");
+        assert_eq!(failures(&broken), []);
+        broken.error = error("json", "content");
+        assert!(matches!(
+            &failures(&broken)[..],
+            [Failure::OtherError { .. }]
+        ));
+        let mut sound = fixture("Hi", r#"{"content": "Hi"}"#);
+        sound.error = error("json", "calls");
+        assert!(matches!(
+            &failures(&sound)[..],
+            [Failure::OtherError { found: None, .. }]
+        ));
+    }
+}

@@ -1,0 +1,40 @@
+//! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
+//!
+//! What opens the list opens its first call. That a comma, a word and a bracket open another one, and are no prose, only what
+//! stands before them tells: the list was opened and not yet closed.
+
+use super::super::slot;
+use super::super::tool_calls::ToolCalls;
+use crate::response_template::Delimiter;
+
+/// What opens and closes a call, whose name `name` captures; `None` where a call has a marker of its own.
+pub(super) fn delimiters(calls: &ToolCalls, name: &str) -> Option<(Delimiter, Delimiter)> {
+    let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
+    let close = calls.call.1.trim();
+    if !calls.call.0.trim().is_empty() || section_open.is_empty() || close.is_empty() {
+        return None;
+    }
+    let list = slot::pattern(section_open);
+    let close = slot::pattern(close);
+    let end = slot::pattern(section_close);
+    if !calls.parallel {
+        let close = format!("{close}\\s*{end}\\s*");
+        return Some((
+            Delimiter::pattern(format!("{list}\\s*{name}")),
+            Delimiter::pattern(close),
+        ));
+    }
+    let separator = format!("\\s*{}\\s*", slot::pattern(calls.separator.trim()));
+    let inside = if end.is_empty() {
+        format!("(?<={list}.*)")
+    } else {
+        format!("(?<={list}(?:(?!{end}).)*)")
+    };
+    let next = name.replace("(?P<name>", "(?:").replace("(?P<id>", "(?:");
+    Some((
+        Delimiter::pattern(format!(
+            "(?:{list}\\s*|(?<={close}){separator}){name}{inside}"
+        )),
+        Delimiter::pattern(format!("{close}(?:\\s*{end}\\s*|(?={separator}{next}))")),
+    ))
+}

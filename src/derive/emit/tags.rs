@@ -1,0 +1,95 @@
+//! Arguments in tags or behind keywords, as `xml-inline` reads them.
+
+use super::super::arguments::{ArgumentTag, Around};
+use super::super::{slot, text};
+use crate::value::{Map, Value};
+
+/// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that
+/// was read as a number cannot be made the text again that the tool's schema may ask for, while text can be typed by it.
+pub(super) fn content_args(argument: &ArgumentTag) -> Map {
+    Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern(argument)))])
+}
+
+/// A pattern for one argument.
+fn pattern(argument: &ArgumentTag) -> String {
+    let first = argument.value.first().map_or("", |around| &around.between);
+    let separator = argument.separator.trim();
+    let stop = [first, separator].map(slot::stop).concat();
+    let key = |name: &str| {
+        let open = slot::pattern(argument.open.trim_start());
+        format!("{open}{name}[^\\s{stop}]+)")
+    };
+    let mut pattern = format!("{}{}", key("(?P<key>"), values(&argument.value));
+    if !separator.is_empty() {
+        // The values of some types end where the argument does and nowhere else.
+        let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
+        let next = format!(
+            "{}{}",
+            key("(?:"),
+            super::any_of(&between).unwrap_or_default()
+        );
+        let separator = slot::pattern(separator);
+        pattern.push_str(&format!("(?=\\s*(?:{separator}\\s*{next}|\\Z))"));
+    }
+    pattern
+}
+
+/// A pattern for the value and what stands around it. White space that the template writes around a value may be missing,
+/// and no other is taken from the value.
+fn values(around: &[Around]) -> String {
+    let Some((first, others)) = around.split_first() else {
+        return String::new();
+    };
+    if others.iter().all(|other| other.close == first.close) {
+        let (_, lead) = split_space(&first.between, Edge::End);
+        let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
+        let between = super::any_of(&between).unwrap_or_default();
+        return value(&between, lead, &first.close);
+    }
+    let ways: Vec<String> = around
+        .iter()
+        .map(|Around { between, close }| {
+            let (between, lead) = split_space(between, Edge::End);
+            value(&slot::pattern(between), lead, close)
+        })
+        .collect();
+    format!("(?:{})", ways.join("|"))
+}
+
+fn value(between: &str, lead: &str, close: &str) -> String {
+    let (close, trail) = split_space(close, Edge::Start);
+    format!(
+        "{between}{}(?P<value>.*?){}{}",
+        optional_space(lead),
+        optional_space(trail),
+        slot::pattern(close.trim_end())
+    )
+}
+
+/// Which edge of a literal touches the value.
+enum Edge {
+    Start,
+    End,
+}
+
+/// A literal and the white space at its edge.
+fn split_space(literal: &str, edge: Edge) -> (&str, &str) {
+    match edge {
+        Edge::Start => {
+            let rest = literal.trim_start();
+            (rest, &literal[..literal.len() - rest.len()])
+        }
+        Edge::End => {
+            let rest = literal.trim_end();
+            (rest, &literal[rest.len()..])
+        }
+    }
+}
+
+/// White space of which each character may be missing.
+fn optional_space(space: &str) -> String {
+    space
+        .chars()
+        .map(|c| format!("{}?", text::escape(&c.to_string())))
+        .collect()
+}
