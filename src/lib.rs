@@ -9,7 +9,7 @@
 //! - [`chat_template`] loads chat templates (`.jinja`, `tokenizer_config.json`, a model folder, GGUF), renders them as
 //!   transformers does, and records what they read;
 //! - [`mod@derive`] renders variants of a conversation, reads the model's format off their differences, writes a response
-//!   template for it and verifies that it brings messages back;
+//!   template for it and verifies that it brings messages back; [`derive::inspect`] says what a chat template supports;
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;

@@ -169,6 +169,20 @@ impl ChatTemplate {
     /// As [`render`](Self::render).
     pub fn render_observed(&self, input: &RenderInput) -> Result<(String, Reads), RenderError> {
         let mut steps = MAX_STEPS;
-        run::render(&self.inner.tree, &self.tokens, input, true, &mut steps)
+        self.render_observed_within(input, &mut steps)
+    }
+
+    /// [`render_observed`](Self::render_observed) with no more steps than `steps` has, as
+    /// [`render_within`](Self::render_within).
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    pub fn render_observed_within(
+        &self,
+        input: &RenderInput,
+        steps: &mut u64,
+    ) -> Result<(String, Reads), RenderError> {
+        run::render(&self.inner.tree, &self.tokens, input, true, steps)
     }
 }

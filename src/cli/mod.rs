@@ -8,12 +8,14 @@ mod color;
 mod derive;
 mod escape;
 mod input;
+mod inspect;
 mod output;
 mod parse;
 mod problem;
 mod render;
 mod source;
 mod status;
+mod table;
 mod wire;
 
 use clap::{Parser, Subcommand};
@@ -41,6 +43,7 @@ response that does not parse); 2 the work could not be done (usage, unreadable o
 #[derive(Debug, Subcommand)]
 enum Verb {
     Derive(derive::Args),
+    Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
 }
@@ -58,6 +61,7 @@ pub(crate) fn main() -> Status {
     cli.color.apply();
     let done = match &cli.verb {
         Verb::Derive(args) => derive::run(args),
+        Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
     };

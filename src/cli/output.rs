@@ -31,6 +31,13 @@ pub(crate) fn print_json(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// A table for people on standard output. Text from outside must have been escaped.
+pub(crate) fn print_table(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// Tells people something on standard error. Text from outside must have been escaped. That nobody listens is no error.
 pub(crate) fn tell(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::{ChatTemplate, ChatTemplateSource, RenderInput};
+use obverse::chat_template::{ChatTemplate, RenderInput};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
 use super::bulk::{self, Answer};
 use super::problem::Problem;
-use super::source::{self, SourceArgs};
+use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{input, output, wire};
 
@@ -74,9 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let name = args.template.as_deref();
     // That a name is wrong is seen before any input is read.
-    select(&opened.source, name, false)?;
+    select(&opened, name, false)?;
     if args.jsonl {
-        return run_lines(args, &opened.source, &kwargs);
+        return run_lines(args, &opened, &kwargs);
     }
     let list = |path: &Option<PathBuf>, what: &str| {
         path.as_deref()
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         kwargs,
         clock: args.source_args.date,
     };
-    let template = select(&opened.source, name, render.tools.is_some())?;
+    let template = select(&opened, name, render.tools.is_some())?;
     let text = template
         .render(&render)
         .map_err(|error| source::render_problem(&error, opened.document(template)))?;
@@ -99,19 +99,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(Status::Done)
 }
 
-fn run_lines(args: &Args, source: &ChatTemplateSource, kwargs: &Map) -> Result<Status, Stop> {
-    let answer = |line: &[u8]| answer(args, source, kwargs, line);
+fn run_lines(args: &Args, opened: &Opened, kwargs: &Map) -> Result<Status, Stop> {
+    let answer = |line: &[u8]| answer(args, opened, kwargs, line);
     let mut out = output::results();
     let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, &answer)?;
     out.flush()?;
     bulk::status(ended, Path::new("-"))
 }
 
-fn answer(args: &Args, source: &ChatTemplateSource, kwargs: &Map, line: &[u8]) -> Answer {
+fn answer(args: &Args, opened: &Opened, kwargs: &Map, line: &[u8]) -> Answer {
     let (id, result) = match wire::members(line) {
         Ok(mut members) => {
             let id = members.shift_remove("id");
-            (id, render_line(args, source, kwargs, members))
+            (id, render_line(args, opened, kwargs, members))
         }
         Err(error) => (None, Err(error)),
     };
@@ -130,7 +130,7 @@ fn answer(args: &Args, source: &ChatTemplateSource, kwargs: &Map, line: &[u8]) -
 
 fn render_line(
     args: &Args,
-    source: &ChatTemplateSource,
+    opened: &Opened,
     kwargs: &Map,
     mut members: Map,
 ) -> Result<String, Map> {
@@ -150,7 +150,7 @@ fn render_line(
         kwargs,
         clock: args.source_args.date,
     };
-    let template = select(source, args.template.as_deref(), render.tools.is_some())
+    let template = select(opened, args.template.as_deref(), render.tools.is_some())
         .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;
     template.render(&render).map_err(|error| {
         let mut written = wire::error(source::render_kind(&error), &error.to_string());
@@ -162,37 +162,17 @@ fn render_line(
 
 /// The chat template of that name, or the one that transformers would choose.
 fn select<'s>(
-    source: &'s ChatTemplateSource,
+    opened: &'s Opened,
     name: Option<&str>,
     with_tools: bool,
 ) -> Result<&'s ChatTemplate, Problem> {
-    let found = match name {
-        Some(name) => source
-            .templates
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, template)| template),
-        None => source.select(with_tools).ok(),
-    };
-    found.ok_or_else(|| {
-        let names: Vec<String> = source
-            .templates
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
-        let wanted = name.unwrap_or("default");
-        Problem::failed(
-            "no-chat-template",
-            format!(
-                "{} has no chat template `{wanted}`",
-                input::name(&source.path)
-            ),
-        )
-        .with_hint(format!(
-            "there are {}; choose one with --template",
-            names.join(", ")
-        ))
-    })
+    match name {
+        Some(name) => opened.named(name),
+        None => opened
+            .source
+            .select(with_tools)
+            .map_err(|_| opened.no_template("default")),
+    }
 }
 
 fn kwarg(text: &str) -> Result<(String, Value), String> {

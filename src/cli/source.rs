@@ -72,6 +72,37 @@ impl Opened {
         })
     }
 
+    /// The chat template of that name.
+    pub(crate) fn named(&self, name: &str) -> Result<&ChatTemplate, Problem> {
+        let found = self
+            .source
+            .templates
+            .iter()
+            .find(|(known, _)| known == name);
+        found
+            .map(|(_, template)| template)
+            .ok_or_else(|| self.no_template(name))
+    }
+
+    /// That there is no chat template of that name, and which there are.
+    pub(crate) fn no_template(&self, name: &str) -> Problem {
+        let names: Vec<String> = self
+            .source
+            .templates
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        let path = input::name(&self.source.path);
+        Problem::failed(
+            "no-chat-template",
+            format!("{path} has no chat template `{name}`"),
+        )
+        .with_hint(format!(
+            "there are {}; choose one with --template",
+            names.join(", ")
+        ))
+    }
+
     /// A chat template as a text with a name, to show a place in it.
     pub(crate) fn document(&self, template: &ChatTemplate) -> Document {
         let several = self.source.templates.len() > 1 || self.source.config_path.is_some();
@@ -177,6 +208,16 @@ fn load_problem(error: &LoadError) -> Problem {
             Problem::of((*error.diagnostic).clone()).about(Document::new(shown, source_text))
         }
     }
+}
+
+/// That a chat template renders nothing, for the reason that `message` tells too.
+pub(crate) fn not_rendered(error: &RenderError, message: String) -> Problem {
+    let mut diagnostic = Diagnostic::error("not-rendered", message);
+    if let Some(found) = render_diagnostic(error) {
+        diagnostic.place = found.place.clone();
+        diagnostic.hint = found.hint.clone();
+    }
+    Problem::of(diagnostic)
 }
 
 /// A render that did not finish. That a chat template refuses a conversation is a finding; that it runs into a limit

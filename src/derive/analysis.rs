@@ -67,10 +67,17 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let mut evidence = Vec::new();
     let mut findings = Vec::new();
 
-    let (literal, found) = anchor::read(lab, &user, &settings, "after a user's message")
-        .ok_or(Unreadable::NoAnchor)?;
+    let (literal, found) = anchor::read(
+        lab,
+        &user,
+        &settings,
+        &Anchor::default(),
+        "after a user's message",
+    )
+    .ok_or(Unreadable::NoAnchor)?;
     let mut anchor = Anchor {
         literals: vec![literal],
+        in_response: None,
     };
     evidence.push(found);
     if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
@@ -118,9 +125,18 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         let known = lab
             .prompt(&after_tool)
             .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known && let Some((literal, found)) = anchor::in_response(lab, &after_tool, &anchor) {
+            anchor.in_response = Some(literal);
+            evidence.push(found);
+        }
         if !known
-            && let Some((literal, found)) =
-                anchor::read(lab, &after_tool, &settings, "after a tool's result")
+            && let Some((literal, found)) = anchor::read(
+                lab,
+                &after_tool,
+                &settings,
+                &anchor,
+                "after a tool's result",
+            )
         {
             anchor.literals.push(literal);
             evidence.push(found);

@@ -10,6 +10,8 @@ use crate::value::Map;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub(super) literals: Vec<String>,
+    /// The literal with which the conversation goes on from a prompt that lacks it, so that a response may begin with it.
+    pub(super) in_response: Option<String>,
 }
 
 impl Anchor {
@@ -29,7 +31,10 @@ impl Anchor {
             (!rest.trim().is_empty()).then(|| rest.to_owned())
         };
         let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
-        Some(Self { literals })
+        Some(Self {
+            literals,
+            in_response: None,
+        })
     }
 
     /// Whether a turn that ends with `end` is followed by another one in `text`.
@@ -60,11 +65,13 @@ impl Anchor {
     }
 }
 
-/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`.
+/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`. `known`
+/// are those that begin it elsewhere.
 pub(super) fn read(
     lab: &Lab<'_>,
     context: &Context,
     settings: &[Map],
+    known: &Anchor,
     label: &str,
 ) -> Option<(String, Evidence)> {
     let dialect = Dialect::standard();
@@ -95,7 +102,7 @@ pub(super) fn read(
                 right: Sample::new("with the generation prompt", turn.prompt.as_str()),
             });
             if gap.is_none() {
-                gap = read_gap(&context, &turn.full, content, &history, label);
+                gap = read_gap(&context, &turn.full, content, &history, known, label);
             }
         }
     }
@@ -110,6 +117,31 @@ pub(super) fn read(
         }
         _ => gap,
     }
+}
+
+/// The literal of the anchor with which the answered conversation goes on from a prompt that ends without it.
+pub(super) fn in_response(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Option<(String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = lab.turn(context, &answer).ok()?;
+    let rest = turn.full.strip_prefix(&turn.prompt)?;
+    let marker = anchor
+        .literals
+        .iter()
+        .find(|literal| rest.starts_with(literal.as_str()))?;
+    let evidence = Evidence {
+        question: "anchor",
+        marker: marker.clone(),
+        reading:
+            "the answered conversation goes on from the prompt with what begins a turn elsewhere"
+                .to_owned(),
+        left: Sample::new("the prompt", turn.prompt.as_str()),
+        right: Sample::new("answered", turn.full.as_str()),
+    };
+    Some((marker.clone(), evidence))
 }
 
 /// The anchors after which a turn begins with the end of a reasoning that nothing opened, that marker included: some
@@ -162,12 +194,14 @@ pub(super) fn with_closed_reasoning(
     found
 }
 
-/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn.
+/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn; where that is
+/// a `known` one, which the prompt then lacks, the marker before it.
 fn read_gap(
     context: &Context,
     full: &str,
     content: &str,
     history: &str,
+    known: &Anchor,
     label: &str,
 ) -> Option<(String, Evidence)> {
     let answer = full.rfind(content)?;
@@ -181,7 +215,13 @@ fn read_gap(
         .filter_map(|(_, value)| value.as_str())
         .filter_map(|value| before.rfind(value).map(|at| at + value.len()))
         .max()?;
-    let marker = text::last_token(&before[said..]);
+    let gap = &before[said..];
+    let gap = known
+        .literals
+        .iter()
+        .find_map(|literal| gap.strip_suffix(literal.as_str()))
+        .unwrap_or(gap);
+    let marker = text::last_token(gap);
     (!marker.trim().is_empty()).then(|| {
         let evidence = Evidence {
             question: "anchor",

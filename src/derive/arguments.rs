@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::limit::Limit;
+use super::literals::Foreign;
 use super::probe::Assistant;
 use super::slot;
 use super::text::{self, Repeated};
@@ -52,14 +53,13 @@ pub(super) struct JsonDialect {
     pub(super) unquoted_keys: bool,
     /// What opens and closes a string.
     pub(super) string_delims: (String, String),
+    /// The values that it does not write as JSON; looked for apart from its punctuation.
+    pub(super) foreign: Vec<Foreign>,
 }
 
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
 pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range<usize>)> {
-    let mut members = arguments
-        .iter()
-        .map(|(key, value)| Some((key.as_str(), value.as_str()?)));
-    let ((first, first_value), (second, second_value)) = (members.next()??, members.next()??);
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
     let start = text.find('{')?;
     let (quote, rest) = text[start + 1..].trim_start().split_once(first)?;
     let unquoted_keys = match quote {
@@ -96,8 +96,22 @@ pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range
     let json = JsonDialect {
         unquoted_keys,
         string_delims: (open.to_owned(), close.to_owned()),
+        foreign: Vec::new(),
     };
     Some((json, start..text.len() - rest.len()))
+}
+
+/// Two arguments with strings for values, in the order in which their keys stand in `text`: some templates sort them.
+fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str); 2]> {
+    let mut members = arguments
+        .iter()
+        .map(|(key, value)| Some((text.find(key)?, (key.as_str(), value.as_str()?))));
+    let (one, other) = (members.next()??, members.next()??);
+    Some(if one.0 <= other.0 {
+        [one.1, other.1]
+    } else {
+        [other.1, one.1]
+    })
 }
 
 /// Reads the tags around two arguments at the beginning of `text`, and where the last one's ends.
@@ -110,13 +124,8 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         at = found + word.len();
         Some(())
     };
-    let mut members = arguments.iter();
-    let (Some((first, first_value)), Some((second, second_value))) =
-        (members.next(), members.next())
-    else {
-        return None;
-    };
-    for word in [first, first_value.as_str()?, second, second_value.as_str()?] {
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
+    for word in [first, first_value, second, second_value] {
         take(word)?;
     }
     let &[before, between, middle, between_again] = literals.as_slice() else {
@@ -126,8 +135,8 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         return None;
     }
     // A closing tag that says the key again differs from argument to argument in nothing else.
-    let middle = middle.replacen(first.as_str(), &slot::KEY.to_string(), 1);
-    let after = text[at..].replacen(second.as_str(), &slot::KEY.to_string(), 1);
+    let middle = middle.replacen(first, &slot::KEY.to_string(), 1);
+    let after = text[at..].replacen(second, &slot::KEY.to_string(), 1);
     let Repeated {
         each: (open, close),
         before,
@@ -275,6 +284,15 @@ mod tests {
         assert_eq!(dialect(&text.replace("</q>}", "}"), &arguments), None);
         let json = "{\"harbor\": \"opal drift\", \"timber\": \"violet mast\"}";
         assert_eq!(dialect(json, &arguments), None, "that is JSON itself");
+    }
+
+    #[test]
+    fn the_order_of_the_arguments_is_the_text_s() {
+        let arguments = probe::call(0).arguments;
+        let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
+        assert!(dialect(text, &arguments).is_some());
+        let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
+        assert!(tags(text, &arguments).is_some());
     }
 
     #[test]

@@ -64,25 +64,30 @@ impl Sample {
 impl Evidence {
     /// The difference between the two renders, by words and signs; adjacent pieces of one side are joined.
     pub fn diff(&self) -> Vec<Piece> {
-        let (left, right) = (words(&self.left.text), words(&self.right.text));
-        let diff = TextDiff::from_slices(&left, &right);
-        let mut pieces: Vec<Piece> = Vec::new();
-        for change in diff.iter_all_changes() {
-            let side = match change.tag() {
-                ChangeTag::Equal => Side::Both,
-                ChangeTag::Delete => Side::Left,
-                ChangeTag::Insert => Side::Right,
-            };
-            match pieces.last_mut() {
-                Some(last) if last.side == side => last.text.push_str(change.value()),
-                _ => pieces.push(Piece {
-                    side,
-                    text: change.value().to_owned(),
-                }),
-            }
-        }
-        pieces
+        diff(&self.left.text, &self.right.text)
     }
+}
+
+/// The difference between two texts, by words and signs; adjacent pieces of one side are joined.
+pub(super) fn diff(left: &str, right: &str) -> Vec<Piece> {
+    let (left, right) = (words(left), words(right));
+    let diff = TextDiff::from_slices(&left, &right);
+    let mut pieces: Vec<Piece> = Vec::new();
+    for change in diff.iter_all_changes() {
+        let side = match change.tag() {
+            ChangeTag::Equal => Side::Both,
+            ChangeTag::Delete => Side::Left,
+            ChangeTag::Insert => Side::Right,
+        };
+        match pieces.last_mut() {
+            Some(last) if last.side == side => last.text.push_str(change.value()),
+            _ => pieces.push(Piece {
+                side,
+                text: change.value().to_owned(),
+            }),
+        }
+    }
+    pieces
 }
 
 /// Runs of letters and digits, runs of white space, and single signs.

@@ -154,12 +154,36 @@ impl<'a> Lab<'a> {
         dialect: &Dialect,
         message: &Assistant,
     ) -> Option<Reads> {
-        let context = context.and(dialect.write(message));
-        let template = self.template(&context).ok()?;
-        template
-            .render_observed(&self.input(&context, false))
+        self.observe(&context.and(dialect.write(message)), false)
             .ok()
             .map(|(_, reads)| reads)
+    }
+
+    /// The render of a context, and what the template asked of it on the way.
+    pub(super) fn observe(
+        &self,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<(String, Reads), RenderError> {
+        let input = self.input(context, add_generation_prompt);
+        self.spend(context, |template, steps| {
+            template.render_observed_within(&input, steps)
+        })
+    }
+
+    /// The prompt of a context with documents for retrieval.
+    pub(super) fn with_documents(
+        &self,
+        context: &Context,
+        documents: Vec<Value>,
+    ) -> Result<String, RenderError> {
+        let input = RenderInput {
+            documents: Some(documents),
+            ..self.input(context, true)
+        };
+        self.spend(context, |template, steps| {
+            template.render_within(&input, steps)
+        })
     }
 
     /// The settings of kwargs under which the model's turn begins or renders differently, the default first.
@@ -197,7 +221,7 @@ impl<'a> Lab<'a> {
     }
 
     /// The variables worth setting, each with the values worth trying.
-    fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
+    pub(super) fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
         let mut found: Vec<(String, Vec<Value>)> = Vec::new();
         for (_, template) in &self.source.templates {
             for name in template.variables() {
@@ -249,6 +273,18 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
+        let input = self.input(context, add_generation_prompt);
+        self.spend(context, |template, steps| {
+            template.render_within(&input, steps)
+        })
+    }
+
+    /// Renders with the template that the context asks for, on the account of all steps.
+    fn spend<T>(
+        &self,
+        context: &Context,
+        render: impl FnOnce(&ChatTemplate, &mut u64) -> Result<T, RenderError>,
+    ) -> Result<T, RenderError> {
         let template = self
             .template(context)
             .map_err(|error| RenderError::Raised {
@@ -256,8 +292,7 @@ impl<'a> Lab<'a> {
             })?;
         let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
         let before = steps;
-        let rendered =
-            template.render_within(&self.input(context, add_generation_prompt), &mut steps);
+        let rendered = render(template, &mut steps);
         self.steps.set(self.steps.get() - (before - steps));
         rendered
     }

@@ -8,7 +8,8 @@
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `limit` says what of it no response template can read;
-//! - `verify` proves it by inversion, `supports` and `report` say what was found.
+//! - `verify` proves it by inversion, `report` says what was found;
+//! - [`inspect`] says what the chat template can take, on the same bench.
 //!
 //! Nothing here knows a model or a marker.
 
@@ -20,14 +21,15 @@ mod cut;
 mod emit;
 mod evidence;
 mod finding;
+pub mod inspect;
 mod json_shape;
 mod lab;
 mod limit;
+mod literals;
 mod probe;
 mod reasoning;
 mod report;
 mod slot;
-mod supports;
 mod text;
 mod tool_calls;
 mod turn_end;
@@ -42,12 +44,12 @@ use crate::value::Value;
 pub use analysis::Unreadable;
 pub use evidence::{Evidence, Piece, Sample, Side};
 pub use finding::{Counterexample, Finding};
+pub use inspect::Supports;
 pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
     Verdict,
 };
-pub use supports::Supports;
 pub use verify::{Case, Rounds};
 
 /// How to derive.
@@ -154,7 +156,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
-        supports: supports::read(&lab, &analysis),
+        supports: inspect::supports::read(&lab, &analysis),
         findings,
         evidence: analysis.evidence,
     };

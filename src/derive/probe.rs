@@ -211,6 +211,18 @@ impl Dialect {
         }
     }
 
+    /// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
+    pub(super) fn spellings(&self) -> impl Iterator<Item = Self> + '_ {
+        [ArgumentsForm::Object, ArgumentsForm::JsonText]
+            .into_iter()
+            .flat_map(|form| [NoContent::Absent, NoContent::Empty].map(|content| (form, content)))
+            .map(|(arguments, no_content)| Self {
+                arguments,
+                no_content,
+                ..self.clone()
+            })
+    }
+
     /// The message in the chat template's keys.
     pub(super) fn write(&self, message: &Assistant) -> Value {
         let mut written = Map::new();

@@ -74,17 +74,15 @@ pub(super) struct Found {
 
 /// Looks for reasoning in every way, the most telling first.
 pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
-    let key = readable_key(lab, context, anchor, settings);
     let prompts = prompts(lab, context, anchor, settings);
     let prefilled = from_prompts(&prompts);
-    if let Some((key, kwargs)) = key
-        && let Some((mut reasoning, evidence)) =
-            rendered(lab, &context.under(&kwargs), anchor, &key)
+    if let Some(shown) = shown(lab, context, anchor, settings)
+        && let Some((mut reasoning, evidence)) = rendered(lab, anchor, &shown)
     {
         reasoning.opened_by = opener(&prompts, &reasoning.open);
         return Found {
             reasoning: Some(reasoning),
-            key: Some(key),
+            key: shown.dialect.reasoning_key,
             evidence,
         };
     }
@@ -167,19 +165,10 @@ pub(super) fn begins_in_anchor(
     anchor: &Anchor,
     settings: &[Map],
 ) -> bool {
-    if let Some((key, kwargs)) = readable_key(lab, context, anchor, settings) {
-        let dialect = Dialect {
-            reasoning_key: Some(key),
-            ..Dialect::standard()
-        };
-        let message = Assistant::saying(probe::CONTENT).thinking(probe::REASONING);
-        return lab
-            .turn(&context.under(&kwargs), &dialect.write(&message))
-            .is_ok_and(|turn| {
-                anchor
-                    .turn(&turn.full, probe::REASONING)
-                    .is_some_and(|said| said.trim_start().starts_with(probe::REASONING))
-            });
+    if let Some(shown) = shown(lab, context, anchor, settings) {
+        return anchor
+            .turn(&shown.full, probe::REASONING)
+            .is_some_and(|said| said.trim_start().starts_with(probe::REASONING));
     }
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let Ok(turn) = lab.turn(context, &answer) else {
@@ -230,20 +219,52 @@ impl Reasoning {
     }
 }
 
-/// The key under which the template reads a reasoning that it renders, and a setting under which it does.
+/// A message whose reasoning the template renders.
+#[derive(Debug)]
+struct Shown {
+    dialect: Dialect,
+    context: Context,
+    /// The message without its reasoning.
+    plain: Assistant,
+    /// What it says after its reasoning.
+    next: String,
+    /// The message with its reasoning, as rendered.
+    full: String,
+}
+
+/// Looks for a message whose reasoning the template renders: beside content, and if that shows none, beside calls.
+fn shown(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Option<Shown> {
+    let standard = Dialect::standard();
+    let saying = Assistant::saying(probe::CONTENT);
+    shown_beside(lab, context, anchor, settings, &standard, &saying).or_else(|| {
+        let calling = Assistant::calling([probe::call(0)]);
+        let tooled = lab.user(true);
+        standard
+            .spellings()
+            .find_map(|dialect| shown_beside(lab, &tooled, anchor, settings, &dialect, &calling))
+    })
+}
+
+/// The rendered message, under the key at which the template reads a reasoning and a setting under which it renders it.
 ///
 /// The keys tried are those that the template was seen to ask for on an assistant's message.
-fn readable_key(
+fn shown_beside(
     lab: &Lab<'_>,
     context: &Context,
     anchor: &Anchor,
     settings: &[Map],
-) -> Option<(String, Map)> {
-    let message = Assistant::saying(probe::CONTENT).thinking(probe::REASONING);
-    let mut visible: Vec<(String, Map)> = Vec::new();
+    dialect: &Dialect,
+    plain: &Assistant,
+) -> Option<Shown> {
+    let message = plain.clone().thinking(probe::REASONING);
+    let next = plain
+        .calls
+        .first()
+        .map_or(probe::CONTENT, |call| call.name.as_str());
+    let mut visible: Vec<(String, Shown)> = Vec::new();
     for kwargs in settings {
         let context = context.under(kwargs);
-        let Some(reads) = lab.reads(&context, &Dialect::standard(), &message) else {
+        let Some(reads) = lab.reads(&context, dialect, &message) else {
             continue;
         };
         let keys = reads
@@ -260,17 +281,24 @@ fn readable_key(
             }
             let dialect = Dialect {
                 reasoning_key: Some(key.to_owned()),
-                ..Dialect::standard()
+                ..dialect.clone()
             };
-            let shown = lab
+            let full = lab
                 .turn(&context, &dialect.write(&message))
-                .is_ok_and(|turn| {
-                    anchor
-                        .turn(&turn.full, probe::CONTENT)
-                        .is_some_and(|_| turn.full.contains(probe::REASONING))
+                .map(|turn| turn.full)
+                .ok()
+                .filter(|full| {
+                    anchor.turn(full, next).is_some() && full.contains(probe::REASONING)
                 });
-            if shown {
-                visible.push((key.to_owned(), kwargs.clone()));
+            if let Some(full) = full {
+                let shown = Shown {
+                    dialect,
+                    context: context.clone(),
+                    plain: plain.clone(),
+                    next: next.to_owned(),
+                    full,
+                };
+                visible.push((key.to_owned(), shown));
             }
         }
     }
@@ -279,32 +307,22 @@ fn readable_key(
         .iter()
         .position(|(key, _)| key == "thinking")
         .unwrap_or(0);
-    (!visible.is_empty()).then(|| visible.swap_remove(portable))
+    (!visible.is_empty()).then(|| visible.swap_remove(portable).1)
 }
 
-/// Reads the markers around a reasoning that the template renders before the content.
-fn rendered(
-    lab: &Lab<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    key: &str,
-) -> Option<(Reasoning, Vec<Evidence>)> {
-    let dialect = Dialect {
-        reasoning_key: Some(key.to_owned()),
-        ..Dialect::standard()
-    };
-    let plain = Assistant::saying(probe::CONTENT);
-    let without = lab.turn(context, &dialect.write(&plain)).ok()?;
-    let with = lab
-        .turn(context, &dialect.write(&plain.thinking(probe::REASONING)))
-        .ok()?;
-    let said = anchor.turn(&with.full, probe::REASONING)?;
+/// Reads the markers around a reasoning that the template renders before what the message says.
+fn rendered(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown) -> Option<(Reasoning, Vec<Evidence>)> {
+    let without = lab
+        .turn(&shown.context, &shown.dialect.write(&shown.plain))
+        .ok()?
+        .full;
+    let said = anchor.turn(&shown.full, probe::REASONING)?;
     let (open, rest) = said.split_once(probe::REASONING)?;
-    let (close, _) = rest.split_once(probe::CONTENT)?;
+    let (close, _) = rest.split_once(&shown.next)?;
     let (lead, _) = anchor
-        .turn(&without.full, probe::CONTENT)?
-        .split_once(probe::CONTENT)?;
-    let wrap = content_open(open, close, lead);
+        .turn(&without, &shown.next)?
+        .split_once(&shown.next)?;
+    let wrap = next_open(open, close, lead);
     let close = &close[..close.len() - wrap.len()];
     let reasoning = Reasoning {
         open: open.trim().to_owned(),
@@ -313,12 +331,13 @@ fn rendered(
         history: History::Kept,
         spaced: close.ends_with(char::is_whitespace),
     };
+    let key = shown.dialect.reasoning_key.as_deref().unwrap_or_default();
     let evidence = |question, marker: &str| Evidence {
         question,
         marker: marker.to_owned(),
         reading: format!("what stands around a reasoning given as `{key}`"),
-        left: Sample::new("without reasoning", without.full.as_str()),
-        right: Sample::new("with reasoning", with.full.as_str()),
+        left: Sample::new("without reasoning", without.as_str()),
+        right: Sample::new("with reasoning", shown.full.as_str()),
     };
     let found = vec![
         evidence("reasoning open", &reasoning.open),
@@ -327,18 +346,24 @@ fn rendered(
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
 }
 
-/// What opens the content itself, at the end of what stands between reasoning and content.
+/// What opens the content or the call itself, at the end of what stands between reasoning and it.
 ///
-/// `lead` stands before the content of a message without reasoning. It may hold an empty reasoning, which opens nothing.
-fn content_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
+/// `lead` stands before it in a message without reasoning. It may hold an empty reasoning, which opens nothing.
+fn next_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
     let empty_reasoning: Vec<&str> = text::tokens(open)
         .into_iter()
         .chain(text::tokens(close))
         .collect();
-    if lead.trim().is_empty() || text::tokens(lead) == empty_reasoning {
+    if lead.trim().is_empty() {
         return "";
     }
     let shared = text::common_suffix(close, lead);
+    if shared == close.len() || text::tokens(lead) == empty_reasoning {
+        // Of what stands around an empty reasoning, only the first marker after it closes it.
+        let own = text::tokens(close).first().map_or(0, |token| token.len());
+        let rest = &close[close.len() - close.trim_start().len() + own..];
+        return if rest.trim().is_empty() { "" } else { rest };
+    }
     let cut = text::snap_forward(close, close.len() - shared);
     &close[cut..]
 }

@@ -7,10 +7,10 @@ use super::arguments::Around;
 use super::cut::Shape;
 use super::evidence::Evidence;
 use super::finding::Finding;
+use super::inspect::Supports;
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
 use super::slot;
-use super::supports::Supports;
 use super::verify::Rounds;
 use crate::diagnostic::Severity;
 

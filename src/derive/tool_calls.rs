@@ -7,7 +7,8 @@ use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
-use super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
+use super::literals::{self, Foreign};
+use super::probe::{self, Assistant, CALLS_KEY, Call, Dialect};
 use super::reasoning::Reasoning;
 use super::slot;
 use super::text::{self, Repeated};
@@ -45,9 +46,8 @@ impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
         match &self.shape {
-            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } | Shape::Dialect { .. } => {
-                Vec::new()
-            }
+            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } => Vec::new(),
+            Shape::Dialect { json, .. } => json.foreign.iter().map(Foreign::limit).collect(),
             Shape::Tags { argument, .. } => argument.unread.limits(),
         }
     }
@@ -101,6 +101,10 @@ pub(super) fn read(
             };
         }
     };
+    let after_content = after_content(lab, context, anchor, &dialect);
+    let end = after_content
+        .as_ref()
+        .map_or(end, |found| found.marker.as_str());
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
     let double_render = rendered(lab, context, &dialect, &two).ok().flatten();
     let double = double_render
@@ -111,16 +115,45 @@ pub(super) fn read(
         double.map(|cut| cut.after(reasoning)),
         end,
     );
-    if let Shape::Tags { argument, .. } = &mut calls.shape {
-        learn_types(lab, context, anchor, &dialect, argument);
+    match &mut calls.shape {
+        Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
+        Shape::Dialect { json, .. } => {
+            json.foreign = literals::foreign(lab, context, anchor, &dialect);
+        }
+        _ => {}
     }
-    let evidence = collect(&calls, full, double_render.unwrap_or_default());
+    let mut evidence = collect(&calls, full, double_render.unwrap_or_default());
+    evidence.extend(after_content);
     Found {
         calls: Some(calls),
         dialect,
         evidence,
         obstacle: None,
     }
+}
+
+/// What ends a turn whose content stands after its calls.
+fn after_content(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+) -> Option<Evidence> {
+    let call = probe::call(0);
+    let calling = Assistant::calling([call.clone()]);
+    let without = lab.turn(context, &dialect.write(&calling)).ok()?.full;
+    let with = calling.with_content(probe::CONTENT);
+    let with = lab.turn(context, &dialect.write(&with)).ok()?.full;
+    let said = anchor.turn(&with, &call.name)?;
+    let (_, rest) = said.split_once(&call.name)?;
+    let (_, end) = rest.split_once(probe::CONTENT)?;
+    (!end.trim().is_empty()).then(|| Evidence {
+        question: "turn end",
+        marker: end.to_owned(),
+        reading: "what follows content that stands after the calls".to_owned(),
+        left: Sample::new("calls alone", without),
+        right: Sample::new("calls and content", with.as_str()),
+    })
 }
 
 /// A spelling in which the template renders a call, and the call in it.
@@ -144,12 +177,7 @@ fn spell(
     let mut not_understood = None;
     let mut refusal = None;
     let mut nameless = false;
-    for (arguments, no_content) in spellings() {
-        let dialect = Dialect {
-            arguments,
-            no_content,
-            ..standard.clone()
-        };
+    for dialect in standard.spellings() {
         let full = match rendered(lab, context, &dialect, &one) {
             Ok(Some(full)) => full,
             Ok(None) => {
@@ -209,13 +237,6 @@ fn spell(
         _ => return Err(None),
     };
     Err(Some(Box::new(finding)))
-}
-
-/// The ways in which a message with calls may have to be spelled, those first that ask least of a parsed message.
-fn spellings() -> impl Iterator<Item = (ArgumentsForm, NoContent)> {
-    [ArgumentsForm::Object, ArgumentsForm::JsonText]
-        .into_iter()
-        .flat_map(|form| [NoContent::Absent, NoContent::Empty].map(|content| (form, content)))
 }
 
 /// The render of a message with calls, if every call is in it.

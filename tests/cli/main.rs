@@ -2,6 +2,7 @@
 
 mod bench;
 mod derive;
+mod inspect;
 mod lines;
 mod parse;
 mod reference;

@@ -80,10 +80,17 @@ fn standard_input_is_read_once() {
 fn help_and_version_are_results() {
     let bench = Bench::new();
     let help = bench.run("--help").done();
-    for word in ["derive", "parse", "render", "--color", "Exit status"] {
+    for word in [
+        "derive",
+        "inspect",
+        "parse",
+        "render",
+        "--color",
+        "Exit status",
+    ] {
         assert!(help.contains(word), "{word} in\n{help}");
     }
-    for verb in ["derive", "parse", "render"] {
+    for verb in ["derive", "inspect", "parse", "render"] {
         let help = bench.run(&format!("{verb} --help")).done();
         assert!(!help.contains('\u{1b}'), "{help}");
     }

@@ -5,11 +5,12 @@ use obverse::derive::{
     Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
-use obverse::value::json::{quote, to_string};
+use obverse::value::json::to_string;
 use obverse::value::{Map, Path, Value};
 
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::escape;
+use crate::cli::table::{self, marker};
 
 /// The width of the first column.
 const COLUMN: usize = 11;
@@ -96,23 +97,14 @@ fn headline(report: &Report) -> String {
     )
 }
 
-/// A row of the table; further lines of `text` stand below its first.
+/// A row of the report.
 fn row(out: &mut String, name: &str, text: &str) {
-    let mut label = paint(BOLD, name) + &" ".repeat(COLUMN - name.len());
-    for line in text.lines() {
-        out.push_str(&format!("  {label}{line}\n"));
-        label = " ".repeat(COLUMN);
-    }
+    table::row(out, COLUMN, name, text);
 }
 
 fn anchor(literals: &[String]) -> String {
     let quoted: Vec<String> = literals.iter().map(|literal| marker(literal)).collect();
     quoted.join("  or  ")
-}
-
-/// A marker in quotes, white space and all.
-fn marker(text: &str) -> String {
-    escape::json(&quote(text)).into_owned()
 }
 
 fn reasoning(reasoning: &ReasoningReport) -> String {

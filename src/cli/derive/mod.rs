@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
-use obverse::diagnostic::Diagnostic;
 use obverse::response_template::{Engine, UnknownEngine, config};
 use obverse::value::json;
 
@@ -222,14 +221,7 @@ fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
         Err(_) => problem,
     };
     match error {
-        DeriveError::Render(render) => {
-            let mut diagnostic = Diagnostic::error("not-rendered", error.to_string());
-            if let Some(found) = source::render_diagnostic(render) {
-                diagnostic.place = found.place.clone();
-                diagnostic.hint = found.hint.clone();
-            }
-            about(Problem::of(diagnostic))
-        }
+        DeriveError::Render(render) => about(source::not_rendered(render, error.to_string())),
         DeriveError::Unreadable(_) | DeriveError::Exhausted { .. } => {
             about(Problem::failed("not-derived", error.to_string()))
         }

@@ -98,11 +98,14 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
     // models write it before a marker, and a default are texts as well, and must add nothing.
     let joined = analysis.calls.is_some() && !target.served;
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let closes: Vec<&str> = ends.iter().copied().chain(beginning).collect();
     fields.insert(
         "content".to_owned(),
         FieldDocument {
             open: analysis.content.open.clone().map(Delimiter::literal),
-            close: any_of(&ends)
+            close: any_of(&closes)
                 .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
             repeats: joined,
             join: joined.then(String::new),

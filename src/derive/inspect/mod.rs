@@ -1,0 +1,272 @@
+//! What a chat template supports, observed: it is rendered with conversations of every kind, and what becomes of each part
+//! is looked for in the text.
+//!
+//! One file for each question: `roles`, `orders`, `system`, `keys`, `content`, `tools`, `calls`, `results`, `reasoning`,
+//! `kwargs`, `prompts`, `growth`; `outcome` and `change` are the forms of the answers, `subject` makes the conversations.
+//! `supports` is the short form that stands in the report of a derivation.
+
+mod calls;
+mod change;
+mod content;
+mod growth;
+mod keys;
+mod kwargs;
+mod orders;
+mod outcome;
+mod prompts;
+mod reasoning;
+mod results;
+mod roles;
+mod subject;
+pub(super) mod supports;
+mod system;
+mod tools;
+
+use serde::{Serialize, Serializer};
+
+use super::lab::{Lab, MAX_STEPS};
+use super::probe::{self, Dialect};
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::value::{Map, Value};
+
+pub use calls::{CallDetails, Calls, ContentPlace, IdShape, Ids, Spelling};
+pub use change::Change;
+pub use content::{Content, Part, RoleContent};
+pub use growth::{Break, Growth, GrowthUnder};
+pub use keys::{Effect, MessageKey, RoleKeys};
+pub use kwargs::{Kwarg, KwargEffect, Situation};
+pub use orders::{Order, Turn, refusals};
+pub use outcome::Outcome;
+pub use prompts::{After, GenerationPrompt, PromptPlace};
+pub use reasoning::{
+    Lifetime, Place as ReasoningPlace, Reasoning, ReasoningSituation, ReasoningUnder,
+};
+pub use results::Results;
+pub use roles::{Role, Roles};
+pub use supports::Supports;
+pub use system::{Place as SystemPlace, System};
+pub use tools::{Tools, ToolsPlace, Written};
+
+use super::Options;
+use outcome::shorten;
+use subject::{FILLING, Subject};
+
+/// What the chat templates of a source support. Serialized, it is the JSON of `obverse inspect`, whose keys are stable.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    /// Where the chat templates came from.
+    pub source: String,
+    /// Each of them.
+    pub templates: Vec<TemplateInspection>,
+}
+
+/// What one chat template supports.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TemplateInspection {
+    /// Its name; `default` for the only one.
+    pub name: String,
+    /// What keeps it from being inspected, where something does; the rest is then absent.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "in_words")]
+    pub error: Option<InspectError>,
+    /// The answers.
+    #[serde(flatten)]
+    pub answers: Option<Answers>,
+}
+
+/// The answers to all questions about a chat template.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answers {
+    /// Which roles it knows.
+    pub roles: Roles,
+    /// In which orders messages may stand.
+    pub orders: Vec<Order>,
+    /// What becomes of a system message.
+    pub system: System,
+    /// Which keys of messages it reads.
+    pub message_keys: Vec<RoleKeys>,
+    /// What becomes of content.
+    pub content: Content,
+    /// What becomes of tools.
+    pub tools: Tools,
+    /// What becomes of tool calls.
+    pub calls: Calls,
+    /// What becomes of tools' results.
+    pub results: Results,
+    /// What becomes of reasoning.
+    pub reasoning: Reasoning,
+    /// What becomes of documents for retrieval.
+    pub documents: Outcome,
+    /// Which variables beside the conversation it reads.
+    pub kwargs: Vec<Kwarg>,
+    /// Which special tokens it prints.
+    pub special_tokens: Map,
+    /// Whether it prints the date.
+    pub dated: bool,
+    /// With what it asks the model to go on.
+    pub generation_prompts: Vec<GenerationPrompt>,
+    /// Whether appending a message leaves the text before it as it was.
+    pub growth: Growth,
+}
+
+/// Why a chat template cannot be inspected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InspectError {
+    /// It renders not even a single user message.
+    #[error("the chat template does not render a single user message: {0}")]
+    Render(#[from] RenderError),
+    /// It takes so long to render that not everything was found out.
+    #[error(
+        "the renders of the chat template exceed the limit of {limit} steps in all; it renders too slowly to be inspected"
+    )]
+    Exhausted {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+fn in_words<S: Serializer>(error: &Option<InspectError>, serializer: S) -> Result<S::Ok, S::Error> {
+    let words = error.as_ref().map(|error| shorten(&error.to_string()));
+    words.serialize(serializer)
+}
+
+/// Inspects each chat template of a source. One that cannot be inspected says so in its `error`.
+///
+/// ```
+/// use obverse::{chat_template, derive::{Options, inspect::inspect}};
+///
+/// let source = chat_template::from_text(
+///     "example",
+///     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}",
+/// )?;
+/// let inspection = inspect(&source, &Options::default());
+/// let answers = inspection.templates[0].answers.as_ref().unwrap();
+/// assert!(answers.system.outcome.is_rendered());
+/// assert!(!answers.calls.outcome.is_rendered());
+/// assert!(answers.growth.prefix_preserving);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn inspect(source: &ChatTemplateSource, options: &Options) -> Inspection {
+    let templates = source
+        .templates
+        .iter()
+        .map(|(name, template)| {
+            let alone = ChatTemplateSource {
+                templates: vec![("default".to_owned(), template.clone())],
+                ..source.clone()
+            };
+            let answers = answers(&alone, options);
+            TemplateInspection {
+                name: name.clone(),
+                error: answers.as_ref().err().cloned(),
+                answers: answers.ok(),
+            }
+        })
+        .collect();
+    Inspection {
+        source: source.path.display().to_string(),
+        templates,
+    }
+}
+
+/// Inspects the one chat template of a source.
+fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, InspectError> {
+    let lab = Lab::new(source, options.clock)?;
+    // Under the name that transformers hands on under two, until the template's own is known.
+    let standard = Dialect {
+        reasoning_key: Some("reasoning_content".to_owned()),
+        ..Dialect::standard()
+    };
+    let mut subject = Subject::new(&lab, standard);
+    subject.in_parts = content::only_in_parts(&subject);
+    let (spellings, dialect) = calls::spellings(&subject);
+    subject.dialect = dialect;
+    let roles = roles::read(&subject);
+    let names: Vec<String> = roles.known.iter().map(|role| role.role.clone()).collect();
+    let message_keys = keys::read(&subject, &names);
+    let kwargs = kwargs::read(&subject);
+    let settings = settings(&kwargs);
+    let reasoning = reasoning::read(&subject, &message_keys, &settings);
+    if let Some(key) = reasoning.keys.first() {
+        subject.dialect.reasoning_key = Some(key.clone());
+    }
+    let calls = calls::read(&subject, spellings);
+    let called = calls.details.is_some();
+    let answers = Answers {
+        orders: orders::read(&subject, called),
+        system: system::read(&subject),
+        content: content::read(&subject),
+        tools: tools::read(&subject),
+        results: results::read(&subject),
+        documents: documents(&subject),
+        special_tokens: special_tokens(source),
+        dated: dated(source, &subject),
+        generation_prompts: prompts::read(&subject, &settings),
+        growth: growth::read(&subject, called, &settings),
+        roles,
+        message_keys,
+        calls,
+        kwargs,
+        reasoning,
+    };
+    if lab.is_exhausted() {
+        return Err(InspectError::Exhausted { limit: MAX_STEPS });
+    }
+    Ok(answers)
+}
+
+/// How many settings of kwargs are examined beside the default.
+const MAX_SETTINGS: usize = 12;
+
+/// The default, and a setting for each effect that a kwarg has.
+fn settings(kwargs: &[Kwarg]) -> Vec<Map> {
+    let effects = kwargs.iter().flat_map(|kwarg| {
+        let rendered = kwarg
+            .effects
+            .iter()
+            .filter(|effect| effect.outcome.is_rendered());
+        rendered.filter_map(|effect| {
+            let value = effect.values.first()?.clone();
+            Some(Map::from_iter([(kwarg.name.clone(), value)]))
+        })
+    });
+    std::iter::once(Map::new())
+        .chain(effects.take(MAX_SETTINGS))
+        .collect()
+}
+
+fn documents(subject: &Subject<'_>) -> Outcome {
+    let document = probe::object([
+        ("title", Value::from("Umber")),
+        ("text", Value::from(FILLING)),
+        ("content", Value::from(FILLING)),
+    ]);
+    let render = subject
+        .lab
+        .with_documents(&subject.talk(false, [subject::user()]), vec![document]);
+    Outcome::of(&render, &[FILLING])
+}
+
+fn special_tokens(source: &ChatTemplateSource) -> Map {
+    let read = |name: &String| {
+        source
+            .templates
+            .iter()
+            .any(|(_, template)| template.variables().contains(name))
+    };
+    source
+        .special_tokens
+        .iter()
+        .filter(|(name, _)| read(name))
+        .map(|(name, token)| (name.clone(), token.clone()))
+        .collect()
+}
+
+/// Whether the prompt is another one on another day.
+fn dated(source: &ChatTemplateSource, subject: &Subject<'_>) -> bool {
+    let prompt = |clock| {
+        let lab = Lab::new(source, clock).ok()?;
+        let prompt = |tools| lab.prompt(&subject.talk(tools, [subject::user()])).ok();
+        Some((prompt(false), prompt(true)))
+    };
+    prompt(Clock::date(1987, 3, 14)) != prompt(Clock::date(2011, 11, 26))
+}

@@ -1,0 +1,194 @@
+//! What becomes of reasoning, and for how long?
+
+use serde::Serialize;
+
+use super::super::lab::Context;
+use super::super::probe::{self, Assistant, Dialect};
+use super::keys::{Effect, RoleKeys};
+use super::outcome::Outcome;
+use super::subject::{self, Subject};
+use crate::value::{Map, Value};
+
+/// The reasoning of assistants' messages.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reasoning {
+    /// The message keys under which it is rendered. transformers hands reasoning that came as `reasoning_content`, `thinking`
+    /// or `reasoning` on under the first two, so that a template that reads one of them takes all three.
+    pub keys: Vec<String>,
+    /// How long it is rendered.
+    pub lifetime: Lifetime,
+    /// Each situation that was tried.
+    pub situations: Vec<ReasoningSituation>,
+    /// The kwargs under which it is rendered for longer or not as long.
+    pub under: Vec<ReasoningUnder>,
+}
+
+/// Reasoning under kwargs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReasoningUnder {
+    /// The kwargs.
+    pub kwargs: Map,
+    /// How long it is rendered.
+    pub lifetime: Lifetime,
+}
+
+/// How long reasoning is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// In every turn of the history.
+    Kept,
+    /// Until the next message of the user.
+    UntilNextUser,
+    /// In messages with tool calls, until the next message of the user.
+    WithCallsUntilNextUser,
+    /// In messages with tool calls only, and kept.
+    WithCalls,
+    /// Never.
+    Never,
+}
+
+/// A message with reasoning, at one place in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReasoningSituation {
+    /// Which.
+    pub situation: Place,
+    /// Whether the reasoning is in the text.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// A place of a message with reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The last message, with content.
+    Last,
+    /// With content, before the next message of the user.
+    BeforeUser,
+    /// The last message, with a call.
+    LastWithCall,
+    /// With a call, before its result.
+    BeforeResult,
+    /// With a call; its result, an answer and a message of the user follow.
+    CallBeforeUser,
+}
+
+const PLACES: [Place; 5] = [
+    Place::Last,
+    Place::BeforeUser,
+    Place::LastWithCall,
+    Place::BeforeResult,
+    Place::CallBeforeUser,
+];
+
+/// The keys that transformers knows for reasoning; others are found by what the template reads.
+const STANDARD: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
+
+/// Tries the keys that are read of assistants' messages; what is told is told of the one that is rendered at most places.
+pub(super) fn read(subject: &Subject<'_>, keys: &[RoleKeys], settings: &[Map]) -> Reasoning {
+    let read: Vec<&str> = keys
+        .iter()
+        .filter(|found| found.role == "assistant")
+        .flat_map(|found| &found.keys)
+        .filter(|key| key.effect != Effect::None || STANDARD.contains(&key.key.as_str()))
+        .map(|key| key.key.as_str())
+        .filter(|key| !["content", "role", "name"].contains(key))
+        .filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .collect();
+    let mut found = Reasoning {
+        keys: Vec::new(),
+        lifetime: Lifetime::Never,
+        situations: Vec::new(),
+        under: Vec::new(),
+    };
+    for key in read {
+        let mut under = Vec::new();
+        let default = situations(subject, key, &Map::new());
+        let mut most = rendered(&default);
+        for kwargs in settings {
+            let situations = situations(subject, key, kwargs);
+            most = most.max(rendered(&situations));
+            if lifetime(&situations) != lifetime(&default) {
+                under.push(ReasoningUnder {
+                    kwargs: kwargs.clone(),
+                    lifetime: lifetime(&situations),
+                });
+            }
+        }
+        if most == 0 {
+            continue;
+        }
+        if rendered(&default) > rendered(&found.situations) || found.keys.is_empty() {
+            found.lifetime = lifetime(&default);
+            found.situations = default;
+            found.under = under;
+        }
+        found.keys.push(key.to_owned());
+    }
+    found
+}
+
+fn rendered(situations: &[ReasoningSituation]) -> usize {
+    situations
+        .iter()
+        .filter(|found| found.outcome.is_rendered())
+        .count()
+}
+
+fn situations(subject: &Subject<'_>, key: &str, kwargs: &Map) -> Vec<ReasoningSituation> {
+    let spelled = subject.spelled(Dialect {
+        reasoning_key: Some(key.to_owned()),
+        ..subject.dialect.clone()
+    });
+    PLACES
+        .iter()
+        .map(|place| {
+            let context = context(&spelled, *place).under(kwargs);
+            ReasoningSituation {
+                situation: *place,
+                outcome: Outcome::of(&spelled.render(&context), &[probe::REASONING]),
+            }
+        })
+        .collect()
+}
+
+fn context(subject: &Subject<'_>, place: Place) -> Context {
+    let call = probe::call(0);
+    let answer = subject.write(&Assistant::saying(probe::CONTENT).thinking(probe::REASONING));
+    let calling = subject.write(&Assistant::calling([call.clone()]).thinking(probe::REASONING));
+    let result = probe::tool_result(&call, probe::TOOL_RESULT);
+    let messages: Vec<Value> = match place {
+        Place::Last => vec![answer],
+        Place::BeforeUser => vec![answer, subject::user_again()],
+        Place::LastWithCall => vec![calling],
+        Place::BeforeResult => vec![calling, result],
+        Place::CallBeforeUser => vec![
+            calling,
+            result,
+            subject.answer(probe::OTHER_CONTENT),
+            subject::user_again(),
+        ],
+    };
+    let tools = !matches!(place, Place::Last | Place::BeforeUser);
+    subject.talk(tools, std::iter::once(subject::user()).chain(messages))
+}
+
+fn lifetime(situations: &[ReasoningSituation]) -> Lifetime {
+    let at = |places: &[Place]| {
+        situations
+            .iter()
+            .any(|found| places.contains(&found.situation) && found.outcome.is_rendered())
+    };
+    if at(&[Place::BeforeUser]) {
+        Lifetime::Kept
+    } else if at(&[Place::Last]) {
+        Lifetime::UntilNextUser
+    } else if at(&[Place::CallBeforeUser]) {
+        Lifetime::WithCalls
+    } else if at(&[Place::LastWithCall, Place::BeforeResult]) {
+        Lifetime::WithCallsUntilNextUser
+    } else {
+        Lifetime::Never
+    }
+}

@@ -1,0 +1,54 @@
+//! The short answers that stand in the report of a derivation.
+
+use serde::Serialize;
+
+use super::super::analysis::Analysis;
+use super::super::lab::Lab;
+use super::subject::Subject;
+use super::{calls, results, system, tools};
+
+/// What the chat template can take: each was rendered and looked for in the render.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Supports {
+    /// A system message.
+    pub system: bool,
+    /// Conversations without tools.
+    pub without_tools: bool,
+    /// Tools, printed into the prompt.
+    pub tools: bool,
+    /// Messages with tool calls.
+    pub tool_calls: bool,
+    /// More than one call in a message.
+    pub parallel_calls: bool,
+    /// Content beside tool calls.
+    pub content_with_calls: bool,
+    /// Tool results.
+    pub tool_results: bool,
+    /// The message key of the reasoning that is rendered; absent where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Variables beside the conversation that change the model's turn.
+    pub kwargs: Vec<String>,
+}
+
+pub(in crate::derive) fn read(lab: &Lab<'_>, analysis: &Analysis) -> Supports {
+    let subject = Subject::new(lab, analysis.dialect.clone());
+    let calls = analysis.calls.is_some();
+    let mut kwargs: Vec<String> = analysis
+        .settings
+        .iter()
+        .flat_map(|set| set.keys().cloned())
+        .collect();
+    kwargs.dedup();
+    Supports {
+        system: system::outcome(&subject).is_rendered(),
+        without_tools: lab.without_tools,
+        tools: tools::outcome(&subject).is_rendered(),
+        tool_calls: calls,
+        parallel_calls: calls && calls::parallel(&subject).is_in_text(),
+        content_with_calls: calls && calls::beside(&subject).0.is_rendered(),
+        tool_results: calls && results::outcome(&subject).is_in_text(),
+        reasoning: analysis.dialect.reasoning_key.clone(),
+        kwargs,
+    }
+}

@@ -1,0 +1,80 @@
+//! What becomes of a system message?
+
+use serde::Serialize;
+
+use super::super::{probe, text};
+use super::change::changes;
+use super::outcome::{Outcome, shorten};
+use super::subject::{self, Subject};
+
+/// A system message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct System {
+    /// Whether it is rendered, as the first message.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Where it is rendered; absent where it is not, or where nothing marks turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// What the template says instead where there is none; absent where that is nothing. At most 300 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// Where a system message is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In a turn of its own.
+    OwnTurn,
+    /// Within the first turn of the user.
+    UserTurn,
+}
+
+pub(in crate::derive) fn outcome(subject: &Subject<'_>) -> Outcome {
+    let with = subject.talk(false, [subject::system(), subject::user()]);
+    Outcome::of(&subject.render(&with), &[probe::SYSTEM])
+}
+
+pub(super) fn read(subject: &Subject<'_>) -> System {
+    let outcome = outcome(subject);
+    let with = subject.render(&subject.talk(false, [subject::system(), subject::user()]));
+    let without = subject.render(&subject.talk(false, [subject::user()]));
+    let (Ok(with), Ok(without), true) = (with, without, outcome.is_rendered()) else {
+        return System {
+            outcome,
+            place: None,
+            default: None,
+        };
+    };
+    System {
+        outcome,
+        place: place(&with, &without),
+        default: default(&with, &without),
+    }
+}
+
+/// In a turn of its own, if what stands before the user's first word stands between the two as well.
+fn place(with: &str, without: &str) -> Option<Place> {
+    let header = text::last_token(&without[..without.find(probe::USER)?]).trim();
+    if header.is_empty() {
+        return None;
+    }
+    let said = with.find(probe::SYSTEM)? + probe::SYSTEM.len();
+    let between = &with[said..said + with[said..].find(probe::USER)?];
+    Some(if between.contains(header) {
+        Place::OwnTurn
+    } else {
+        Place::UserTurn
+    })
+}
+
+/// What only the render without a system message has.
+fn default(with: &str, without: &str) -> Option<String> {
+    let only: Vec<String> = changes(with, without)
+        .into_iter()
+        .map(|change| change.added.trim().to_owned())
+        .filter(|added| added.chars().any(char::is_alphanumeric))
+        .collect();
+    (!only.is_empty()).then(|| shorten(&only.join(" … ")))
+}

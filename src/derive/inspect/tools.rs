@@ -1,0 +1,170 @@
+//! What becomes of tools, and which shape must they have?
+
+use serde::Serialize;
+
+use super::super::probe;
+use super::outcome::Outcome;
+use super::subject::{self, Subject};
+use crate::value::json::{self, Format};
+use crate::value::{Map, Value};
+
+/// The tools of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tools {
+    /// Whether they are rendered, as `{"type": "function", "function": {...}}`.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// Whether they are rendered as `{"name": ..., "parameters": ...}`, without the outer object.
+    pub bare: Outcome,
+    /// What becomes of a conversation without tools.
+    pub without: Outcome,
+    /// Whether an empty list of tools renders as none; absent where either is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_is_none: Option<bool>,
+    /// How a tool is written; absent where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+    /// Where the tools stand; absent where they do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<ToolsPlace>,
+    /// What is read of them: paths such as `tools[].function.name`. A tool that is printed whole is read as `tools[].*`.
+    pub reads: Vec<String>,
+}
+
+/// How a tool is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Written {
+    /// As JSON, the tool whole.
+    Json,
+    /// As JSON, without the outer object.
+    FunctionJson,
+    /// In another way.
+    Otherwise,
+}
+
+/// Where the tools stand in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsPlace {
+    /// Before the first message.
+    First,
+    /// With the last message of the user.
+    LastUser,
+    /// After it.
+    End,
+}
+
+pub(in crate::derive) fn outcome(subject: &Subject<'_>) -> Outcome {
+    let context = subject.talk(true, [subject::user()]);
+    if context.tools.is_none() {
+        // The template renders nothing with tools.
+        let tools = vec![probe::tool_for(&probe::call(0))];
+        return rendered(subject, tools);
+    }
+    let call = probe::call(0);
+    Outcome::of(&subject.lab.prompt(&context), &[&call.name])
+}
+
+pub(super) fn read(subject: &Subject<'_>) -> Tools {
+    let tool = probe::tool_for(&probe::call(0));
+    let function = tool.get("function").cloned().unwrap_or_default();
+    let outcome = outcome(subject);
+    let context = subject.talk(true, [subject::user()]);
+    let text = subject.lab.prompt(&context).unwrap_or_default();
+    let shown = outcome.is_rendered();
+    let mut reads: Vec<String> = subject
+        .lab
+        .observe(&context, true)
+        .map(|(_, reads)| reads.places)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|read| read.path)
+        .filter(|path| path.starts_with("tools[]"))
+        .collect();
+    reads.dedup();
+    Tools {
+        bare: rendered(subject, vec![function.clone()]),
+        without: without(subject),
+        empty_is_none: empty_is_none(subject),
+        written: shown.then(|| written(&text, &tool, &function)),
+        place: shown.then(|| place(subject)).flatten(),
+        reads,
+        outcome,
+    }
+}
+
+fn rendered(subject: &Subject<'_>, tools: Vec<Value>) -> Outcome {
+    let mut context = subject.talk(true, [subject::user()]);
+    context.tools = Some(tools);
+    Outcome::of(&subject.lab.prompt(&context), &[&probe::call(0).name])
+}
+
+fn without(subject: &Subject<'_>) -> Outcome {
+    let mut context = subject.talk(false, [subject::user()]);
+    context.tools = None;
+    Outcome::of(&subject.lab.prompt(&context), &[probe::USER])
+}
+
+fn empty_is_none(subject: &Subject<'_>) -> Option<bool> {
+    let mut none = subject.talk(false, [subject::user()]);
+    none.tools = None;
+    let mut empty = none.clone();
+    empty.tools = Some(Vec::new());
+    let (none, empty) = (subject.lab.prompt(&none), subject.lab.prompt(&empty));
+    Some(none.ok()? == empty.ok()?)
+}
+
+/// Looks for the tool as JSON, in each way in which templates indent it, with its keys in their order or sorted.
+fn written(text: &str, tool: &Value, function: &Value) -> Written {
+    let holds = |value: &Value| {
+        [value.clone(), sorted(value)].iter().any(|value| {
+            let indented = [2, 4].map(|spaces| Format::indented(spaces).write(value));
+            text.contains(&json::to_string(value))
+                || text.contains(&Format::compact().write(value))
+                || indented.iter().any(|written| text.contains(written))
+        })
+    };
+    if holds(tool) {
+        Written::Json
+    } else if holds(function) {
+        Written::FunctionJson
+    } else {
+        Written::Otherwise
+    }
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Map = members
+                .iter()
+                .map(|(key, member)| (key.clone(), sorted(member)))
+                .collect();
+            members.sort_keys();
+            Value::Object(members)
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+fn place(subject: &Subject<'_>) -> Option<ToolsPlace> {
+    let context = subject.talk(
+        true,
+        [
+            subject::user(),
+            subject.answer(probe::OTHER_CONTENT),
+            subject::user_again(),
+        ],
+    );
+    let text = subject.lab.prompt(&context).ok()?;
+    let tools = text.find(&probe::call(0).name)?;
+    Some(if tools < text.find(probe::USER)? {
+        ToolsPlace::First
+    } else if tools < text.find(probe::USER_AGAIN)? {
+        ToolsPlace::LastUser
+    } else {
+        ToolsPlace::End
+    })
+}

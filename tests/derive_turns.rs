@@ -1,0 +1,136 @@
+//! Chat templates whose turns have their parts, or their beginning and end, elsewhere than most.
+
+mod support;
+
+use obverse::derive::{Derivation, ReasoningMode, ToolsMode, Verdict};
+use obverse::value::{Value, json};
+use support::deriving::{derive_text, findings, turns};
+
+/// Calls in a dialect of JSON, with their arguments in the order of the alphabet. `null` is written as the expression.
+fn dialect(null: &str) -> String {
+    format!(
+        "{{%- macro write(v) -%}}\
+         {{%- if v is string -%}}<q>{{{{ v }}}}</q>\
+         {{%- elif v is none -%}}{null}\
+         {{%- elif v is mapping -%}}{{{{ '{{' }}}}{{%- for k, x in v | dictsort -%}}{{{{ k }}}}:{{{{ write(x) }}}}{{{{ ',' if not loop.last }}}}{{%- endfor -%}}{{{{ '}}' }}}}\
+         {{%- elif v is sequence -%}}[{{%- for x in v -%}}{{{{ write(x) }}}}{{{{ ',' if not loop.last }}}}{{%- endfor -%}}]\
+         {{%- else -%}}{{{{ v | tojson }}}}{{%- endif -%}}\
+         {{%- endmacro -%}}\
+         {{% for c in m.tool_calls %}}<call>do:{{{{ c.function.name }}}}{{{{ write(c.function.arguments) }}}}</call>{{% endfor %}}"
+    )
+}
+
+fn has_two_calls(derivation: &Derivation) -> bool {
+    derivation.cases.iter().any(|case| {
+        let calls = case.message.get("tool_calls").and_then(Value::as_array);
+        calls.is_some_and(|calls| calls.len() == 2)
+    })
+}
+
+#[test]
+fn arguments_in_another_order_than_given() {
+    let derivation = turns(&format!("{{{{ m.content }}}}{}", dialect("null")), "<bot>");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
+    assert!(has_two_calls(&derivation));
+}
+
+#[test]
+fn a_word_that_is_not_json_is_inexpressible_and_everything_else_proved() {
+    let derivation = turns(&format!("{{{{ m.content }}}}{}", dialect("None")), "<bot>");
+    let report = &derivation.report;
+    assert_eq!(
+        report.verdict,
+        Verdict::Inexpressible,
+        "{:#?}",
+        report.findings
+    );
+    let finding = report
+        .findings
+        .iter()
+        .find(|finding| finding.code == "inexpressible")
+        .expect("a finding");
+    assert!(
+        finding
+            .text
+            .contains("null is written as the bare word None")
+    );
+    let smallest = finding.counterexample.as_ref().expect("an example");
+    assert!(json::to_string(&smallest.message).contains(r#""arguments": {"harbor": null}"#));
+    assert!(has_two_calls(&derivation));
+}
+
+/// The content after the calls has an end of its own, which also ends a turn of calls alone.
+#[test]
+fn content_after_calls() {
+    let derivation = derive_text(
+        "{%- for m in messages %}\
+         {%- if m.role == 'assistant' %}<bot>\
+         {%- for c in m.tool_calls %}<call>{{ c.function | tojson }}</call>{% endfor %}{{ m.content }}\
+         {{- '<wait>' if m.tool_calls else '<end>' }}\
+         {%- else %}<{{ m.role }}>{{ m.content }}<end>{%- endif %}\
+         {%- endfor %}\
+         {%- if add_generation_prompt %}<bot>{% endif %}",
+    )
+    .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert!(report.supports.content_with_calls);
+    let both = derivation.cases.iter().find(|case| {
+        case.message.get("content").is_some() && case.message.get("tool_calls").is_some()
+    });
+    assert!(both.expect("a case").response.ends_with(" wold<wait>"));
+}
+
+/// Reasoning is rendered only in a turn with calls, with and without an empty one where there is none.
+#[test]
+fn reasoning_beside_calls_only() {
+    let optional = "{% if m.plan %}<why>{{ m.plan }}</why>{% endif %}";
+    let always = "<why>{{ m.plan }}</why>";
+    for plan in [optional, always] {
+        let derivation = turns(
+            &format!(
+                "{{% if m.tool_calls %}}{plan}{{% for c in m.tool_calls %}}<call>{{{{ c.function | tojson }}}}</call>{{% endfor %}}\
+                 {{% else %}}{{{{ m.content }}}}{{% endif %}}"
+            ),
+            "<bot>",
+        );
+        let report = &derivation.report;
+        assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+        assert_eq!(report.reasoning.mode, ReasoningMode::TagBased);
+        assert_eq!(
+            (
+                report.reasoning.open.as_str(),
+                report.reasoning.close.as_str()
+            ),
+            ("<why>", "</why>")
+        );
+        let planned = derivation.cases.iter().any(|case| {
+            case.message.get("plan").is_some() && case.message.get("tool_calls").is_some()
+        });
+        assert!(planned, "no case of a plan and calls");
+        // Beside content it is left out, which is said and is made up for by hand.
+        assert!(findings(&derivation).contains(&"not-rendered"));
+        assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
+    }
+}
+
+/// After a tool's result the prompt ends without the header that the answered conversation then has.
+#[test]
+fn a_header_that_only_the_answered_conversation_has() {
+    let derivation = derive_text(
+        "{%- for m in messages %}\
+         {%- if m.role == 'assistant' %}<bot>{{ m.content }}{% for c in m.tool_calls %}<call>{{ c.function | tojson }}</call>{% endfor %}<end>\
+         {%- elif m.role == 'tool' %}<result>{{ m.content }}</result>\
+         {%- else %}<{{ m.role }}>{{ m.content }}<end>{%- endif %}\
+         {%- endfor %}\
+         {%- if add_generation_prompt and messages[-1].role != 'tool' %}<bot>{% endif %}",
+    )
+    .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>", "</result>"]);
+    let with_header = |case: &&obverse::derive::Case| case.response.starts_with("<bot>");
+    assert!(derivation.cases.iter().any(|case| with_header(&case)));
+}
