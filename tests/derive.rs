@@ -151,6 +151,11 @@ fn calls_in_every_shape() {
             "{% for c in m.tool_calls %}<call={{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{% endfor %}</call>{% endfor %}",
         ),
         (
+            "the name twice",
+            ToolsMode::TagWithTagged,
+            "{% for c in m.tool_calls %}<to {{ c.function.name }}><call {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{% endfor %}</call>{% endfor %}",
+        ),
+        (
             "keywords, in a list without a marker for each call",
             ToolsMode::TagWithTagged,
             "{% if m.tool_calls %}<calls>[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={% if v is string %}'{{ v }}'{% else %}{{ v | tojson }}{% endif %}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]</calls>{% endif %}",
@@ -170,6 +175,20 @@ fn calls_in_every_shape() {
             "{what}: no case of two calls"
         );
     }
+}
+
+/// The anchor ends with what opens each call, and content is addressed like a call of that name.
+#[test]
+fn recipients_by_line() {
+    let derivation = turns(
+        "@@{% if m.content %}all\n{{ m.content }}{{ '@@' if m.tool_calls }}{% endif %}{% for c in m.tool_calls %}{{ c.function.name }}\n{{ c.function.arguments | tojson }}{{ '@@' if not loop.last }}{% endfor %}",
+        "<bot>@@",
+    );
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
+    assert!(report.supports.parallel_calls && report.supports.content_with_calls);
 }
 
 /// `f(a, b)` in prose or code opens no call, though in a list of calls it does.

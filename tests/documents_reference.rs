@@ -192,7 +192,7 @@ fn field(random: &mut Random) -> Value {
         );
     }
     if random.once_in(12) {
-        members.clear();
+        members.truncate(0);
     }
     put(
         random,
@@ -342,7 +342,7 @@ fn sound_but_for_one() -> Vec<Value> {
         {
             let mut document = sound.clone();
             if let Some(Value::Object(fields)) = document.get_mut("fields")
-                && let Some(Value::Object(field)) = fields.get_mut(*name)
+                && let Some(Value::Object(field)) = fields.get_mut(name)
             {
                 field.insert(key.to_owned(), value.clone());
             }

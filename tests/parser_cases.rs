@@ -125,7 +125,7 @@ impl<'c> Case<'c> {
 /// What is wrong with a case.
 fn check(members: &Map, templates: &Map, random: &mut Random) -> Result<(), String> {
     let template = match &members["template"] {
-        Value::String(name) => &templates[name],
+        Value::String(name) => &templates[name.as_str()],
         document => document,
     };
     let refused = members

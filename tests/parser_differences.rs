@@ -49,7 +49,7 @@ fn ours(case: &Value) -> Value {
     let go_on = case.get("go_on").is_some();
     let mut parser = ResponseParser::new(template, prefix, tools).expect("a prefix that parses");
     let mut answer = Map::new();
-    answer.insert("initial".into(), parsed(&short(parser.initial_events())));
+    answer.insert("initial", parsed(&short(parser.initial_events())));
     let mut events = Vec::new();
     let mut failed = None;
     for chunk in case
@@ -67,14 +67,14 @@ fn ours(case: &Value) -> Value {
         match parser.finalize() {
             Ok((message, last)) => {
                 events.push(parsed(&short(&last)));
-                answer.insert("message".into(), message.into());
+                answer.insert("message", message.into());
             }
             Err(error) => failed = Some(error),
         }
     }
     match failed {
-        None => answer.insert("events".into(), events.into()),
-        Some(error) => answer.insert("error".into(), error.kind.name().into()),
+        None => answer.insert("events", events.into()),
+        Some(error) => answer.insert("error", error.kind.name().into()),
     };
     shortened(answer)
 }
@@ -87,13 +87,13 @@ fn theirs(answer: &Value) -> Value {
     let mut found = Map::new();
     for key in ["initial", "message", "events"] {
         if let Some(value) = run[0].get(key) {
-            found.insert(key.into(), value.clone());
+            found.insert(key, value.clone());
         }
     }
     if let Some(error) = run[0].get("error") {
         found.shift_remove("events");
         let kind = error.get("type").expect("a type");
-        found.insert("error".into(), kind.clone());
+        found.insert("error", kind.clone());
     }
     shortened(found)
 }
@@ -142,7 +142,7 @@ fn the_reference_is_as_the_list_says() {
         .map(|case| {
             let mut question = case.as_object().expect("a case").clone();
             let chunks = question.shift_remove("chunks").expect("chunks");
-            question.insert("runs".into(), vec![chunks].into());
+            question.insert("runs", vec![chunks].into());
             question.into()
         })
         .collect();

@@ -152,7 +152,7 @@ impl ChatTemplateSource {
             .filter(|(name, _)| read(name))
             .map(|(name, token)| (name.to_owned(), Value::from(token)))
             .collect();
-        let assumed_tokens = tokens.keys().cloned().collect();
+        let assumed_tokens = tokens.keys().map(ToString::to_string).collect();
         Self {
             assumed_tokens,
             ..self.with_special_tokens(tokens)
@@ -448,7 +448,7 @@ impl Found {
 fn keys(document: &Value) -> Vec<String> {
     document
         .as_object()
-        .map(|map| map.keys().cloned().collect())
+        .map(|map| map.keys().map(ToString::to_string).collect())
         .unwrap_or_default()
 }
 

@@ -126,11 +126,11 @@ fn lost_at(setting: &Setting<'_>, response: &str, at: usize) -> Option<Broken> {
     let after = ended.unwrap_or_else(|_| parser.message().clone());
     let (field, finished) = before.iter().find(|(field, finished)| {
         let overwritten = open.as_deref() == Some(field.as_str());
-        finished.is_truthy() && !keeps(finished, after.get(*field), overwritten)
+        finished.is_truthy() && !keeps(finished, after.get(field), overwritten)
     })?;
     Some(Broken::Lost {
         at,
-        field: field.clone(),
+        field: field.to_string(),
         finished: finished.clone(),
         left: after.get(field).cloned(),
     })

@@ -58,7 +58,7 @@ impl Opened {
             .source
             .assumed_tokens
             .iter()
-            .filter(|name| !given.contains_key(*name))
+            .filter(|name| !given.contains_key(name))
             .filter_map(|name| {
                 let token = self.source.special_tokens.get(name)?.as_str()?;
                 Some(format!("{name} is {token}"))

@@ -48,7 +48,7 @@ impl ToolSchemas {
                 };
                 properties
                     .iter()
-                    .map(|(name, schema)| (name.clone(), types(schema)))
+                    .map(|(name, schema)| (name.to_string(), types(schema)))
                     .collect()
             });
             schemas.insert(name.to_owned(), types.unwrap_or_default());
@@ -108,7 +108,7 @@ impl ToolSchemas {
 
 fn coerce_arguments(arguments: &mut Map, parameters: &HashMap<String, Vec<Type>>) {
     for (name, argument) in arguments {
-        let Some(types) = parameters.get(name) else {
+        let Some(types) = parameters.get(name.as_str()) else {
             continue;
         };
         let coerce = |value: &mut Value| {

@@ -126,7 +126,7 @@ fn pairs(value: &Value) -> Result<Vec<(String, String)>, String> {
                 .iter()
                 .map(|part| part.as_str().map(str::to_owned))
                 .collect::<Option<_>>()?,
-            Value::Object(members) => members.keys().cloned().collect(),
+            Value::Object(members) => members.keys().map(ToString::to_string).collect(),
             Value::String(text) => text.chars().map(String::from).collect(),
             _ => return None,
         };

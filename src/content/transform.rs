@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::{ContentError, ContentErrorKind as Kind};
-use crate::value::{Map, Path, Step, Value, json, python};
+use crate::value::{Key, Map, Path, Step, Value, json, python};
 
 /// A transform, ready to apply. A string that is a placeholder as a whole, such as `"{name}"` or `"{content.args}"`,
 /// stands for a value in scope or for a member of it; everything else stands for itself.
@@ -29,7 +29,7 @@ enum Node {
         only: bool,
     },
     Array(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    Object(Vec<(Key, Node)>),
 }
 
 /// A string of a transform that holds a placeholder beside other text, which is not supported: nothing is interpolated.
@@ -129,10 +129,10 @@ impl Scope<'_> {
     }
 
     fn names(&self) -> Vec<&str> {
-        let outer = self.outer.keys().map(String::as_str);
+        let outer = self.outer.keys().map(Key::as_str);
         match &self.inner {
             Inner::Content(_) => outer.chain([CONTENT]).collect(),
-            Inner::Members(members) => outer.chain(members.keys().map(String::as_str)).collect(),
+            Inner::Members(members) => outer.chain(members.keys().map(Key::as_str)).collect(),
         }
     }
 }
@@ -187,8 +187,8 @@ impl Node {
                 Self::Array(items.iter().enumerate().map(compile).collect())
             }
             Value::Object(members) => {
-                let compile = |(key, value): (&String, _)| {
-                    path.push(Step::Key(key.clone()));
+                let compile = |(key, value): (&Key, _)| {
+                    path.push(Step::Key(key.to_string()));
                     let node = Self::compile(value, path, mixed);
                     path.pop();
                     (key.clone(), node)
@@ -282,7 +282,7 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
             let error = error(format!(
                 "of the transform looks for the key `{key}`, which is missing"
             ));
-            error.with_hint(there_are(members.keys().map(String::as_str)))
+            error.with_hint(there_are(members.keys().map(Key::as_str)))
         })?;
     }
     Ok(value)

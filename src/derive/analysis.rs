@@ -80,7 +80,9 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         in_response: None,
     };
     evidence.push(found);
-    if reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+    let tooled = lab.user(true);
+    if (reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+        || tool_calls::begin_in_anchor(lab, &tooled, &anchor))
         && let Some(shorter) = anchor.without_last_token()
     {
         anchor = shorter;
@@ -106,10 +108,9 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         }
     }
 
-    let (content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
+    let (mut content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 
-    let tooled = lab.user(true);
     let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
     let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
     evidence.extend(calls.evidence);
@@ -118,8 +119,9 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         .calls
         .as_ref()
         .map_or_else(Vec::new, ToolCalls::limits);
-    if calls.calls.is_some() {
+    if let Some(found) = &calls.calls {
         dialect = calls.dialect;
+        content.read_close(lab, &tooled, &anchor, &dialect, found);
         let after_tool = after_tool(&tooled, &dialect);
         // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
         let known = lab

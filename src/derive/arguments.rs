@@ -105,7 +105,7 @@ pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range
 fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str); 2]> {
     let mut members = arguments
         .iter()
-        .map(|(key, value)| Some((text.find(key)?, (key.as_str(), value.as_str()?))));
+        .map(|(key, value)| Some((text.find(key.as_str())?, (key.as_str(), value.as_str()?))));
     let (one, other) = (members.next()??, members.next()??);
     Some(if one.0 <= other.0 {
         [one.1, other.1]

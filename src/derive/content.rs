@@ -1,10 +1,12 @@
 //! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
 
 use super::anchor::Anchor;
+use super::cut::cut;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::Reasoning;
+use super::tool_calls::ToolCalls;
 
 /// What opens the content; `None` where it is whatever nothing else claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,6 +14,36 @@ pub(super) struct Content {
     pub(super) open: Option<String>,
     /// Whether only a message with reasoning wraps its content.
     pub(super) only_with_reasoning: bool,
+    /// What stands between content that something opens and calls, beside their own markers; `None` where calls never follow
+    /// content.
+    pub(super) before_calls: Option<String>,
+}
+
+impl Content {
+    /// Reads what closes the content where calls follow.
+    pub(super) fn read_close(
+        &mut self,
+        lab: &Lab<'_>,
+        context: &Context,
+        anchor: &Anchor,
+        dialect: &Dialect,
+        calls: &ToolCalls,
+    ) {
+        if self.open.is_none() {
+            return;
+        }
+        let message = Assistant::calling([probe::call(0)]).with_content(probe::CONTENT);
+        let Ok(turn) = lab.turn(context, &dialect.write(&message)) else {
+            return;
+        };
+        let own = format!("{}{}", calls.section.0, calls.call.0);
+        self.before_calls = anchor
+            .turn(&turn.full, probe::CONTENT)
+            .and_then(|said| said.split_once(probe::CONTENT))
+            .and_then(|(_, rest)| cut(rest, &message.calls))
+            .and_then(|cut| cut.literals.into_iter().next())
+            .and_then(|before| Some(before.strip_suffix(&own)?.trim().to_owned()));
+    }
 }
 
 pub(super) fn read(
@@ -57,6 +89,7 @@ pub(super) fn read(
                 Content {
                     open: Some(open),
                     only_with_reasoning: true,
+                    before_calls: None,
                 },
                 Vec::new(),
             );
@@ -75,6 +108,7 @@ pub(super) fn read(
         Content {
             open,
             only_with_reasoning: false,
+            before_calls: None,
         },
         evidence,
     )

@@ -112,17 +112,17 @@ fn object(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
 fn tagged(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     let name = named(rest, call)?;
     let key = call.arguments.keys().next()?;
-    let key = name.end + rest[name.end..].find(key)?;
+    let key = name.end + rest[name.end..].find(key.as_str())?;
     let (span, value) = json_shape::outermost(rest, name.end, key)?;
     (value == Value::Object(call.arguments.clone())).then_some(())?;
-    let between = rest[name.end..span.start].replace(&call.id, &slot::ID.to_string());
+    let between = slot::of_call(&rest[name.end..span.start], call);
     Some((name.start..span.end, Shape::Tagged { between }))
 }
 
 fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     let name = named(rest, call)?;
     let (json, span) = arguments::dialect(&rest[name.end..], &call.arguments)?;
-    let between = rest[name.end..name.end + span.start].replace(&call.id, &slot::ID.to_string());
+    let between = slot::of_call(&rest[name.end..name.end + span.start], call);
     Some((
         name.start..name.end + span.end,
         Shape::Dialect { between, json },
@@ -133,7 +133,7 @@ fn tags(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
     let name = named(rest, call)?;
     let (tags, len) = arguments::tags(&rest[name.end..], &call.arguments)?;
     let shape = Shape::Tags {
-        between: tags.before.replace(&call.id, &slot::ID.to_string()),
+        between: slot::of_call(&tags.before, call),
         argument: tags.argument,
     };
     Some((name.start..name.end + len, shape))
@@ -188,7 +188,7 @@ fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
         name: keys_only(name)?,
         arguments: keys_only(arguments)?,
         id: json_shape::find(value, &Value::from(call.id.as_str())).and_then(keys_only),
-        keys: value.as_object()?.keys().cloned().collect(),
+        keys: value.as_object()?.keys().map(ToString::to_string).collect(),
         literals,
     })
 }

@@ -36,7 +36,7 @@ pub(super) fn find(value: &Value, wanted: &Value) -> Option<Vec<Place>> {
     match value {
         Value::Object(map) => map
             .iter()
-            .find_map(|(key, child)| below(Place::Key(key.clone()), child)),
+            .find_map(|(key, child)| below(Place::Key(key.to_string()), child)),
         Value::Array(items) => items
             .iter()
             .enumerate()

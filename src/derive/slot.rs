@@ -2,18 +2,33 @@
 //!
 //! In a marker a slot is one character that no template writes; in a pattern it is what may stand there.
 
+use super::probe::Call;
 use super::text;
 
 /// The argument's key, said again.
 pub(super) const KEY: char = '\u{10fffe}';
+/// The call's name, said again.
+pub(super) const NAME: char = '\u{10fffb}';
 /// The call's id.
 pub(super) const ID: char = '\u{10fffd}';
 /// A number that counts the calls.
 pub(super) const NUMBER: char = '\u{10fffc}';
 
+const ALL: [char; 4] = [KEY, NAME, ID, NUMBER];
+
+/// The pattern for a name that was captured before.
+pub(super) const SAME_NAME: &str = "(?P=name)";
+
 /// Whether there is a slot in the marker.
 pub(super) fn any(marker: &str) -> bool {
-    marker.contains([KEY, ID, NUMBER])
+    marker.contains(ALL)
+}
+
+/// What stands between the call's name and its arguments, with slots for its name and its id.
+pub(super) fn of_call(between: &str, call: &Call) -> String {
+    between
+        .replace(&call.id, &ID.to_string())
+        .replace(&call.name, &NAME.to_string())
 }
 
 /// The marker with a slot for each number.
@@ -33,12 +48,13 @@ pub(super) fn without_numbers(marker: &str) -> String {
 pub(super) fn pattern(marker: &str) -> String {
     let mut pattern = String::new();
     let mut rest = marker;
-    while let Some(at) = rest.find([KEY, ID, NUMBER]) {
+    while let Some(at) = rest.find(ALL) {
         pattern.push_str(&text::escape_loosely(&rest[..at]));
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
         match slot {
             Some(KEY) => pattern.push_str("(?P=key)"),
+            Some(NAME) => pattern.push_str(SAME_NAME),
             Some(ID) => pattern.push_str(&format!("(?P<id>[^\\s{}]+)", stop(rest))),
             _ => pattern.push_str("\\d+"),
         }
@@ -60,6 +76,7 @@ pub(super) fn stop(after: &str) -> String {
 pub(super) fn show(marker: &str) -> String {
     marker
         .replace(KEY, "KEY")
+        .replace(NAME, "NAME")
         .replace(ID, "ID")
         .replace(NUMBER, "NUMBER")
 }

@@ -132,6 +132,28 @@ pub(super) fn read(
     }
 }
 
+/// Whether what was taken for the anchor's end opens each call: the first name follows it directly, and so does the second.
+pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> bool {
+    let Some(shorter) = anchor.without_last_token() else {
+        return false;
+    };
+    let two = Assistant::calling([probe::call(0), probe::call(1)]);
+    let [first, second] = [0, 1].map(|number| probe::call(number).name);
+    Dialect::standard().spellings().any(|dialect| {
+        let Ok(Some(full)) = rendered(lab, context, &dialect, &two) else {
+            return false;
+        };
+        let begins = |anchor: &Anchor| anchor.turn(&full, &first).map(str::to_owned);
+        let (Some(said), Some(longer)) = (begins(anchor), begins(&shorter)) else {
+            return false;
+        };
+        let opening = longer.strip_suffix(said.as_str()).unwrap_or_default();
+        said.starts_with(&first)
+            && !opening.trim().is_empty()
+            && said.contains(&format!("{opening}{second}"))
+    })
+}
+
 /// What ends a turn whose content stands after its calls.
 fn after_content(
     lab: &Lab<'_>,

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use super::json::MAX_DEPTH;
-use super::{Integer, Map, Value};
+use super::{Integer, Key, Map, Value};
 
 /// Why a value has no equal on the other side of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,14 +39,18 @@ impl Serialize for Value {
                 }
                 list.end()
             }
-            Self::Object(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::Object(members) => members.serialize(serializer),
         }
+    }
+}
+
+impl Serialize for Map {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (key, value) in self {
+            map.serialize_entry(key.as_str(), value)?;
+        }
+        map.end()
     }
 }
 
@@ -132,7 +136,7 @@ impl<'de> Deserialize<'de> for Value {
 
             fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
                 let mut members = Map::new();
-                while let Some((key, value)) = access.next_entry()? {
+                while let Some((key, value)) = access.next_entry::<Key, Value>()? {
                     members.insert(key, value);
                 }
                 Ok(Value::Object(members))
@@ -215,7 +219,7 @@ fn to_serde(value: &Value, depth: usize) -> Result<serde_json::Value, Conversion
         }
         Value::Object(members) => {
             let depth = inner()?;
-            let convert = |(key, value): (&String, _)| Ok((key.clone(), to_serde(value, depth)?));
+            let convert = |(key, value): (&Key, _)| Ok((key.to_string(), to_serde(value, depth)?));
             serde_json::Value::Object(members.iter().map(convert).collect::<Result<_, _>>()?)
         }
     })

@@ -11,17 +11,14 @@
 mod convert;
 mod integer;
 pub mod json;
+mod map;
 mod path;
 pub mod python;
 
 pub use convert::ConversionError;
 pub use integer::Integer;
+pub use map::{Iter, IterMut, Key, Map};
 pub use path::{Path, Step};
-
-use indexmap::IndexMap;
-
-/// An object's members in the order in which they were written.
-pub type Map = IndexMap<String, Value>;
 
 /// A JSON value as Python sees it.
 #[derive(Debug, Clone, Default)]

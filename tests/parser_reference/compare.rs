@@ -38,17 +38,17 @@ impl Case {
             |texts: &[&str]| Value::Array(texts.iter().map(|text| Value::from(*text)).collect());
         let pieces: Vec<&str> = self.cut.iter().map(String::as_str).collect();
         let mut question = Map::new();
-        question.insert("template".into(), self.template.clone().into());
+        question.insert("template", self.template.clone().into());
         question.insert(
-            "runs".into(),
+            "runs",
             vec![strings(&[self.response.as_str()]), strings(&pieces)].into(),
         );
-        question.insert("prefix".into(), self.prefix.as_str().into());
+        question.insert("prefix", self.prefix.as_str().into());
         if !self.tools.is_empty() {
-            question.insert("tools".into(), self.tools.clone().into());
+            question.insert("tools", self.tools.clone().into());
         }
         if !self.prefix.is_empty() {
-            question.insert("as_one".into(), true.into());
+            question.insert("as_one", true.into());
         }
         let ascii = Format {
             ensure_ascii: true,

@@ -47,16 +47,16 @@ pub fn case(random: &mut Random) -> Case {
     let (anchor, anchors) = &ANCHORS[random.below(ANCHORS.len())];
     let mut template = object(anchor);
     if random.once_in(3) {
-        template.insert("defaults".into(), value(random.pick(DEFAULTS)));
+        template.insert("defaults", value(random.pick(DEFAULTS)));
     }
     if random.once_in(20) {
-        template.insert("version".into(), Value::from(1));
+        template.insert("version", Value::from(1));
     }
     if random.once_in(30) {
         break_document(random, &mut template, &mut fields);
     }
     // The order of keys means nothing; the fields' order does not either, but for ties that only it could break.
-    template.insert("fields".into(), shuffled(random, fields).into());
+    template.insert("fields", shuffled(random, fields).into());
     let prefix = if random.once_in(4) {
         let mut prefix = random.text(NOISE, 3);
         if !random.once_in(5) {
@@ -92,19 +92,20 @@ pub fn case(random: &mut Random) -> Case {
 /// Makes a document that may have to be refused.
 fn break_document(random: &mut Random, template: &mut Map, fields: &mut Map) {
     let at = random.below(fields.len());
-    let Some((name, Value::Object(field))) = fields.get_index_mut(at) else {
+    let Some((name, Value::Object(field))) = fields.iter_mut().nth(at) else {
         return;
     };
     let name = name.clone();
     match random.below(7) {
         0 => drop(field.shift_remove("transform")),
-        1 => drop(field.insert("open".into(), "<a>".into())),
-        2 => drop(field.insert("join".into(), ", ".into())),
-        3 => drop(field.insert("close_pattern".into(), "(<a>".into())),
+        1 => drop(field.insert("open", "<a>".into())),
+        2 => drop(field.insert("join", ", ".into())),
+        3 => drop(field.insert("close_pattern", "(<a>".into())),
         4 => drop(fields.insert(format!("{name} again"), Map::new().into())),
-        5 => drop(field.insert("unknown".into(), Value::Null)),
+        5 => drop(field.insert("unknown", Value::Null)),
         _ => {
-            template.shift_remove_index(0);
+            let first = template.keys().next().cloned().unwrap_or_default();
+            template.shift_remove(&first);
         }
     }
 }
@@ -146,20 +147,20 @@ fn field(random: &mut Random, steady: bool, implicit: bool) -> (Part, Map) {
             (false, true, false) => &TRANSFORMS[..3],
             (false, false, false) => &TRANSFORMS[..1],
         };
-        field.insert("transform".into(), value(random.pick(from)));
+        field.insert("transform", value(random.pick(from)));
         if each {
-            field.insert("transform_each".into(), true.into());
+            field.insert("transform_each", true.into());
         }
     }
     if random.once_in(3) {
-        field.insert("repeats".into(), true.into());
+        field.insert("repeats", true.into());
         if random.once_in(2) {
             let separator = random.pick(&["", "\n", ", "]);
-            field.insert("join".into(), separator.into());
+            field.insert("join", separator.into());
         }
     }
     if random.once_in(12) {
-        field.insert("optional".into(), false.into());
+        field.insert("optional", false.into());
     }
     (
         Part {
@@ -230,11 +231,12 @@ fn near_miss(random: &mut Random, text: &str) -> String {
     characters.into_iter().collect()
 }
 
-fn shuffled(random: &mut Random, mut members: Map) -> Map {
+fn shuffled(random: &mut Random, members: Map) -> Map {
+    let mut members: Vec<_> = members.into_iter().collect();
     for last in (1..members.len()).rev() {
-        members.swap_indices(last, random.below(last + 1));
+        members.swap(last, random.below(last + 1));
     }
-    members
+    members.into_iter().collect()
 }
 
 pub fn value(text: &str) -> Value {

@@ -120,14 +120,14 @@ fn shorter(text: &str) -> Vec<String> {
 /// The case as a line for `tests/cases/parser`; what is expected is still to be added.
 pub fn as_case(case: &Case, name: &str) -> String {
     let mut members = Map::new();
-    members.insert("name".into(), name.into());
-    members.insert("template".into(), case.template.clone().into());
-    members.insert("response".into(), case.response.as_str().into());
+    members.insert("name", name.into());
+    members.insert("template", case.template.clone().into());
+    members.insert("response", case.response.as_str().into());
     if !case.prefix.is_empty() {
-        members.insert("prefix".into(), case.prefix.as_str().into());
+        members.insert("prefix", case.prefix.as_str().into());
     }
     if !case.tools.is_empty() {
-        members.insert("tools".into(), case.tools.clone().into());
+        members.insert("tools", case.tools.clone().into());
     }
     json::to_string(&members.into())
 }

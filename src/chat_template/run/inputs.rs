@@ -63,14 +63,11 @@ fn prepare(message: &Value) -> Value {
     map.retain(|_, value| !matches!(value, Value::Null));
     let reasoning = ["reasoning_content", "thinking", "reasoning"]
         .iter()
-        .find_map(|key| map.get(*key))
+        .find_map(|key| map.get(key))
         .cloned();
     if let Some(reasoning) = reasoning {
-        if !map.contains_key("thinking") {
-            map.shift_insert(0, "thinking".to_owned(), reasoning.clone());
-        } else if let Some(at) = map.get_index_of("thinking") {
-            map.move_index(at, 0);
-        }
+        let thinking = map.get("thinking").unwrap_or(&reasoning).clone();
+        map.shift_insert(0, "thinking", thinking);
         map.insert("reasoning_content".to_owned(), reasoning);
     }
     Value::Object(map)

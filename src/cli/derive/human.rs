@@ -302,7 +302,7 @@ fn members<'v>(
     path: &Path,
 ) -> Option<(Path, Option<&'v Value>, Option<&'v Value>)> {
     left.keys()
-        .chain(right.keys().filter(|key| !left.contains_key(*key)))
+        .chain(right.keys().filter(|key| !left.contains_key(key)))
         .find_map(|key| meet(left.get(key), right.get(key), path.key(key)))
 }
 

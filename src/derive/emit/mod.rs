@@ -6,80 +6,21 @@
 
 mod listed;
 mod tags;
+mod target;
 
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
 use super::arguments::JsonDialect;
 use super::cut::{Members, Shape};
-use super::finding::Finding;
 use super::probe::{self, ArgumentsForm};
 use super::reasoning::Reasoning;
 use super::tool_calls::ToolCalls;
 use super::{slot, text};
-use crate::response_template::{Delimiter, Document, Engine, FieldDocument};
+use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
-/// The field for reasoning where the template reads none back; the name that every engine takes.
-const REASONING_FIELD: &str = "thinking";
-
-/// What a response template is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Target {
-    /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
-    served: bool,
-    /// How a pattern says that the text ends.
-    end_of_text: &'static str,
-}
-
-impl Target {
-    /// What all of the engines take.
-    pub(super) fn of(engines: &[Engine]) -> Self {
-        Self {
-            served: engines.iter().any(|engine| engine.is_server()),
-            // `$` stands before a final line feed as well, but not where all white space is taken before it.
-            end_of_text: if engines.contains(&Engine::Vllm) {
-                "$"
-            } else {
-                "\\Z"
-            },
-        }
-    }
-}
-
-/// The field that the reasoning goes to.
-pub(super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
-    let key = analysis.dialect.reasoning_key.as_deref();
-    key.filter(|_| !target.served).unwrap_or(REASONING_FIELD)
-}
-
-/// What the chat template needs to find in a message without content, so that it can be rendered again.
-fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
-    let content = analysis.dialect.no_content.value();
-    content.filter(|_| !target.served)
-}
-
-/// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
-pub(super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if let (Some(key), Some(_)) = (&analysis.dialect.reasoning_key, &analysis.reasoning)
-        && reasoning_field(analysis, target) != key
-    {
-        findings.push(Finding::info(
-            "reasoning-renamed",
-            format!(
-                "the engines take no field {key}: the reasoning is parsed into {REASONING_FIELD}, and is to be renamed before the message is appended, since the chat template reads {key}"
-            ),
-        ));
-    }
-    if analysis.dialect.no_content.value() != default_content(analysis, target) {
-        findings.push(Finding::info(
-            "content-left-out",
-            "the engines take no default for content: a message with calls alone is parsed without it, and is to be given an empty one before it is appended, which the chat template asks for",
-        ));
-    }
-    findings
-}
+pub(super) use target::{Target, left_to_do, reasoning_field};
 
 pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     let mut fields = IndexMap::new();
@@ -91,34 +32,49 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     }
     let ends = turn_ends(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(calls, &ends, analysis.dialect.arguments, target);
+        let region = call_region(analysis, calls, &ends, target);
         fields.insert("tool_calls".to_owned(), region);
     }
-    let default = default_content(analysis, target);
-    // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
-    // models write it before a marker, and a default are texts as well, and must add nothing.
-    let joined = analysis.calls.is_some() && !target.served;
-    // An end of the implicit field where nothing is open passes over what a response may begin with.
-    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let closes: Vec<&str> = ends.iter().copied().chain(beginning).collect();
-    fields.insert(
-        "content".to_owned(),
-        FieldDocument {
-            open: analysis.content.open.clone().map(Delimiter::literal),
-            close: any_of(&closes)
-                .map(|end| Delimiter::pattern(format!("{end}\\s*{}", epilogue(analysis)))),
-            repeats: joined,
-            join: joined.then(String::new),
-            content: Some("text".to_owned()),
-            ..FieldDocument::default()
-        },
-    );
+    let content = content_region(analysis, &ends, target);
+    fields.insert("content".to_owned(), content);
     let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
-    defaults.extend(default.map(|value| ("content".to_owned(), value)));
+    defaults.extend(
+        target::default_content(analysis, target).map(|value| ("content".to_owned(), value)),
+    );
     Document {
         defaults,
         start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
         fields,
+    }
+}
+
+fn content_region(analysis: &Analysis, ends: &[&str], target: Target) -> FieldDocument {
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let ends: Vec<&str> = ends.iter().copied().chain(beginning).collect();
+    let end = any_of(&ends).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
+    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) if marker.is_empty() => {
+            let name = name(analysis, calls);
+            Some(format!("(?={})", next_call(calls, &name)))
+        }
+        (Some(marker), Some(_)) => Some(format!("{}\\s*", slot::pattern(marker))),
+        _ => None,
+    };
+    let close = match (end, before_calls) {
+        (Some(end), Some(before_calls)) => Some(format!("(?:{before_calls}|{end})")),
+        (end, before_calls) => end.or(before_calls),
+    };
+    // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
+    // models write it before a marker, and a default are texts as well, and must add nothing.
+    let joined = analysis.calls.is_some() && !target.served;
+    FieldDocument {
+        open: analysis.content.open.clone().map(Delimiter::literal),
+        close: close.map(Delimiter::pattern),
+        repeats: joined,
+        join: joined.then(String::new),
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
     }
 }
 
@@ -176,74 +132,102 @@ fn any_of(literals: &[&str]) -> Option<String> {
 }
 
 fn call_region(
+    analysis: &Analysis,
     calls: &ToolCalls,
     ends: &[&str],
-    form: ArgumentsForm,
     target: Target,
 ) -> FieldDocument {
+    let name = name(analysis, calls);
+    let region = FieldDocument {
+        open: Some(opening(calls, &name)),
+        close: closing(calls, ends, &name),
+        repeats: true,
+        ..FieldDocument::default()
+    };
     match &calls.shape {
         Shape::Array(members) => FieldDocument {
-            open: Some(opening(calls, String::new())),
-            close: closing(calls, ends),
+            repeats: false,
             content: Some("json".to_owned()),
             transform: Some(call_transform(members, "")),
             transform_each: true,
-            ..FieldDocument::default()
+            ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
             bare_object(calls, members, ends, target.end_of_text)
         }
         Shape::Object(members) => FieldDocument {
-            open: Some(opening(calls, String::new())),
-            close: closing(calls, ends),
-            repeats: true,
             content: Some("json".to_owned()),
             transform: Some(call_transform(members, "content.")),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Tagged { between } => FieldDocument {
-            open: Some(opening(calls, name_pattern(between, between))),
-            close: closing(calls, ends),
-            repeats: true,
+        Shape::Tagged { .. } => FieldDocument {
             content: Some(
-                match form {
+                match analysis.dialect.arguments {
                     ArgumentsForm::Object => "json",
                     ArgumentsForm::JsonText => "text",
                 }
                 .to_owned(),
             ),
             transform: Some(named_call(calls)),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Dialect { between, json } => FieldDocument {
-            open: Some(opening(
-                calls,
-                name_pattern(between, &format!("{between}{{")),
-            )),
-            close: closing(calls, ends),
-            repeats: true,
+        Shape::Dialect { json, .. } => FieldDocument {
             content: Some("json".to_owned()),
             content_args: dialect_arguments(json),
             transform: Some(named_call(calls)),
-            ..FieldDocument::default()
+            ..region
         },
-        Shape::Tags { between, argument } => {
-            let after = format!("{between}{}", argument.open);
-            let name = name_pattern(between, &after);
+        Shape::Tags { argument, .. } => {
             let (open, close) = match listed::delimiters(calls, &name) {
-                Some((open, close)) => (open, Some(close)),
-                None => (opening(calls, name), closing(calls, ends)),
+                Some((open, close)) => (Some(open), Some(close)),
+                None => (region.open, region.close),
             };
             FieldDocument {
-                open: Some(open),
+                open,
                 close,
-                repeats: true,
                 content: Some("xml-inline".to_owned()),
                 content_args: tags::content_args(argument),
                 transform: Some(named_call(calls)),
-                ..FieldDocument::default()
+                ..region
             }
         }
+    }
+}
+
+/// A pattern for the name and what stands between it and the arguments; empty where the name is not part of what opens a
+/// call.
+fn name(analysis: &Analysis, calls: &ToolCalls) -> String {
+    let (between, after) = match &calls.shape {
+        Shape::Array(_) | Shape::Object(_) => return String::new(),
+        Shape::Tagged { between } => (between, between.clone()),
+        Shape::Dialect { between, .. } => (between, format!("{between}{{")),
+        Shape::Tags { between, argument } => (between, format!("{between}{}", argument.open)),
+    };
+    // A word that stands where a name would, and opens another field, is no name.
+    let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    let taken: String = others
+        .chain(&analysis.content.open)
+        .filter_map(|open| open.strip_prefix(calls.call.0.trim()))
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        .map(|word| format!("(?!{}\\b)", text::escape(word)))
+        .collect();
+    format!("{taken}{}", name_pattern(between, &after))
+}
+
+/// A pattern for what opens a call, its arguments' first sign included where that is known, that captures nothing: what is
+/// captured where a region closes would be in nobody's scope.
+fn next_call(calls: &ToolCalls, name: &str) -> String {
+    let brace = match &calls.shape {
+        Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
+        _ => "",
+    };
+    let marker = slot::pattern(calls.call.0.trim());
+    let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
+    if open.contains(slot::SAME_NAME) {
+        open.replace("(?P<name>", "(")
+            .replace(slot::SAME_NAME, "\\1")
+    } else {
+        open.replace("(?P<name>", "(?:")
     }
 }
 
@@ -332,7 +316,7 @@ fn push_space(pattern: &mut String) {
 }
 
 /// What opens a region of calls: a literal if nothing but one marker does.
-fn opening(calls: &ToolCalls, name: String) -> Delimiter {
+fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
     let section = calls.section.0.trim();
     let marker = if name.is_empty() {
         calls.call.0.trim()
@@ -363,13 +347,12 @@ fn name_pattern(between: &str, after: &str) -> String {
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
-fn closing(calls: &ToolCalls, ends: &[&str]) -> Option<Delimiter> {
+fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
         let next = match &calls.shape {
             Shape::Array(_) => String::new(),
-            // What is captured here would be in nobody's scope.
-            _ => slot::pattern(calls.call.0.trim()).replace("(?P<id>", "(?:"),
+            _ => next_call(calls, name),
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
     }

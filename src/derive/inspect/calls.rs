@@ -6,7 +6,7 @@ use super::super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Diale
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
 use crate::chat_template::RenderError;
-use crate::value::{Map, Value};
+use crate::value::{Key, Map, Value};
 
 /// The tool calls of an assistant's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -141,7 +141,7 @@ fn outcome(render: &Result<String, RenderError>, calls: &[Call]) -> Outcome {
             std::iter::once(call.name.as_str()).chain(values)
         })
         .collect();
-    let keys: Vec<&String> = calls
+    let keys: Vec<&Key> = calls
         .iter()
         .flat_map(|call| call.arguments.keys())
         .collect();

@@ -197,7 +197,7 @@ fn put(target: &mut Value, steps: &[&str], value: &Value) {
     if is_new && (items || !rest.is_empty() || name == CALLS_KEY) {
         return;
     }
-    let member = members.entry(name.to_owned()).or_default();
+    let member = members.get_or_insert_null(name);
     match member {
         Value::Array(list) if items => {
             for item in list {

@@ -247,11 +247,11 @@ fn documents(subject: &Subject<'_>) -> Outcome {
 }
 
 fn special_tokens(source: &ChatTemplateSource) -> Map {
-    let read = |name: &String| {
+    let read = |name: &str| {
         source
             .templates
             .iter()
-            .any(|(_, template)| template.variables().contains(name))
+            .any(|(_, template)| template.variables().iter().any(|known| known == name))
     };
     source
         .special_tokens

@@ -37,7 +37,7 @@ pub(in crate::derive) fn read(lab: &Lab<'_>, analysis: &Analysis) -> Supports {
     let mut kwargs: Vec<String> = analysis
         .settings
         .iter()
-        .flat_map(|set| set.keys().cloned())
+        .flat_map(|set| set.keys().map(ToString::to_string))
         .collect();
     kwargs.dedup();
     Supports {

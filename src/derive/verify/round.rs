@@ -372,8 +372,10 @@ fn with_ids(mut message: Value, written: &Value) -> Value {
         && let Some(Value::Array(calls)) = members.get_mut(probe::CALLS_KEY)
     {
         for (call, given) in calls.iter_mut().zip(given) {
-            if let (Value::Object(call), Some(id)) = (call, given.get("id")) {
-                call.entry("id".to_owned()).or_insert_with(|| id.clone());
+            if let (Value::Object(call), Some(id)) = (call, given.get("id"))
+                && !call.contains_key("id")
+            {
+                call.insert("id", id.clone());
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Reading JSON text, with an explicit stack: the depth of a document costs no stack.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 
 use super::Places;
-use crate::value::{Integer, Map, Value};
+use crate::value::{Integer, Key, Map, Value};
 
 /// How deep lists and objects may nest. Python stops near 990 by default; this limit keeps every later walk over the
 /// value (comparing, cloning, dropping) within the smallest common thread stack.
@@ -222,7 +223,7 @@ struct Scratch {
     /// The finished values of all open lists and objects.
     values: Vec<Value>,
     /// The keys of all open objects.
-    keys: Vec<String>,
+    keys: Vec<Key>,
 }
 
 impl Scratch {
@@ -249,7 +250,7 @@ thread_local! {
     static SCRATCH: Cell<Scratch> = Cell::default();
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The first value and where it ends.
     fn read(
         self,
@@ -366,12 +367,12 @@ impl Reader<'_> {
     }
 
     /// A key, its colon and the white space after both.
-    fn key(&mut self) -> Result<(String, Range<usize>), JsonError> {
+    fn key(&mut self) -> Result<(Key, Range<usize>), JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.error(JsonErrorKind::ExpectedKey, self.at));
         }
         let start = self.at;
-        let key = self.string()?;
+        let key = Key::new(self.string()?);
         let span = start..self.at;
         self.skip_space();
         if self.peek() != Some(b':') {
@@ -384,7 +385,7 @@ impl Reader<'_> {
 
     fn scalar(&mut self) -> Result<Value, JsonError> {
         let (word, value) = match self.peek() {
-            Some(b'"') => return self.string().map(Value::String),
+            Some(b'"') => return Ok(Value::String(self.string()?.into_owned())),
             Some(b'n') => ("null", Value::Null),
             Some(b't') => ("true", Value::Bool(true)),
             Some(b'f') => ("false", Value::Bool(false)),
@@ -437,7 +438,8 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, JsonError> {
+    /// The string here: a piece of the text, unless something in it is escaped.
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut out = String::new();
@@ -447,14 +449,14 @@ impl Reader<'_> {
             match bytes.get(self.at) {
                 None => return Err(self.error(JsonErrorKind::UnterminatedString, start)),
                 Some(b'"') if copied == start + 1 => {
-                    let text = self.text[copied..self.at].to_owned();
+                    let text = &self.text[copied..self.at];
                     self.at += 1;
-                    return Ok(text);
+                    return Ok(Cow::Borrowed(text));
                 }
                 Some(b'"') => {
                     out.push_str(&self.text[copied..self.at]);
                     self.at += 1;
-                    return Ok(out);
+                    return Ok(Cow::Owned(out));
                 }
                 Some(b'\\') => {
                     out.push_str(&self.text[copied..self.at]);

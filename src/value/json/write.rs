@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::value::{Value, python};
+use crate::value::{Iter, Key, Value, python};
 
 /// How to write JSON: the options of Python's `json.dumps`. The default is its default, but with `ensure_ascii` off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,12 +109,12 @@ pub(in crate::value) struct Style<'a> {
 /// What is left to write of a list or an object.
 enum Rest<'a> {
     Items(std::slice::Iter<'a, Value>),
-    Members(indexmap::map::Iter<'a, String, Value>),
-    Sorted(std::vec::IntoIter<(&'a String, &'a Value)>),
+    Members(Iter<'a>),
+    Sorted(std::vec::IntoIter<(&'a Key, &'a Value)>),
 }
 
 impl<'a> Rest<'a> {
-    fn next(&mut self) -> Option<(Option<&'a String>, &'a Value)> {
+    fn next(&mut self) -> Option<(Option<&'a Key>, &'a Value)> {
         match self {
             Self::Items(items) => items.next().map(|value| (None, value)),
             Self::Members(members) => members.next().map(|(key, value)| (Some(key), value)),
