@@ -157,8 +157,10 @@ impl Bench<'_> {
         {
             members.insert(key.clone(), reasoning);
         }
-        if let Some(content) = dialect.no_content.value() {
-            members.entry("content".to_owned()).or_insert(content);
+        if let Some(content) = dialect.no_content.value()
+            && !members.contains_key("content")
+        {
+            members.insert("content", content);
         }
         message
     }
