@@ -161,7 +161,7 @@ impl Engine {
         let has_parts = |function: &Value| match function {
             Value::Object(members) => ["name", "arguments"]
                 .iter()
-                .all(|part| members.contains_key(*part)),
+                .all(|part| members.contains_key(part)),
             Value::String(_) => true,
             _ => false,
         };

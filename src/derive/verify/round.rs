@@ -102,7 +102,7 @@ impl Bench<'_> {
             None
         };
         let again = || {
-            let parsed = self.to_append(parsed.clone(), &found.message);
+            let parsed = self.as_appended(parsed.clone(), &found.message);
             self.lab
                 .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
@@ -122,7 +122,7 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
-        let parsed = self.to_append(parsed, &rendered.written);
+        let parsed = self.as_appended(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -145,7 +145,7 @@ impl Bench<'_> {
 
     /// A parsed message as it is appended to the conversation: with ids for its calls where the text carries none, and in
     /// the chat template's own keys where the target takes others.
-    fn to_append(&self, parsed: Value, written: &Value) -> Value {
+    fn as_appended(&self, parsed: Value, written: &Value) -> Value {
         let mut message = with_ids(parsed, written);
         let dialect = &self.analysis.dialect;
         let Value::Object(members) = &mut message else {
