@@ -17,10 +17,28 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("response_template", &["pattern", "content"]),
     ("parser", &["pattern", "content", "response_template"]),
     ("chat_template", &[]),
+    (
+        "lint",
+        &[
+            "pattern",
+            "content",
+            "response_template",
+            "parser",
+            "chat_template",
+        ],
+    ),
+    ("project", &["lint"]),
     ("derive", &["chat_template", "response_template", "parser"]),
     (
         "check",
-        &["chat_template", "derive", "response_template", "parser"],
+        &[
+            "chat_template",
+            "derive",
+            "response_template",
+            "parser",
+            "lint",
+            "project",
+        ],
     ),
     ("tui", &["parser", "derive", "check"]),
     (
@@ -31,6 +49,8 @@ const ROOMS: &[(&str, &[&str])] = &[
             "response_template",
             "parser",
             "chat_template",
+            "lint",
+            "project",
             "derive",
             "check",
             "tui",

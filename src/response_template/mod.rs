@@ -9,7 +9,7 @@ mod delimiter;
 mod document;
 mod engine;
 mod findings;
-mod nearest;
+pub(crate) mod nearest;
 mod validate;
 
 use std::fmt;

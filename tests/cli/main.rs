@@ -4,6 +4,7 @@ mod bench;
 mod derive;
 mod inspect;
 mod lines;
+mod lint;
 mod parse;
 mod reference;
 mod render;
