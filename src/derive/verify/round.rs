@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::analysis::Analysis;
-use super::super::emit;
+use super::super::emit::{self, Target};
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
@@ -45,6 +45,7 @@ pub(super) enum Reason {
 pub(super) struct Bench<'a> {
     pub(super) lab: &'a Lab<'a>,
     pub(super) analysis: &'a Analysis,
+    pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
 }
 
@@ -102,7 +103,7 @@ impl Bench<'_> {
             None
         };
         let again = || {
-            let parsed = with_ids(parsed.clone(), &found.message);
+            let parsed = self.as_appended(parsed.clone(), &found.message);
             self.lab
                 .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
@@ -122,8 +123,7 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
-        // Where the text carries no ids, whoever appends the message gives the calls some.
-        let parsed = with_ids(parsed, &rendered.written);
+        let parsed = self.as_appended(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -142,6 +142,28 @@ impl Bench<'_> {
             parsed,
             error: Some(error),
         }))
+    }
+
+    /// A parsed message as it is appended to the conversation: with ids for its calls where the text carries none, and in
+    /// the chat template's own keys where the target takes others.
+    fn as_appended(&self, parsed: Value, written: &Value) -> Value {
+        let mut message = with_ids(parsed, written);
+        let dialect = &self.analysis.dialect;
+        let Value::Object(members) = &mut message else {
+            return message;
+        };
+        let field = emit::reasoning_field(self.analysis, self.target);
+        if let Some(key) = &dialect.reasoning_key
+            && let Some(reasoning) = members.shift_remove(field)
+        {
+            members.insert(key.clone(), reasoning);
+        }
+        if let Some(content) = dialect.no_content.value()
+            && !members.contains_key("content")
+        {
+            members.insert("content", content);
+        }
+        message
     }
 
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
@@ -259,7 +281,7 @@ impl Bench<'_> {
         let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
-                emit::reasoning_field(self.analysis).to_owned(),
+                emit::reasoning_field(self.analysis, self.target).to_owned(),
                 Value::from(reasoning.as_str()),
             );
         }
