@@ -482,10 +482,7 @@ mod tests {
         assert_eq!(samples(r"<(?P<n>[^>]+)>\d{2}"), ["<x>11"]);
         assert_eq!(samples(r"\s+x"), ["\tx"]);
         assert!(samples(r"\s*").is_empty());
-        assert!(
-            samples("(?:a{500}){10}").is_empty(),
-            "too long"
-        );
+        assert!(samples("(?:a{500}){10}").is_empty(), "too long");
         assert!(samples(r"a(?=b)").is_empty(), "the look needs more");
     }
 
