@@ -48,6 +48,8 @@ pub mod pattern;
 #[cfg(feature = "project")]
 pub mod project;
 pub mod response_template;
+#[cfg(test)]
+mod schemas;
 pub mod value;
 
 #[cfg(doctest)]

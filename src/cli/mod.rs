@@ -4,6 +4,7 @@
 //! it is a [`Stop`], which [`main`] shows.
 
 mod bulk;
+mod check;
 mod color;
 mod derive;
 mod escape;
@@ -11,12 +12,15 @@ mod explain;
 mod input;
 mod inspect;
 mod lint;
+mod new;
 mod output;
 mod parse;
 mod problem;
 mod progress;
+mod project;
 mod render;
 mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -50,8 +54,11 @@ enum Verb {
     Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Check(check::Args),
+    New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -70,8 +77,11 @@ pub(crate) fn main() -> Status {
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Check(args) => check::run(args),
+        Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,
