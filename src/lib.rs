@@ -13,6 +13,7 @@
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
+//! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
 //!
@@ -43,6 +44,8 @@ pub mod diagnostic;
 pub mod parser;
 pub mod pattern;
 pub mod response_template;
+#[cfg(feature = "tui")]
+pub mod tui;
 pub mod value;
 
 #[cfg(doctest)]

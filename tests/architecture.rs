@@ -22,7 +22,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         "check",
         &["chat_template", "derive", "response_template", "parser"],
     ),
-    ("tui", &["parser", "derive", "check"]),
+    (
+        "tui",
+        &[
+            "pattern",
+            "content",
+            "response_template",
+            "parser",
+            "derive",
+            "check",
+        ],
+    ),
     (
         "cli",
         &[

@@ -5,6 +5,8 @@
 
 mod bulk;
 mod color;
+#[cfg(feature = "tui")]
+mod debug;
 mod derive;
 mod escape;
 mod input;
@@ -42,6 +44,8 @@ response that does not parse); 2 the work could not be done (usage, unreadable o
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    #[cfg(feature = "tui")]
+    Debug(Box<debug::Args>),
     Derive(derive::Args),
     Inspect(inspect::Args),
     Parse(parse::Args),
@@ -60,6 +64,8 @@ pub(crate) fn main() -> Status {
     };
     cli.color.apply();
     let done = match &cli.verb {
+        #[cfg(feature = "tui")]
+        Verb::Debug(args) => debug::run(args, cli.color),
         Verb::Derive(args) => derive::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),

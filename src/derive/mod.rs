@@ -42,7 +42,7 @@ use crate::response_template::{Document, Invalid, ResponseTemplate};
 use crate::value::Value;
 
 pub use analysis::Unreadable;
-pub use evidence::{Evidence, Piece, Sample, Side};
+pub use evidence::{Evidence, Piece, Sample, Side, diff};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
 pub use reasoning::{History, Opener};

@@ -44,7 +44,7 @@ pub(super) fn unique(name: &str, taken: &mut HashSet<String>) -> String {
 
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
 /// keeps its permissions; where it is a symbolic link, the file that it leads to is replaced.
-pub(super) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
+pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     write(path, text).map_err(|error| {
         Problem::failed(
             "unwritable",

@@ -1,7 +1,7 @@
 //! `obverse derive`: a response template from a chat template, with a report of what is proved.
 
 mod explain;
-mod files;
+pub(crate) mod files;
 mod human;
 
 use std::collections::HashSet;
@@ -206,7 +206,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     Ok(wire::pretty(&value))
 }
 
-fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
+pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     let about = |problem: Problem| match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,
