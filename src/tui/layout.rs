@@ -43,9 +43,9 @@ impl Layout {
     }
 }
 
-/// The columns of a text in a pane.
+/// The columns of a text in a pane; one more is left for the sign of a line feed.
 pub(crate) fn text_width(content: Rect) -> usize {
-    usize::from(content.width.saturating_sub(GUTTER)).max(1)
+    usize::from(content.width.saturating_sub(GUTTER + 1)).max(1)
 }
 
 /// The rows of the message's tree: below it stands the open region, if there is one.

@@ -12,7 +12,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Wraps at `width` columns and after each line feed. What is wider than a row has one for itself.
+    /// Wraps at `width` columns and after each line feed, which may stand behind them. What is wider than a row has one for itself.
     pub(crate) fn new(text: &str, width: usize) -> Self {
         let mut rows = Self {
             width,
@@ -36,7 +36,8 @@ impl Rows {
             } else {
                 glyph(c).width
             };
-            if column > 0 && column + width > self.width {
+            // A line feed never needs a row: its sign may stand one column further out.
+            if c != '\n' && column > 0 && column + width > self.width {
                 self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));
                 column = 0;
             }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn rows_wrap_at_the_width_and_after_line_feeds() {
         assert_eq!(rows("abcd\nef", 3), ["abc", "d\n", "ef"]);
-        assert_eq!(rows("ab\n", 3), ["ab\n", ""]);
+        assert_eq!(rows("abc\n", 3), ["abc\n", ""]);
         assert_eq!(rows("", 3), [""]);
         assert_eq!(rows("漢字x", 3), ["漢", "字x"]);
         assert_eq!(rows("\u{202e}x", 2), ["\u{202e}", "x"]);

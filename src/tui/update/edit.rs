@@ -21,17 +21,24 @@ pub(super) fn begin(state: &mut State, edited: Edited) {
         }
         Edited::Response => {
             let byte = state.place.byte;
-            state.draft = Editor::new(state.sample().response.clone());
+            draft(state, state.sample().response.clone());
             state.draft.go_to(byte);
             state.focus = Pane::Response;
         }
         Edited::Prefix => {
-            state.draft = Editor::new(state.sample().prefix.clone());
+            draft(state, state.sample().prefix.clone());
             state.draft.go(Motion::End);
             state.focus = Pane::Response;
         }
     }
     state.enter(Mode::Edit(edited));
+}
+
+/// Makes the text the one that is edited. What was done to it before can still be taken back.
+fn draft(state: &mut State, text: String) {
+    if state.draft.text() != text {
+        state.draft = Editor::new(text);
+    }
 }
 
 /// Where the field at work closes, in the template's text: what one most often wants to change.

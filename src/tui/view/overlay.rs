@@ -172,7 +172,7 @@ fn draw_shown(shown: &Shown, area: Rect, canvas: &mut Canvas<'_>) {
             x = canvas.glyph(inside, x, y, c, style);
         }
     }
-    if rows.count() > top + height && inside.width > 2 {
+    if rows.count() > top + height && height > 0 && inside.width > 2 {
         canvas.put(
             inside,
             inside.right() - 1,
