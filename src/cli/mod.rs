@@ -9,12 +9,16 @@ mod color;
 mod debug;
 mod derive;
 mod escape;
+mod explain;
 mod input;
 mod inspect;
+mod lint;
 mod output;
 mod parse;
 mod problem;
+mod progress;
 mod render;
+mod report;
 mod source;
 mod status;
 mod table;
@@ -40,7 +44,7 @@ struct Cli {
 }
 
 const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
-response that does not parse); 2 the work could not be done (usage, unreadable or invalid input).";
+response that does not parse, a lint error); 2 the work could not be done (usage, unreadable or invalid input).";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -50,6 +54,8 @@ enum Verb {
     Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Lint(lint::Args),
+    Explain(explain::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -70,6 +76,8 @@ pub(crate) fn main() -> Status {
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Lint(args) => lint::run(args),
+        Verb::Explain(args) => explain::run(args),
     };
     match done {
         Ok(status) => status,

@@ -69,6 +69,8 @@ pub(crate) enum Action {
     AskSample,
     AskFixture,
     SaveTemplate,
+    /// Mend what the linter can mend.
+    Mend,
     CopyValue,
     CopyPath,
     Spaces,

@@ -69,6 +69,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
     "Changing" {
         "e" [key('e')] "edit the template (when it has the focus) or the response" => Action::Edit;
         "p" [key('p')] "edit the prefix" => Action::EditPrefix;
+        "r" [key('r')] "repair in the template what the linter knows how to" => Action::Mend;
         "s" [key('s')] "save the sample and its message as a fixture" => Action::AskFixture;
         "S ^S" [key('S'), (KeyCode::Char('s'), CONTROL)] "save the template" => Action::SaveTemplate;
     }

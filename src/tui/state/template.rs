@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::lint;
 use crate::parser::Side;
 use crate::response_template::{Invalid, ResponseTemplate, config};
 use crate::tui::text::Editor;
@@ -20,6 +21,8 @@ pub struct Template {
     pub(crate) compiled: Arc<ResponseTemplate>,
     /// What is wrong with the text, or to be known of it.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether the text is a response template.
+    pub(crate) is_valid: bool,
     pub(crate) path: Option<PathBuf>,
     /// The text as it is stored.
     stored: String,
@@ -46,6 +49,7 @@ impl Template {
         Ok(Self {
             places: places(&text),
             diagnostics: diagnose(&text).1,
+            is_valid: true,
             editor: Editor::new(text.clone()),
             compiled: Arc::new(loaded.template),
             stored: text,
@@ -69,13 +73,20 @@ impl Template {
         let (compiled, diagnostics) = diagnose(self.editor.text());
         self.diagnostics = diagnostics;
         self.places = places(self.editor.text()).or(self.places.take());
-        match compiled {
-            Some(template) => {
-                self.compiled = Arc::new(template);
-                true
-            }
-            None => false,
+        self.is_valid = compiled.is_some();
+        if let Some(template) = compiled {
+            self.compiled = Arc::new(template);
         }
+        self.is_valid
+    }
+
+    /// Mends what the linter knows how to mend; says how much that was.
+    pub(crate) fn mend(&mut self) -> usize {
+        let fixed = lint::fix(self.editor.text(), &lint::Options::default());
+        if !fixed.applied.is_empty() {
+            self.editor.set(&fixed.text);
+        }
+        fixed.applied.len()
     }
 
     /// What to write to the file that it came from.
@@ -126,7 +137,11 @@ impl Template {
 /// What there is to say about the text of a response template, and what it compiles to.
 fn diagnose(text: &str) -> (Option<ResponseTemplate>, Vec<Diagnostic>) {
     match ResponseTemplate::from_json(text) {
-        Ok(template) => (Some(template), Vec::new()),
+        Ok(template) => {
+            let mut found = lint::lint(text, &lint::Options::default());
+            found.retain(|diagnostic| diagnostic.severity >= Severity::Warning);
+            (Some(template), found)
+        }
         Err(invalid) => (None, invalid.into_diagnostics()),
     }
 }
@@ -154,9 +169,20 @@ mod tests {
         assert!(template.field("content").is_some());
         template.editor.undo();
         assert!(template.check());
-        assert!(template.diagnostics.is_empty());
+        assert!(template.is_valid);
         let close = template.delimiter("content", Side::Close).expect("a place");
         assert_eq!(&DOCUMENT[close], "\"close\": \"<end>\"");
+    }
+
+    #[test]
+    fn what_the_linter_can_mend_is_mended() {
+        let mut template = Template::load(DOCUMENT, None).expect("a template");
+        assert!(!template.diagnostics.is_empty(), "the close loses what stands before a line feed");
+        assert!(template.mend() > 0);
+        assert!(template.check() && template.text() != DOCUMENT);
+        assert!(template.diagnostics.is_empty());
+        assert!(template.editor.undo());
+        assert_eq!(template.text(), DOCUMENT);
     }
 
     #[test]

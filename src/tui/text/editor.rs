@@ -92,6 +92,26 @@ impl Editor {
         }
     }
 
+    /// Makes it another text. That is one change, of the part that differs.
+    pub(crate) fn set(&mut self, text: &str) {
+        let same = |(a, b): &(char, char)| a == b;
+        let start: usize = self
+            .text
+            .chars()
+            .zip(text.chars())
+            .take_while(same)
+            .map(|(c, _)| c.len_utf8())
+            .sum();
+        let end: usize = self.text[start..]
+            .chars()
+            .rev()
+            .zip(text[start..].chars().rev())
+            .take_while(same)
+            .map(|(c, _)| c.len_utf8())
+            .sum();
+        self.replace(start..self.text.len() - end, &text[start..text.len() - end]);
+    }
+
     /// Takes the last change back; says whether there was one.
     pub(crate) fn undo(&mut self) -> bool {
         let Some(change) = self.done.pop() else {
@@ -174,6 +194,17 @@ mod tests {
         while editor.redo() {}
         assert_eq!(editor.text(), "one ");
         assert_eq!(editor.cursor(), 4);
+    }
+
+    #[test]
+    fn another_text_is_one_change() {
+        for (before, after) in [("aaa", "aa"), ("aé", "aéé"), ("", "x"), ("same", "same"), ("abc", "xyz")] {
+            let mut editor = Editor::new(before);
+            editor.set(after);
+            assert_eq!(editor.text(), after);
+            editor.undo();
+            assert_eq!(editor.text(), before);
+        }
     }
 
     #[test]

@@ -132,6 +132,18 @@ fn apply(state: &mut State, edited: Edited) {
     }
 }
 
+/// Mends in the template what the linter knows how to.
+pub(super) fn mend(state: &mut State) {
+    match state.template.mend() {
+        0 => state.tell("the linter knows nothing to repair"),
+        count => {
+            apply(state, Edited::Template);
+            let findings = if count == 1 { "finding" } else { "findings" };
+            state.tell(format!("repaired {count} {findings}; e and ^Z take it back, S saves it"));
+        }
+    }
+}
+
 /// Rows up or down, in the same column.
 fn vertical(state: &mut State, edited: Edited, way: Way, by: usize) {
     let pane = match edited {

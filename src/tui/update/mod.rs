@@ -78,6 +78,7 @@ fn normal(state: &mut State, action: Action) -> Effect {
         | Action::AskSample => pick::ask(state, &action),
         Action::AskFixture => save::ask_fixture(state),
         Action::SaveTemplate => return save::template(state),
+        Action::Mend => edit::mend(state),
         Action::CopyValue => return copy_value(state),
         Action::CopyPath => return copy_path(state),
         Action::Spaces => state.all_spaces = !state.all_spaces,

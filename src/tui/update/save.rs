@@ -94,7 +94,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
 
 /// The template, to its file.
 pub(super) fn template(state: &mut State) -> Effect {
-    if !state.template.diagnostics.is_empty() && !state.template.check() {
+    if !state.template.check() {
         state.warn("the template is not valid: it is not saved");
         return Effect::None;
     }

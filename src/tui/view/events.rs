@@ -69,6 +69,30 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// What is to be known of the chosen event, when something went wrong with it.
+pub(super) fn explain(state: &State) -> Option<String> {
+    let now = state.now();
+    let entry = now.entries().get(state.chosen()?)?;
+    let timeline = now.timeline;
+    let region = timeline.regions().get(entry.region);
+    match entry.kind {
+        EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
+        EntryKind::Close => {
+            let region = region?;
+            let before = &timeline.regions()[region.replaces?];
+            let name = timeline.field_name(region.field);
+            let what = if before.close.is_some() && region.open.is_none() {
+                format!("text behind its close opened {name} again")
+            } else {
+                format!("{name} was opened again")
+            };
+            let (last, lost) = (region.value.as_ref()?, before.value.as_ref()?);
+            Some(format!("{what}: {} counts, not {}", short(last), short(lost)))
+        }
+        _ => None,
+    }
+}
+
 /// What a row says of an entry, and what was lost with it.
 fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
     let timeline = now.timeline;

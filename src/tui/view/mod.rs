@@ -12,6 +12,7 @@ mod template;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::chunking::Chunking;
 use super::state::{Edited, Mode, Pane, State};
 use super::theme::{Role, Theme};
 use canvas::Canvas;
@@ -70,6 +71,7 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         format!("chunk {step}/{chunks}")
     };
     let live = if sample.live { " live" } else { "" };
+    let chunking = if sample.live { Chunking::Recorded } else { state.chunking };
     let play = if state.play.on {
         format!(" ▶{}/s", state.play.rate)
     } else {
@@ -85,10 +87,7 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     } else {
         String::new()
     };
-    let left = format!(
-        "{name}{changed} · {}{number} · {}",
-        sample.name, state.chunking
-    );
+    let left = format!("{name}{changed} · {}{number} · {chunking}", sample.name);
     canvas.fill(area, Role::Cursor);
     let width = usize::from(area.width);
     let taken = right.chars().count() + 1;
@@ -166,6 +165,10 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     {
         let text = format!("! {}", failure.message);
         canvas.put(area, area.x, area.y, &text, Role::Error);
+        return;
+    }
+    if let (Mode::Normal, Some(text)) = (&state.mode, events::explain(state)) {
+        canvas.put(area, area.x, area.y, &format!("! {text}"), Role::Error);
         return;
     }
     let hints: &[(&str, &str)] = match &state.mode {
