@@ -101,10 +101,14 @@ fn time<T, E>(mut call: impl FnMut() -> Result<T, E>) -> Result<Duration, E> {
 
 fn long() -> String {
     let sentence = "Some words about nothing, with a < here and a line feed at the end.\n";
-    format!("<think>{}</think>Yes.<end>\n", sentence.repeat(BYTES / sentence.len()))
+    format!(
+        "<think>{}</think>Yes.<end>\n",
+        sentence.repeat(BYTES / sentence.len())
+    )
 }
 
 fn many() -> String {
-    let call = "Let me look. <call>{\"name\": \"look\", \"arguments\": {\"at\": [1, 2, 3]}}</call>\n";
+    let call =
+        "Let me look. <call>{\"name\": \"look\", \"arguments\": {\"at\": [1, 2, 3]}}</call>\n";
     call.repeat(BYTES / call.len())
 }

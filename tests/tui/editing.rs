@@ -46,7 +46,7 @@ fn what_is_wrong_is_said_where_it_is() {
 
     ✗ not JSON: expected a key in double quotes
       the last valid template keeps running
-    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S templat…
+    ! text behind its close opened content again: "" counts, not "Hello"
     "#);
     // The last valid template keeps running.
     press(&mut bench, "z1");

@@ -38,12 +38,12 @@ fn a_fixture_is_saved_after_a_look() {
       └──────────────────────────────────────────────────────────────────────────┘
         "start_anchor": "<|im_start|>assistant\n", │─4 Message ─────────────────────
         "fields": {                                │ nothing yet
-    ▌     "content": {"close": "<|im_end|>"}       │
+    ✗     "content": {"close": "<|im_end|>"}       │
         }                                          │
       }                                            │
                                                    │
-                                                   │
-                                                   │
+    ✗ a line feed behind "<|im_end|>" opens "conte…│
+      r repairs it: let it take the white space be…│
     y save  n do not  ↓↑ scroll
     "#);
     press(&mut bench, "n");

@@ -87,8 +87,8 @@ fn at_80_by_24() {
           "thinking": {"open": "<think>", "close": │
        "</think>"},                                │
     ▌     "content": {"close_pattern": "<end>\\s*" │ content is open
-    ▌ },                                           │ raw    Let me look.⏎
-          "tool_calls": {                          │ parsed "Let me look."
+    ✗ a line feed behind "</call>" replaces what "…│ raw    Let me look.⏎
+      r repairs it: let it take the white space be…│ parsed "Let me look."
     ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  S…
     "#);
 }
@@ -129,14 +129,14 @@ fn at_120_by_40() {
     ▌     "content": {"close_pattern": "<end>\\s*"},                       │*  thinking "Whether to call."
           "tool_calls": {                                                  │*  content "Let me look."
             "open_pattern": "<call (?P<name>\\w+)>",                       │*▾ tool_calls [1]
-            "close": "</call>",                                            │*  ▾ 0 {2}
+    ✗       "close": "</call>",  ← a line feed behind "</call>" replaces w…│*  ▾ 0 {2}
             "repeats": true,                                               │*      name "look"
             "content": "json",                                             │*    ▾ arguments {1}
             "transform": {"name": "{name}", "arguments": "{content}"}      │*      ▾ at [2]
           }                                                                │*          0 1
         }                                                                  │*          1 2
-      }                                                                    │
-                                                                           │
+    ✗ a line feed behind "</call>" replaces what "content" had before the …│
+      r repairs it: let it take the white space behind it: `\s*` at its end│
     ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  Space play  q quit
     "#);
 }
@@ -200,8 +200,8 @@ fn looks_in_colour() {
     ...............................................-
     ...............................................-
     b.....bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.-bbbbbbbbbbbbbbbb
-    b.b............................................---------
-    ...............................................---------
+    YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY---------
+    ..------------------------------------------------------
     *-------**--------**--------*--------***-------*-------*----------*-----------**
     "#);
 }
@@ -235,8 +235,8 @@ fn looks_without_colour() {
     ...............................................-
     ...............................................-
     ...............................................-
-    ...............................................---------
-    ...............................................---------
+    ***********************************************---------
+    ..------------------------------------------------------
     *-------**--------**--------*--------***-------*-------*----------*-----------**
     "#);
 }
@@ -283,6 +283,7 @@ fn the_help_names_every_key() {
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
       │  p       edit the prefix                                                                     │
+      │  r       repair in the template what the linter knows how to                                 │
       │  s       save the sample and its message as a fixture                                        │
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
@@ -290,17 +291,17 @@ fn the_help_names_every_key() {
       │  1…6     Response, Events, State, Message, Template, Derivation                              │
       │  z       the pane alone, or all of them                                                      │
       │  ↓ ↑     in the pane                                                                         │
-      │  PgDn    a page (and PgUp)                                                                   │
-    ─5│  Enter   fold, show in full, go to the event or the marker                                   │
+    ─5│  PgDn    a page (and PgUp)                                                                   │
+      │  Enter   fold, show in full, go to the event or the marker                                   │
       │  m       from the delimiter at the cursor to its marker                                      │
       │  w       show every space                                                                    │
       │  y Y     copy the value, its JSON path                                                       │
       │  ?       this help                                                                           │
       │  Esc     back                                                                                │
-      │  q ^C    quit                                                                                │
-    ▌ │Editing                                                                                       │
-      │  Esc     done (the parse runs along with every valid edit)                                   │
-      │  ^Z ^Y   undo, redo                                                                          │──
+    ▌ │  q ^C    quit                                                                                │
+      │Editing                                                                                       │
+      │  Esc     done (the parse runs along with every valid edit)                                   │──
+    ✗ │  ^Z ^Y   undo, redo                                                                          │
       │  ^S      save                                                                                │
       │How it looks                                                                                  │
       │  bold, underlined   a delimiter                                                              │
@@ -323,9 +324,8 @@ fn the_help_names_every_key() {
                                                                │
                                                                │
                                                                │
-                                                               │
-                                                               │
-                                                               │
+    ✗ a line feed behind "</call>" replaces what "content" had…│
+      r repairs it: let it take the white space behind it: `\s…│
     Esc back  ↓↑ scroll  y copy
     "#);
     press(&mut bench, "<esc>");

@@ -177,7 +177,10 @@ mod tests {
     #[test]
     fn what_the_linter_can_mend_is_mended() {
         let mut template = Template::load(DOCUMENT, None).expect("a template");
-        assert!(!template.diagnostics.is_empty(), "the close loses what stands before a line feed");
+        assert!(
+            !template.diagnostics.is_empty(),
+            "the close loses what stands before a line feed"
+        );
         assert!(template.mend() > 0);
         assert!(template.check() && template.text() != DOCUMENT);
         assert!(template.diagnostics.is_empty());

@@ -198,7 +198,13 @@ mod tests {
 
     #[test]
     fn another_text_is_one_change() {
-        for (before, after) in [("aaa", "aa"), ("aé", "aéé"), ("", "x"), ("same", "same"), ("abc", "xyz")] {
+        for (before, after) in [
+            ("aaa", "aa"),
+            ("aé", "aéé"),
+            ("", "x"),
+            ("same", "same"),
+            ("abc", "xyz"),
+        ] {
             let mut editor = Editor::new(before);
             editor.set(after);
             assert_eq!(editor.text(), after);

@@ -139,7 +139,9 @@ pub(super) fn mend(state: &mut State) {
         count => {
             apply(state, Edited::Template);
             let findings = if count == 1 { "finding" } else { "findings" };
-            state.tell(format!("repaired {count} {findings}; e and ^Z take it back, S saves it"));
+            state.tell(format!(
+                "repaired {count} {findings}; e and ^Z take it back, S saves it"
+            ));
         }
     }
 }

@@ -87,7 +87,11 @@ pub(super) fn explain(state: &State) -> Option<String> {
                 format!("{name} was opened again")
             };
             let (last, lost) = (region.value.as_ref()?, before.value.as_ref()?);
-            Some(format!("{what}: {} counts, not {}", short(last), short(lost)))
+            Some(format!(
+                "{what}: {} counts, not {}",
+                short(last),
+                short(lost)
+            ))
         }
         _ => None,
     }

@@ -71,7 +71,11 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         format!("chunk {step}/{chunks}")
     };
     let live = if sample.live { " live" } else { "" };
-    let chunking = if sample.live { Chunking::Recorded } else { state.chunking };
+    let chunking = if sample.live {
+        Chunking::Recorded
+    } else {
+        state.chunking
+    };
     let play = if state.play.on {
         format!(" ▶{}/s", state.play.rate)
     } else {

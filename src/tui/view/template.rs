@@ -101,11 +101,16 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         let line = format!("✗ {}{more}", diagnostic.message);
         canvas.put(below, below.x, below.y, &line, severity_role(diagnostic));
         if below.height > 1 {
-            let mendable = if diagnostic.fix.is_some() { "r repairs it: " } else { "" };
-            let hint = diagnostic
-                .hint
-                .as_deref()
-                .unwrap_or(if template.is_valid { "" } else { "the last valid template keeps running" });
+            let mendable = if diagnostic.fix.is_some() {
+                "r repairs it: "
+            } else {
+                ""
+            };
+            let hint = diagnostic.hint.as_deref().unwrap_or(if template.is_valid {
+                ""
+            } else {
+                "the last valid template keeps running"
+            });
             let hint = format!("{mendable}{hint}");
             canvas.put(below, below.x + 2, below.y + 1, &hint, Role::Dim);
         }
