@@ -49,6 +49,8 @@ pub mod pattern;
 #[cfg(feature = "project")]
 pub mod project;
 pub mod response_template;
+#[cfg(test)]
+mod schemas;
 #[cfg(feature = "tui")]
 pub mod tui;
 pub mod value;

@@ -40,6 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "project",
         ],
     ),
+    ("schemas", &["project", "derive"]),
     (
         "tui",
         &[

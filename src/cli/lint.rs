@@ -2,18 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::ChatTemplateSource;
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::lint::{self, Options, WARNINGS};
 use obverse::project::Project;
-use obverse::response_template::config;
-use obverse::value::{Value, json};
 
 use super::problem::{Document, Problem};
 use super::report::{Format, Outcome, Report};
 use super::source::SourceArgs;
 use super::status::{Status, Stop};
-use super::{input, output};
+use super::{input, output, project};
 
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says
 ///
@@ -84,7 +81,7 @@ impl Level {
 /// Lints.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.templates.iter().map(|path| Some(path.as_path())))?;
-    let project = project(args.config.as_deref())?;
+    let project = project::open(args.config.as_deref())?;
     let paths = paths(args, project.as_ref())?;
     let given = args
         .chat_template
@@ -99,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let text = input::read_text(path)?;
         let chat = match &given {
             Some(source) => Some(source.clone()),
-            None => chat_template(args, path, &text, project.as_ref())?,
+            None => project::chat_template(&args.source_args, path, &text, project.as_ref())?,
         };
         let options = Options {
             chat: chat.as_ref(),
@@ -138,25 +135,6 @@ fn tell(outcome: &Outcome) {
     }
 }
 
-/// The `obverse.toml` that counts.
-fn project(given: Option<&Path>) -> Result<Option<Project>, Problem> {
-    let found = match given {
-        Some(path) => Some(path.to_owned()),
-        None => Project::find(Path::new(".")),
-    };
-    let Some(path) = found else { return Ok(None) };
-    let text = input::read_text(&path)?;
-    let root = path.parent().unwrap_or_else(|| Path::new(""));
-    let root = if root.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        root
-    };
-    Project::read(&text, root).map(Some).map_err(|diagnostic| {
-        Problem::of(*diagnostic).about(Document::new(input::name(&path), text))
-    })
-}
-
 /// The files to lint.
 fn paths(args: &Args, project: Option<&Project>) -> Result<Vec<PathBuf>, Problem> {
     if args.templates.is_empty() {
@@ -165,91 +143,17 @@ fn paths(args: &Args, project: Option<&Project>) -> Result<Vec<PathBuf>, Problem
             return Err(Problem::failed("usage", "there is nothing to lint")
                 .with_hint("give response templates, or name them in an obverse.toml"));
         }
-        let current = std::env::current_dir().unwrap_or_default();
-        let shown = |path: PathBuf| match path.strip_prefix(&current) {
-            Ok(relative) => relative.to_owned(),
-            Err(_) => path,
-        };
-        return Ok(named.into_iter().map(shown).collect());
+        return Ok(named.iter().map(|path| project::shown(path)).collect());
     }
     let mut found = Vec::new();
     for path in &args.templates {
         if path.is_dir() {
-            in_folder(path, &mut found)?;
+            project::response_templates(path, &mut found)?;
         } else {
             found.push(path.clone());
         }
     }
     Ok(found)
-}
-
-/// The response templates in a folder, as far as a look at each JSON file tells.
-fn in_folder(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Problem> {
-    let entries = std::fs::read_dir(folder).map_err(|error| input::unreadable(folder, &error))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        let hidden = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let link = path.is_symlink();
-        if path.is_dir() && !hidden && !link {
-            in_folder(&path, found)?;
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "json")
-            && is_response_template(&path)
-        {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// Whether the file is a response template or holds one. What is not JSON is none.
-fn is_response_template(path: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(path) else {
-        return false;
-    };
-    let Ok(value) = json::parse(text.trim_start_matches('\u{feff}')) else {
-        return false;
-    };
-    let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
-    has(config::KEY) || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))
-}
-
-/// The chat template that belongs to a response template, where one is found.
-fn chat_template(
-    args: &Args,
-    path: &Path,
-    text: &str,
-    project: Option<&Project>,
-) -> Result<Option<ChatTemplateSource>, Problem> {
-    if input::is_stdin(path) {
-        return Ok(None);
-    }
-    let named = project.and_then(|project| project.belongings(path).chat_template);
-    if let Some(named) = named {
-        return args
-            .source_args
-            .open(&named)
-            .map(|opened| Some(opened.source));
-    }
-    let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    let holds = json::parse(text).is_ok_and(|value| value.get(config::KEY).is_some());
-    let beside = [
-        holds.then(|| path.to_owned()),
-        Some(path.with_extension("jinja")),
-        Some(folder.join("chat_template.jinja")),
-        Some(folder.join("tokenizer_config.json")),
-    ];
-    for candidate in beside.into_iter().flatten().filter(|path| path.is_file()) {
-        // A file beside it that is none, or that does not compile, is not what was asked about.
-        if let Ok(opened) = args.source_args.open(&candidate) {
-            return Ok(Some(opened.source));
-        }
-    }
-    Ok(None)
 }
 
 /// The findings about one text that count.

@@ -4,6 +4,7 @@
 //! it is a [`Stop`], which [`main`] shows.
 
 mod bulk;
+mod check;
 mod color;
 #[cfg(feature = "tui")]
 mod debug;
@@ -13,12 +14,15 @@ mod explain;
 mod input;
 mod inspect;
 mod lint;
+mod new;
 mod output;
 mod parse;
 mod problem;
 mod progress;
+mod project;
 mod render;
 mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -54,8 +58,11 @@ enum Verb {
     Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Check(check::Args),
+    New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -76,8 +83,11 @@ pub(crate) fn main() -> Status {
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Check(args) => check::run(args),
+        Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,

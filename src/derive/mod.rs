@@ -34,6 +34,7 @@ mod slot;
 mod text;
 mod tool_calls;
 mod turn_end;
+mod unasked;
 mod verify;
 
 use std::sync::Arc;

@@ -90,6 +90,11 @@ pub(super) fn tokens(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a token is a bracket with what is in it.
+pub(super) fn is_bracketed(token: &str) -> bool {
+    first_bracket(token) == Some((0, token.len()))
+}
+
 /// The first bracket that closes on its own line and holds something.
 fn first_bracket(text: &str) -> Option<(usize, usize)> {
     text.char_indices().find_map(|(start, open)| {

@@ -41,16 +41,7 @@ pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
             continue;
         };
         let matcher = compiled.compile_matcher();
-        // What stands before the first sign of a glob is a folder to begin in.
-        let literal = glob
-            .find(['*', '?', '[', '{'])
-            .map_or(glob.as_str(), |at| &glob[..at]);
-        let folder = match literal.rfind('/') {
-            Some(_) if literal.len() == glob.len() => literal,
-            Some(at) => &literal[..at],
-            None if literal.len() == glob.len() => literal,
-            None => "",
-        };
+        let folder = literal_folder(glob);
         walk(root, &root.join(folder), DEPTH, &mut |path| {
             let relative = path.strip_prefix(root).unwrap_or(path);
             if matcher.is_match(relative) {
@@ -61,6 +52,14 @@ pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     found.sort();
     found.dedup();
     found
+}
+
+/// The folder that a glob begins in: what stands before its first sign.
+pub(super) fn literal_folder(glob: &str) -> &str {
+    match glob.find(['*', '?', '[', '{']) {
+        None => glob,
+        Some(at) => glob[..at].rfind('/').map_or("", |slash| &glob[..slash]),
+    }
 }
 
 fn walk(root: &Path, path: &Path, depth: usize, show: &mut dyn FnMut(&Path)) {

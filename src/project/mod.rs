@@ -36,6 +36,7 @@ pub const FILE: &str = "obverse.toml";
 
 /// The file as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Written {
     /// What belongs to which response templates.
@@ -48,27 +49,33 @@ pub struct Written {
 
 /// What belongs to some response templates.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TemplateEntry {
     /// Globs for the response templates, or the `tokenizer_config.json` files that hold them.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub files: Vec<Spanned<String>>,
     /// Globs for files that are none although `files` matches them.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub exclude: Vec<Spanned<String>>,
     /// The chat template: a `.jinja` file, a `tokenizer_config.json` or a model folder. `{name}` is the name of the response
     /// template's file without its extension.
     pub chat_template: Option<String>,
     /// Globs for the fixtures of such a response template, with `{name}` as above.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub fixtures: Vec<Spanned<String>>,
 }
 
 /// What the linter does.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LintEntry {
     /// Codes whose findings are errors; `warnings` stands for all that are warnings.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub deny: Vec<Spanned<String>>,
     /// Findings that are meant.
     #[serde(default)]
@@ -77,13 +84,17 @@ pub struct LintEntry {
 
 /// A finding that is meant.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AllowEntry {
     /// The code.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub code: Spanned<String>,
     /// Globs for the response templates; absent means all.
+    #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
     pub files: Option<Vec<Spanned<String>>>,
     /// Why it is meant. A reason is required.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub reason: Spanned<String>,
 }
 
@@ -119,6 +130,13 @@ pub struct Belongings {
     pub chat_template: Option<PathBuf>,
     /// Its fixtures: files and folders that exist, in the order of their names.
     pub fixtures: Vec<PathBuf>,
+}
+
+impl Template {
+    /// Whether a path from the root is that of such a response template.
+    fn takes(&self, relative: &Path) -> bool {
+        self.included.is_match(relative) && !self.excluded.is_match(relative)
+    }
 }
 
 impl Project {
@@ -200,9 +218,9 @@ impl Project {
         let mut found: Vec<PathBuf> = Vec::new();
         for template in &self.templates {
             for path in files::find(&self.root, &template.files) {
-                let is_one = self.relative(&path).is_some_and(|relative| {
-                    template.included.is_match(&relative) && !template.excluded.is_match(&relative)
-                });
+                let is_one = self
+                    .relative(&path)
+                    .is_some_and(|relative| template.takes(&relative));
                 if is_one && !found.contains(&path) {
                     found.push(path);
                 }
@@ -216,9 +234,10 @@ impl Project {
         let Some(relative) = self.relative(path) else {
             return Belongings::default();
         };
-        let entry = self.templates.iter().find(|template| {
-            template.included.is_match(&relative) && !template.excluded.is_match(&relative)
-        });
+        let entry = self
+            .templates
+            .iter()
+            .find(|template| template.takes(&relative));
         let Some(entry) = entry else {
             return Belongings::default();
         };
@@ -232,6 +251,18 @@ impl Project {
                 .map(|path| self.root.join(named(path))),
             fixtures: files::find(&self.root, &globs),
         }
+    }
+
+    /// The folder in which a response template's fixtures are, or would be: what stands before the first sign of a glob.
+    pub fn fixture_folder(&self, path: &Path) -> Option<PathBuf> {
+        let relative = self.relative(path)?;
+        let entry = self
+            .templates
+            .iter()
+            .find(|template| template.takes(&relative))?;
+        let name = path.file_stem()?.to_string_lossy();
+        let glob = entry.fixtures.first()?.replace("{name}", &name);
+        Some(self.root.join(files::literal_folder(&glob)))
     }
 
     /// Whether a finding about a response template is meant.

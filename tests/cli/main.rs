@@ -1,6 +1,7 @@
 //! The binary as its users call it: arguments and files in; exit status, standard output and standard error out.
 
 mod bench;
+mod check;
 mod debug;
 mod derive;
 mod inspect;

@@ -21,6 +21,7 @@ pub(super) struct Lines;
 
 /// The report of `--format json`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Whole {
     /// One for each thing that was looked at, in order.
     pub(super) results: Vec<ReportedOutcome>,
@@ -30,6 +31,7 @@ pub(super) struct Whole {
 
 /// What became of one thing that was looked at.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReportedOutcome {
     /// What it is called: the file's path, as it was given.
     pub(super) name: String,
@@ -43,6 +45,7 @@ pub(super) struct ReportedOutcome {
 
 /// One finding.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReportedDiagnostic {
     /// Its stable name; `obverse explain` tells about it.
     pub(super) code: String,
@@ -73,11 +76,13 @@ pub(super) struct ReportedDiagnostic {
     pub(super) hint: Option<String>,
     /// The change that mends it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<ReportedFix>"))]
     pub(super) fix: Option<Fix>,
 }
 
 /// All results, counted.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReportedSummary {
     /// How many there are.
     pub(super) results: usize,
@@ -179,4 +184,47 @@ impl Reporter for Lines {
 fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(value).map_err(io::Error::other)?;
     writeln!(out, "{}", escape::json(&text))
+}
+
+/// The change that mends a finding: all edits or none, and none overlaps another.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "the shape of a fix, for the schema")]
+struct ReportedFix {
+    /// What it does, as an instruction.
+    message: String,
+    /// The changes.
+    edits: Vec<ReportedEdit>,
+}
+
+/// One stretch of the file and what to put there instead.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "the shape of an edit, for the schema")]
+struct ReportedEdit {
+    /// Byte offsets into the file.
+    span: Range<usize>,
+    /// The new text.
+    text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Whole;
+
+    /// With `OBVERSE_UPDATE` set the file is written instead.
+    #[test]
+    fn the_schema_is_not_stale() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/report.json");
+        let schema = schemars::schema_for!(Whole);
+        let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+        if std::env::var_os("OBVERSE_UPDATE").is_some() {
+            std::fs::write(path, &text).expect("a file");
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            written == text,
+            "stale; run this test with OBVERSE_UPDATE=1"
+        );
+    }
 }

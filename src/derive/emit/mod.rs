@@ -64,8 +64,11 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
 fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let ends: Vec<&str> = ends.iter().copied().chain(beginning).collect();
-    let end = any_of(&ends).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
+    let ends = ends
+        .iter()
+        .map(|end| end_pattern(end))
+        .chain(beginning.map(slot::pattern));
+    let end = alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
     let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) if marker.is_empty() => {
             let name = name(analysis, calls);
@@ -111,6 +114,11 @@ fn turn_ends(analysis: &Analysis) -> Vec<&str> {
             ends.push(end);
         }
     }
+    let all = ends.clone();
+    ends.retain(|end| {
+        !all.iter()
+            .any(|other| other != end && needs_only(other, end))
+    });
     ends
 }
 
@@ -129,13 +137,40 @@ fn optional(marker: &str) -> String {
 
 /// A pattern for any of the literals; `None` for none.
 fn any_of(literals: &[&str]) -> Option<String> {
-    match literals {
+    alternatives(literals.iter().map(|one| slot::pattern(one)).collect())
+}
+
+/// A pattern for what any of the patterns matches; `None` for none.
+fn alternatives(patterns: Vec<String>) -> Option<String> {
+    match patterns.as_slice() {
         [] => None,
-        [one] => Some(slot::pattern(one)),
-        several => {
-            let alternatives: Vec<String> = several.iter().map(|one| slot::pattern(one)).collect();
-            Some(format!("(?:{})", alternatives.join("|")))
+        [one] => Some(one.clone()),
+        several => Some(format!("(?:{})", several.join("|"))),
+    }
+}
+
+/// A pattern for the end of a turn. Of several markers the first is enough: engines stop the model at the last one and may
+/// keep it to themselves.
+fn end_pattern(end: &str) -> String {
+    match text::tokens(end).first() {
+        Some(first) if needs_only(end, first) => {
+            let rest = optional_after(&end[first.len()..]);
+            format!("{}{rest}", slot::pattern(first))
         }
+        _ => slot::pattern(end),
+    }
+}
+
+/// Whether `first` is the one marker of `end` that is needed.
+fn needs_only(end: &str, first: &str) -> bool {
+    text::tokens(end).first() == Some(&first) && end.starts_with(first) && text::is_bracketed(first)
+}
+
+/// A pattern for what may follow a marker, with white space between.
+fn optional_after(marker: &str) -> String {
+    match marker.trim() {
+        "" => String::new(),
+        marker => format!("\\s*(?:{})?", slot::pattern(marker)),
     }
 }
 
@@ -362,8 +397,8 @@ fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
 /// call, whose beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &[&str], next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
-    let stops: Vec<&str> = section.into_iter().chain(ends.iter().copied()).collect();
-    let stop = any_of(&stops).map(|stop| format!("{stop}\\s*"));
+    let stops = section.into_iter().chain(ends.iter().copied());
+    let stop = alternatives(stops.map(end_pattern).collect()).map(|stop| format!("{stop}\\s*"));
     if !calls.parallel || next.is_empty() {
         return stop;
     }

@@ -130,11 +130,14 @@ impl Recorder {
             Some(parser) => {
                 parser.finalize_with(&mut |event| said_now.extend(said(&template, &event)))
             }
-            None => Ok(self.message.clone()),
+            None => Ok(()),
         };
         self.note(true);
         match ended {
-            Ok(message) => self.timeline.message = message,
+            Ok(()) => {
+                let parsed = self.parser.as_ref().map(ResponseParser::message);
+                self.timeline.message = parsed.unwrap_or(&self.message).clone();
+            }
             Err(error) => {
                 self.timeline.message = self.message.clone();
                 self.fail(error);

@@ -129,7 +129,7 @@ fn preview(
         &field.content,
         field.transform.as_ref(),
         field.transform_each,
-        captures,
+        captures.clone(),
     )
     .map(|value| short(&value))
     .map_err(|error| format!("not yet: {}", error.message()))
