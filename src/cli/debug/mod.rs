@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use obverse::tui::{Chunking, Debugger, Host, Theme};
 
 use super::color::Color;
-use super::derive::files;
 use super::problem::Problem;
+use super::replace::replace;
 use super::source::SourceArgs;
 use super::status::{Status, Stop};
 use super::{input, output};
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
         })?;
     }
     if let Some(path) = &args.record {
-        files::replace(path, &debugger.session())?;
+        replace(path, &debugger.session())?;
     }
     Ok(Status::Done)
 }
@@ -153,7 +153,7 @@ impl Host for Files {
             let first = problem.diagnostics.into_iter().next();
             first.map_or_else(String::new, |diagnostic| diagnostic.message)
         };
-        files::replace(path, text).map_err(message)
+        replace(path, text).map_err(message)
     }
 
     fn copy(&mut self, text: &str) {

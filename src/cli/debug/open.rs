@@ -143,6 +143,7 @@ fn derived(args: &Args) -> Result<Setup, Problem> {
     let opened = args.source_args.open(&args.template)?;
     let options = derive::Options {
         clock: args.source_args.date,
+        ..derive::Options::default()
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
