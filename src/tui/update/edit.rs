@@ -1,6 +1,5 @@
 //! Editing the template, the response and the prefix, each with the parse running along; and responses that still arrive.
 
-use crate::parser::Utf8Decoder;
 use crate::tui::action::{Action, Effect, Way};
 use crate::tui::layout;
 use crate::tui::state::{Edited, Mode, Pane, State};
@@ -222,7 +221,7 @@ pub(super) fn ended(state: &mut State, error: Option<String>) {
         return;
     };
     state.samples[live].live = false;
-    let rest = std::mem::replace(&mut state.decoder, Utf8Decoder::default()).finish();
+    let rest = std::mem::take(&mut state.decoder).finish();
     if live == state.sample {
         state.recorder.finish();
         state.fine = None;
