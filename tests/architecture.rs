@@ -32,6 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "check",
         &[
+            "pattern",
             "chat_template",
             "derive",
             "response_template",

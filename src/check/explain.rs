@@ -10,6 +10,7 @@ use super::replay::{Replay, Setting};
 use super::run::Failure;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::parser::{Event, ParseError};
+use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Value, json};
 
@@ -196,6 +197,20 @@ fn of_chunks(how: &str, replay: &Replay) -> Diagnostic {
     .with_hint("this is a fault of the parser, not of the response template; please report it")
 }
 
+/// A delimiter as the document has it: its literals, or the pattern.
+fn spelled(delimiter: &Pattern) -> String {
+    match delimiter.as_literals() {
+        Some(literals) => {
+            let quoted: Vec<String> = literals
+                .iter()
+                .map(|literal| json::quote(literal))
+                .collect();
+            quoted.join(" or ")
+        }
+        None => json::quote(delimiter.source()),
+    }
+}
+
 /// What may have caused another message: a region that nothing closed, or one that nothing opened.
 #[derive(Debug, Default)]
 struct Cause {
@@ -224,7 +239,7 @@ impl Cause {
                 }),
                 hint: Some(format!(
                     "nothing closes the region of `{field}`: its close, {}, does not match in what follows",
-                    json::quote(close.source())
+                    spelled(close)
                 )),
             };
         }
@@ -239,7 +254,7 @@ impl Cause {
                 hint: Some(format!(
                     "no region of `{}` opens: its open, {}, does not match in the response",
                     field.name,
-                    json::quote(open.source())
+                    spelled(open)
                 )),
                 ..Self::default()
             },
