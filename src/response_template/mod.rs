@@ -2,18 +2,22 @@
 //!
 //! A response template is accepted exactly where `load_response_template` of transformers 5.23 accepts it, odd ones
 //! included, and means the same. [`ResponseTemplate`] is the compiled form that a parser runs; [`Document`] is the plain
-//! form to fill in and to write; [`config`] finds and stores it.
+//! form to fill in and to write; [`config`] finds and stores it; [`Engine`] is what runs it, which may take less.
 
 pub mod config;
 mod delimiter;
 mod document;
+mod engine;
 mod findings;
 pub(crate) mod nearest;
+mod plan;
 mod validate;
 
 use std::fmt;
 
 pub use document::{Delimiter, Document, FieldDocument};
+pub use engine::{Engine, UnknownEngine};
+pub(crate) use plan::{Plan, Sought};
 
 use crate::content::{Content, Transform};
 use crate::diagnostic::Diagnostic;
@@ -37,6 +41,7 @@ pub struct ResponseTemplate {
     fields: Vec<Field>,
     implicit: Option<usize>,
     anchor: Pattern,
+    plan: Plan,
 }
 
 /// One field of a response template, compiled.
@@ -113,6 +118,11 @@ impl ResponseTemplate {
     /// What marks the start of the model's turn in a prefix.
     pub fn anchor(&self) -> &Pattern {
         &self.anchor
+    }
+
+    /// The delimiters as a parser looks for them.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// The part of a prefix that belongs to the response: what follows the last match of the anchor, or all of it when

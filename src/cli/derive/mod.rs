@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
-use obverse::response_template::config;
+use obverse::response_template::{Engine, UnknownEngine, config};
 use obverse::value::json;
 
 use super::problem::{Document, Problem};
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
+    engines: Vec<Engine>,
+
     /// Show for each marker the two renders that it was read from, as a diff
     #[arg(long)]
     explain: bool,
@@ -46,6 +50,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
+}
+
+fn engine(name: &str) -> Result<Engine, UnknownEngine> {
+    name.parse()
 }
 
 /// Derives, each source for itself; the worst exit status counts.
@@ -131,6 +139,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     };
     let options = Options {
         clock: args.source_args.date,
+        engines: args.engines.clone(),
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;

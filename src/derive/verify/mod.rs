@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, after_tool};
 use super::cut::Shape;
+use super::emit::Target;
 use super::finding::{Counterexample, Finding};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
@@ -62,11 +63,13 @@ pub struct Case {
 pub(super) fn verify(
     lab: &Lab<'_>,
     analysis: &Analysis,
+    target: Target,
     template: &Arc<ResponseTemplate>,
 ) -> Verification {
     let bench = Bench {
         lab,
         analysis,
+        target,
         template,
     };
     let mut trial = Trial::new(bench);
@@ -360,9 +363,10 @@ mod tests {
             text: "quotes are lost".to_owned(),
             is_in,
         });
-        let document = super::super::emit::emit(&analysis).to_value();
+        let target = Target::of(&[]);
+        let document = super::super::emit::emit(&analysis, target).to_value();
         let template = ResponseTemplate::from_value(&document).expect("a valid document");
-        verify(&lab, &analysis, &Arc::new(template))
+        verify(&lab, &analysis, target, &Arc::new(template))
     }
 
     #[test]

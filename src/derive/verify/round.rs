@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::analysis::Analysis;
-use super::super::emit;
+use super::super::emit::{self, Target};
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
@@ -45,6 +45,7 @@ pub(super) enum Reason {
 pub(super) struct Bench<'a> {
     pub(super) lab: &'a Lab<'a>,
     pub(super) analysis: &'a Analysis,
+    pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
 }
 
@@ -79,7 +80,8 @@ impl Bench<'_> {
             let (prefix, response) = full.split_at(start);
             (prefix.to_owned(), response.to_owned())
         });
-        let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        let mut splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        splits.dedup();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
             Outcome::Failed(found) => self.tell_apart(context, found, full),
@@ -101,7 +103,7 @@ impl Bench<'_> {
             None
         };
         let again = || {
-            let parsed = with_ids(parsed.clone(), &found.message);
+            let parsed = self.as_appended(parsed.clone(), &found.message);
             self.lab
                 .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
@@ -121,8 +123,7 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
-        // Where the text carries no ids, whoever appends the message gives the calls some.
-        let parsed = with_ids(parsed, &rendered.written);
+        let parsed = self.as_appended(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -141,6 +142,28 @@ impl Bench<'_> {
             parsed,
             error: Some(error),
         }))
+    }
+
+    /// A parsed message as it is appended to the conversation: with ids for its calls where the text carries none, and in
+    /// the chat template's own keys where the target takes others.
+    fn as_appended(&self, parsed: Value, written: &Value) -> Value {
+        let mut message = with_ids(parsed, written);
+        let dialect = &self.analysis.dialect;
+        let Value::Object(members) = &mut message else {
+            return message;
+        };
+        let field = emit::reasoning_field(self.analysis, self.target);
+        if let Some(key) = &dialect.reasoning_key
+            && let Some(reasoning) = members.shift_remove(field)
+        {
+            members.insert(key.clone(), reasoning);
+        }
+        if let Some(content) = dialect.no_content.value()
+            && !members.contains_key("content")
+        {
+            members.insert("content", content);
+        }
+        message
     }
 
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
@@ -258,7 +281,7 @@ impl Bench<'_> {
         let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
-                emit::reasoning_field(self.analysis).to_owned(),
+                emit::reasoning_field(self.analysis, self.target).to_owned(),
                 Value::from(reasoning.as_str()),
             );
         }
@@ -300,12 +323,7 @@ impl Bench<'_> {
             return (Value::Object(message), Some(error.to_string()));
         }
         for size in [1, 7] {
-            let characters: Vec<char> = response.chars().collect();
-            let pieces: Vec<String> = characters
-                .chunks(size)
-                .map(|piece| piece.iter().collect())
-                .collect();
-            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
+            let cut = self.parse_in(prefix, pieces(response, size), tools);
             if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");
                 return (Value::Object(whole.0), Some(error));
@@ -340,6 +358,13 @@ impl Bench<'_> {
             Err(error) => (parser.message().clone(), Err(Box::new(error))),
         }
     }
+}
+
+/// A text in pieces of so many characters.
+fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
+    let ends = starts().skip(1).chain(std::iter::once(text.len()));
+    starts().zip(ends).map(|(start, end)| &text[start..end])
 }
 
 /// The message with the ids of `written` where its calls have none.
@@ -408,4 +433,16 @@ fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
         .into_iter()
         .filter_map(|(_, words)| rendered.find(words.first()?))
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_counted_in_characters() {
+        assert_eq!(pieces("aéb", 1).collect::<Vec<_>>(), ["a", "é", "b"]);
+        assert_eq!(pieces("aéb", 2).collect::<Vec<_>>(), ["aé", "b"]);
+        assert_eq!(pieces("", 2).count(), 0);
+    }
 }
