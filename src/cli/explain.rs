@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         for rule in lint::rules() {
             writeln!(out, "{:<22} {}", rule.code, rule.summary)?;
         }
-        for known in lint::document_codes() {
+        for known in lint::document_codes().iter().chain(lint::engine_codes()) {
             writeln!(out, "{:<22} {}", known.code, known.text)?;
         }
         out.flush()?;

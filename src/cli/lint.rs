@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::lint::{self, Options, WARNINGS};
 use obverse::project::Project;
+use obverse::response_template::{Engine, UnknownEngine};
 
 use super::problem::{Document, Problem};
 use super::replace::replace;
@@ -32,6 +33,10 @@ pub(crate) struct Args {
     /// output
     #[arg(long)]
     fix: bool,
+
+    /// Also find what keeps it from running in this engine: transformers, vllm or sglang
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
+    engines: Vec<Engine>,
 
     /// Make findings of this code errors; `warnings` stands for all warnings
     #[arg(long, value_name = "CODE", value_parser = denied)]
@@ -101,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         };
         let options = Options {
             chat: chat.as_ref(),
+            engines: &args.engines,
         };
         let text = if args.fix {
             let fixed = lint::fix(&text, &options).text;
@@ -207,4 +213,8 @@ fn code(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("there is no such code; `obverse explain` lists them".to_owned())
+}
+
+fn engine(name: &str) -> Result<Engine, UnknownEngine> {
+    name.parse()
 }

@@ -17,13 +17,14 @@
 mod chat;
 mod documents;
 mod edit;
+mod engines;
 mod example;
 mod rules;
 mod subject;
 
 use crate::chat_template::ChatTemplateSource;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::response_template::config;
+use crate::response_template::{Engine, config};
 
 pub use edit::{Fixed, fix};
 pub use example::{Example, Shows};
@@ -38,6 +39,8 @@ pub const WARNINGS: &str = "warnings";
 pub struct Options<'a> {
     /// The chat template that belongs to it; some rules need one.
     pub chat: Option<&'a ChatTemplateSource>,
+    /// What the response template is to run in beside transformers.
+    pub engines: &'a [Engine],
 }
 
 /// One thing that can be wrong with a response template that is valid.
@@ -77,10 +80,18 @@ pub fn document_codes() -> &'static [DocumentCode] {
     documents::ALL
 }
 
+/// Why an engine does not take a response template that is valid. Each is an error where the engine is asked for.
+pub fn engine_codes() -> &'static [DocumentCode] {
+    engines::CODES
+}
+
 /// Whether there is such a code.
 pub fn is_code(code: &str) -> bool {
-    rules().iter().any(|rule| rule.code == code)
-        || document_codes().iter().any(|known| known.code == code)
+    rules().iter().any(|rule| rule.code == code) || other_codes().any(|known| known.code == code)
+}
+
+fn other_codes() -> impl Iterator<Item = &'static DocumentCode> {
+    document_codes().iter().chain(engine_codes())
 }
 
 /// The documentation of a code, in Markdown; `None` when there is no such code.
@@ -88,7 +99,7 @@ pub fn explain(code: &str) -> Option<String> {
     if let Some(rule) = rules().iter().find(|rule| rule.code == code) {
         return Some(rule.explain());
     }
-    let known = document_codes().iter().find(|known| known.code == code)?;
+    let known = other_codes().find(|known| known.code == code)?;
     Some(format!("## {}\n\nerror\n\n{}\n", known.code, known.text))
 }
 
@@ -123,6 +134,9 @@ pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
     for rule in rules() {
         (rule.check)(&subject, &mut found);
     }
+    for engine in options.engines {
+        engines::check(&subject, *engine, &mut found);
+    }
     found.sort_by_key(|diagnostic| diagnostic.place.span.as_ref().map(|span| span.start));
     found
 }
@@ -146,6 +160,10 @@ pub fn manual() -> String {
     for known in document_codes() {
         page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
     }
+    page.push_str(ENGINES);
+    for known in engine_codes() {
+        page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
+    }
     page
 }
 
@@ -157,6 +175,15 @@ messages of the examples are not written by hand: a test parses them. This page 
 
 An *error* does not work, a *warning* works but probably not as meant, an *info* is worth knowing and is shown with
 `--level info`. A finding that is meant is allowed in `obverse.toml`, by its code and with a reason.
+";
+
+const ENGINES: &str = "
+## Response templates that an engine does not take
+
+With `--for`, each is an error: the engine refuses the response template, or loses what it parses.
+
+| code | what is wrong |
+|---|---|
 ";
 
 const DOCUMENTS: &str = "

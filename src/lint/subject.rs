@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use crate::chat_template::ChatTemplateSource;
-use crate::diagnostic::{Diagnostic, Edit, Fix, Label};
+use crate::diagnostic::{Diagnostic, Edit, Fix, Label, Place};
 use crate::pattern::Pattern;
 use crate::pattern::facts::Facts;
 use crate::response_template::config::Loaded;
@@ -217,6 +217,19 @@ impl<'a> Subject<'a> {
 
     fn spans(&self, path: &Path) -> Option<&Spans> {
         self.loaded.places.get(path)
+    }
+
+    /// The place of the value at `path`, or of a whole field its name.
+    pub(super) fn place(&self, path: &Path) -> Place {
+        let is_field = path.steps().len() == self.root().steps().len() + 2;
+        let span = self.spans(path).map(|spans| match &spans.key {
+            Some(key) if is_field => key.clone(),
+            _ => spans.value.clone(),
+        });
+        Place {
+            path: Some(path.to_string()),
+            span,
+        }
     }
 
     /// A finding about the value at `path`.

@@ -80,6 +80,21 @@ impl Delimiter {
         Self::Pattern(source.into())
     }
 
+    /// The delimiter under one of its two keys.
+    fn read(key: &str, members: &Map) -> Option<Self> {
+        if let Some(source) = members.get(&format!("{key}_pattern")) {
+            return source.as_str().map(Self::pattern);
+        }
+        match members.get(key)? {
+            Value::String(text) => Some(Self::literal(text.as_str())),
+            Value::Array(items) => {
+                let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+                texts.collect::<Option<_>>().map(Self::Literals)
+            }
+            _ => None,
+        }
+    }
+
     fn write(&self, key: &str, members: &mut Map) {
         let (key, value) = match self {
             Self::Pattern(source) => (format!("{key}_pattern"), Value::from(source.as_str())),
@@ -110,6 +125,21 @@ impl Document {
         }
     }
 
+    /// The plain form of a valid document; `None` for one that is not. What stands there only to say the default is left out.
+    pub fn of(value: &Value) -> Option<Self> {
+        let members = value.as_object()?;
+        let defaults = members.get("defaults").and_then(Value::as_object);
+        let fields = members.get("fields")?.as_object()?;
+        Some(Self {
+            defaults: defaults.cloned().unwrap_or_default(),
+            start_anchor: Delimiter::read("start_anchor", members)?,
+            fields: fields
+                .iter()
+                .map(|(name, field)| Some((name.to_string(), FieldDocument::of(field)?)))
+                .collect::<Option<_>>()?,
+        })
+    }
+
     /// The document as a value: `defaults`, the anchor, `fields`.
     pub fn to_value(&self) -> Value {
         let mut members = Map::new();
@@ -133,6 +163,28 @@ impl Document {
 }
 
 impl FieldDocument {
+    /// The plain form of a valid field.
+    fn of(value: &Value) -> Option<Self> {
+        let members = value.as_object()?;
+        let text = |key: &str| members.get(key).and_then(Value::as_str).map(str::to_owned);
+        let is_on = |key: &str| members.get(key).is_some_and(Value::is_truthy);
+        let arguments = members.get("content_args").and_then(Value::as_object);
+        Some(Self {
+            open: Delimiter::read("open", members),
+            close: Delimiter::read("close", members),
+            repeats: is_on("repeats"),
+            join: text("join"),
+            optional: members.get("optional").map(Value::is_truthy),
+            content: text("content"),
+            content_args: arguments.cloned().unwrap_or_default(),
+            transform: members
+                .get("transform")
+                .filter(|transform| **transform != Value::Null)
+                .cloned(),
+            transform_each: is_on("transform_each"),
+        })
+    }
+
     /// The field as a value: delimiters, `repeats`, `join`, `optional`, `content`, `content_args`, `transform`,
     /// `transform_each`.
     pub fn to_value(&self) -> Value {
@@ -174,5 +226,21 @@ impl Serialize for Document {
 impl Serialize for FieldDocument {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_value().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        let text = r#"{"defaults": {"role": "assistant"}, "start_anchor": ["a", "b"], "fields": {
+            "x": {"open": "<", "close_pattern": ">", "repeats": true, "join": ",", "optional": false},
+            "y": {"content": "json", "content_args": {"strip": true}, "transform": [1], "transform_each": true}}}"#;
+        let value = json::parse(text).expect("JSON");
+        assert_eq!(Document::of(&value).expect("a document").to_value(), value);
+        assert_eq!(Document::of(&Value::Null), None);
     }
 }

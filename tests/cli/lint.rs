@@ -181,6 +181,22 @@ fn a_folder_is_searched_for_response_templates() {
 }
 
 #[test]
+fn what_an_engine_does_not_take_is_an_error_where_it_is_asked_for() {
+    let bench = Bench::new().file(
+        "own.json",
+        r#"{"start_anchor": "<b>", "fields": {"plan": {"open": "<p>", "close": "</p>"}, "content": {}}}"#,
+    );
+    assert_eq!(bench.run("lint own.json").status, 0);
+    assert_eq!(bench.run("lint own.json --for transformers").status, 0);
+    let run = bench.run("lint own.json --for vllm --format concise");
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @r#"
+    own.json:1:36: error[unserved-field] vllm takes no field "plan"
+    "#);
+    assert_eq!(bench.run("lint own.json --for nothing-such").status, 2);
+}
+
+#[test]
 fn a_code_is_explained() {
     let bench = Bench::new();
     let text = bench.run("explain dollar").done();

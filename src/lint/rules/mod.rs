@@ -131,6 +131,7 @@ mod tests {
                 .map(|chat| chat_template::from_text("example", chat).expect("a chat template"));
             let options = Options {
                 chat: chat.as_ref(),
+                ..Options::default()
             };
             let code = rule.code;
             let found = |text: &str| {
@@ -186,11 +187,7 @@ mod tests {
     #[test]
     fn codes_are_told_apart() {
         let mut codes: Vec<&str> = ALL.iter().map(|rule| rule.code).collect();
-        codes.extend(
-            super::super::document_codes()
-                .iter()
-                .map(|known| known.code),
-        );
+        codes.extend(super::super::other_codes().map(|known| known.code));
         codes.sort_unstable();
         let count = codes.len();
         codes.dedup();

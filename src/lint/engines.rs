@@ -1,0 +1,110 @@
+//! What keeps a response template from running elsewhere. The findings themselves come from the engines.
+
+use crate::diagnostic::Diagnostic;
+use crate::response_template::{Document, Engine};
+use crate::value::{Path, Value};
+
+use super::DocumentCode;
+use super::subject::Subject;
+
+pub(super) const CODES: &[DocumentCode] = &[
+    DocumentCode {
+        code: "unserved-field",
+        text: "The engine takes `thinking`, `content` and `tool_calls` and no other field.",
+    },
+    DocumentCode {
+        code: "unserved-default",
+        text: "The engine takes no default but `role`.",
+    },
+    DocumentCode {
+        code: "unserved-text",
+        text: "The engine streams text as it comes: no other content parser, no transform and no `join` there.",
+    },
+    DocumentCode {
+        code: "unserved-call",
+        text: "The engine drops calls that have no `function` with `name` and `arguments`, and takes no `join` of calls.",
+    },
+    DocumentCode {
+        code: "unserved-pattern",
+        text: "The engine compiles patterns as Rust's regular expressions, and needs a literal with which every match begins.",
+    },
+];
+
+/// Adds what the engine has against the response template.
+pub(super) fn check(subject: &Subject<'_>, engine: Engine, found: &mut Vec<Diagnostic>) {
+    let Some(document) = Document::of(subject.document()) else {
+        return;
+    };
+    for mut diagnostic in engine.check(&document) {
+        let said = diagnostic.place.path.take();
+        let path = said.and_then(|said| find(subject.document(), &Path::default(), &said));
+        let path = subject.root().join(&path.unwrap_or_default());
+        diagnostic.place = subject.place(&path);
+        found.push(diagnostic);
+    }
+}
+
+/// The way to the value whose path is written so.
+fn find(value: &Value, path: &Path, wanted: &str) -> Option<Path> {
+    let written = path.to_string();
+    if written == wanted {
+        return Some(path.clone());
+    }
+    if !wanted.starts_with(&written) {
+        return None;
+    }
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .find_map(|(key, member)| find(member, &path.key(key), wanted)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| find(item, &path.index(index), wanted)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::{Options, lint};
+
+    #[test]
+    fn what_an_engine_refuses_has_its_place() {
+        let text = r#"{"response_template": {"start_anchor": "<b>", "fields": {
+            "a \"b": {"open_pattern": "(?=<x>)", "close": "</x>"}, "content": {"repeats": true, "join": "-"}}}}"#;
+        let options = Options {
+            engines: &[Engine::Vllm],
+            ..Options::default()
+        };
+        let found: Vec<(&str, &str)> = lint(text, &options)
+            .iter()
+            .filter(|found| found.code.starts_with("unserved"))
+            .map(|found| {
+                (
+                    found.code,
+                    &text[found.place.span.clone().expect("a place")],
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("unserved-field", r#""a \"b""#),
+                ("unserved-pattern", r#""(?=<x>)""#),
+                ("unserved-text", r#""-""#),
+            ]
+        );
+        assert!(Engine::ALL.iter().all(|engine| {
+            let found = lint(
+                text,
+                &Options {
+                    engines: &[*engine],
+                    ..Options::default()
+                },
+            );
+            found.iter().all(|found| crate::lint::is_code(found.code))
+        }));
+    }
+}
