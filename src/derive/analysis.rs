@@ -65,7 +65,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     ]);
     let settings = lab.settings(&user, &[plain.clone(), reasoned]);
     let mut evidence = Vec::new();
-    let mut findings = Vec::new();
+    let mut findings = lab.wants.findings();
 
     let (literal, found) = anchor::read(
         lab,

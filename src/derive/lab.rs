@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::probe::{self, Assistant, Dialect};
 use super::text;
+use super::wants::Wants;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
 };
@@ -29,6 +30,8 @@ pub(super) struct Lab<'a> {
     clock: Option<Clock>,
     /// What is left of [`MAX_STEPS`].
     steps: Cell<u64>,
+    /// What the template wants of every input.
+    pub(super) wants: Wants,
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
@@ -76,7 +79,7 @@ impl Context {
 }
 
 impl<'a> Lab<'a> {
-    /// Finds out with which tools the template renders at all.
+    /// Finds out what the template wants, and with which tools it renders at all.
     ///
     /// # Errors
     ///
@@ -89,9 +92,11 @@ impl<'a> Lab<'a> {
             source,
             clock,
             steps: Cell::new(MAX_STEPS),
+            wants: Wants::default(),
             without_tools: true,
             with_tools: true,
         };
+        lab.wants = Wants::of(&lab);
         let bare = lab.prompt(&lab.user(false));
         let tooled = lab.prompt(&lab.user(true));
         lab.without_tools = bare.is_ok();
@@ -100,6 +105,13 @@ impl<'a> Lab<'a> {
             (Err(error), Err(_)) => Err(error),
             _ => Ok(lab),
         }
+    }
+
+    /// The same without making parts of contents, for whoever tries their forms.
+    #[must_use]
+    pub(super) fn with_contents_as_they_are(mut self) -> Self {
+        self.wants.parts = false;
+        self
     }
 
     /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
@@ -258,14 +270,23 @@ impl<'a> Lab<'a> {
     }
 
     fn input(&self, context: &Context, add_generation_prompt: bool) -> RenderInput {
-        RenderInput {
+        self.input_wanting(&self.wants, context, add_generation_prompt)
+    }
+
+    fn input_wanting(
+        &self,
+        wants: &Wants,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> RenderInput {
+        wants.meet(RenderInput {
             messages: context.history.clone(),
             tools: context.tools.clone(),
             documents: None,
             add_generation_prompt,
             kwargs: context.kwargs.clone(),
             clock: self.clock,
-        }
+        })
     }
 
     fn render(
@@ -273,7 +294,17 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let input = self.input(context, add_generation_prompt);
+        self.render_wanting(&self.wants, context, add_generation_prompt)
+    }
+
+    /// Renders as if the template wanted something else.
+    pub(super) fn render_wanting(
+        &self,
+        wants: &Wants,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        let input = self.input_wanting(wants, context, add_generation_prompt);
         self.spend(context, |template, steps| {
             template.render_within(&input, steps)
         })
