@@ -222,6 +222,12 @@ fn read_gap(
         .find_map(|literal| gap.strip_suffix(literal.as_str()))
         .unwrap_or(gap);
     let marker = text::last_token(gap);
+    // White space that the prompt lacks belongs to the turn.
+    let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
+        marker.trim_end()
+    } else {
+        marker
+    };
     (!marker.trim().is_empty()).then(|| {
         let evidence = Evidence {
             question: "anchor",

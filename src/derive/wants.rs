@@ -7,8 +7,8 @@ use super::probe::{self, Assistant, Dialect};
 use crate::chat_template::{RenderError, RenderInput};
 use crate::value::{Map, Value, json};
 
-/// How many variables a chat template may be found to want.
-const MAX_VARIABLES: usize = 8;
+/// How many settings of variables are tried.
+const MAX_TRIES: usize = 256;
 
 /// What a chat template wants, beside what every one is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,45 +99,44 @@ impl Wants {
     }
 }
 
-/// The variables that a single user message cannot be rendered without: those that take the render further when they are set.
+/// The variables that a single user message cannot be rendered without.
 fn variables(lab: &Lab<'_>) -> Vec<(String, Shape)> {
-    let mut wants = Wants::default();
-    let context = lab.user(false);
-    let mut stopped = match lab.render_wanting(&wants, &context, true) {
-        Err(error) => error,
-        Ok(_) => return Vec::new(),
+    let wants = Wants::default();
+    let Err(stopped) = lab.render_wanting(&wants, &lab.user(false), true) else {
+        return Vec::new();
     };
     let names: Vec<String> = lab.kwargs().into_iter().map(|(name, _)| name).collect();
-    while wants.variables.len() < MAX_VARIABLES {
-        let mut further = None;
-        for name in &names {
-            for shape in [Shape::Text, Shape::List] {
-                let mut more = wants.clone();
-                more.variables.push((name.clone(), shape));
-                match lab.render_wanting(&more, &context, true) {
-                    Ok(_) => return more.variables,
-                    Err(error) if further.is_none() && is_further(&error, &stopped) => {
-                        further = Some((more, error));
-                    }
-                    Err(_) => {}
-                }
-            }
-        }
-        match further {
-            Some(found) => (wants, stopped) = found,
-            None => break,
-        }
-    }
-    Vec::new()
+    further(lab, &names, wants, &stopped, &mut { MAX_TRIES })
+        .unwrap_or_default()
+        .variables
 }
 
-/// Whether a render stopped in another place than an earlier one, for a reason of the template's own.
-fn is_further(error: &RenderError, earlier: &RenderError) -> bool {
-    let place = |error: &RenderError| match error {
-        RenderError::Template { diagnostic } => diagnostic.place.span.clone(),
-        _ => None,
-    };
-    place(error).is_some_and(|place_now| Some(place_now) != place(earlier))
+/// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.
+fn further(
+    lab: &Lab<'_>,
+    names: &[String],
+    wants: Wants,
+    stopped: &RenderError,
+    tries: &mut usize,
+) -> Option<Wants> {
+    let known = |name: &String| wants.variables.iter().any(|(known, _)| known == name);
+    let context = lab.user(false);
+    let mut better = Vec::new();
+    for name in names.iter().filter(|name| !known(name)) {
+        for shape in [Shape::Text, Shape::List] {
+            *tries = tries.checked_sub(1)?;
+            let mut more = wants.clone();
+            more.variables.push((name.clone(), shape));
+            match lab.render_wanting(&more, &context, true) {
+                Ok(_) => return Some(more),
+                Err(error) if error != *stopped => better.push((more, error)),
+                Err(_) => {}
+            }
+        }
+    }
+    better
+        .into_iter()
+        .find_map(|(more, error)| further(lab, names, more, &error, tries))
 }
 
 /// A text as the one part of a list.

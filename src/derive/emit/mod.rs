@@ -39,7 +39,7 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
             reasoning_region(reasoning),
         );
     }
-    let ends = turn_ends(analysis);
+    let ends = Ends::of(analysis);
     if let Some(calls) = &analysis.calls {
         let region = call_region(analysis, calls, &ends);
         fields.insert("tool_calls".to_owned(), region);
@@ -61,11 +61,10 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
     }
 }
 
-fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
+fn content_region(analysis: &Analysis, ends: &Ends<'_>) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let ends: Vec<&str> = ends.iter().copied().chain(beginning).collect();
-    let end = any_of(&ends).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
+    let end = ends.pattern(None, beginning);
     let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) if marker.is_empty() => {
             let name = name(analysis, calls);
@@ -100,23 +99,43 @@ fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
     }
 }
 
-/// The markers that end a turn: after content, and after calls where that is another one.
-fn turn_ends(analysis: &Analysis) -> Vec<&str> {
-    let mut ends = Vec::new();
-    let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
-    let markers = analysis.turn_end.markers.iter().map(String::as_str);
-    for end in markers.chain(after_calls) {
-        let end = end.trim();
-        if !end.is_empty() && !ends.contains(&end) {
-            ends.push(end);
-        }
-    }
-    ends
+/// What ends a turn.
+struct Ends<'a> {
+    /// The markers: after content, and after calls where that is another one.
+    markers: Vec<&'a str>,
+    /// A pattern for what may follow at the end of a conversation.
+    epilogue: String,
 }
 
-/// What may follow the end of a turn at the end of a conversation.
-fn epilogue(analysis: &Analysis) -> String {
-    optional(analysis.turn_end.epilogue.trim())
+impl<'a> Ends<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        let epilogue = analysis.turn_end.epilogue.trim();
+        let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
+        let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
+        let mut markers = Vec::new();
+        for end in analysis
+            .turn_end
+            .markers
+            .iter()
+            .map(|marker| marker.trim())
+            .chain(after_calls)
+        {
+            if !end.is_empty() && !markers.contains(&end) {
+                markers.push(end);
+            }
+        }
+        Self {
+            markers,
+            epilogue: optional(epilogue),
+        }
+    }
+
+    /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
+    fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        let markers = self.markers.iter().copied();
+        let all: Vec<&str> = before.into_iter().chain(markers).chain(after).collect();
+        any_of(&all).map(|end| format!("{end}\\s*{}", self.epilogue))
+    }
 }
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
@@ -139,7 +158,7 @@ fn any_of(literals: &[&str]) -> Option<String> {
     }
 }
 
-fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &[&str]) -> FieldDocument {
+fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &Ends<'_>) -> FieldDocument {
     let name = name(analysis, calls);
     let region = FieldDocument {
         open: Some(opening(calls, &name)),
@@ -256,7 +275,7 @@ fn named_call(calls: &ToolCalls) -> Value {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocument {
+fn bare_object(calls: &ToolCalls, members: &Members, ends: &Ends<'_>) -> FieldDocument {
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
@@ -341,7 +360,7 @@ fn name_pattern(between: &str, after: &str) -> String {
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
-fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
+fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
         let next = match &calls.shape {
@@ -360,10 +379,9 @@ fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
 
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
 /// call, whose beginning is the pattern `next`.
-fn stop(calls: &ToolCalls, ends: &[&str], next: &str) -> Option<String> {
+fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
-    let stops: Vec<&str> = section.into_iter().chain(ends.iter().copied()).collect();
-    let stop = any_of(&stops).map(|stop| format!("{stop}\\s*"));
+    let stop = ends.pattern(section, None);
     if !calls.parallel || next.is_empty() {
         return stop;
     }
