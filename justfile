@@ -21,6 +21,10 @@ setup:
     tests/reference/install
     .venv/bin/python tests/corpus/fetch.py
 
+# write docs/formats.md anew; needs the reference and the corpus
+formats:
+    OBVERSE_UPDATE=1 cargo test --test formats
+
 # check the parser's cases against the reference
 cases *FILES="tests/cases/parser/*.json":
     .venv/bin/python tests/reference/check_cases.py {{ FILES }}

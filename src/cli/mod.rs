@@ -12,6 +12,7 @@ mod inspect;
 mod output;
 mod parse;
 mod problem;
+mod progress;
 mod render;
 mod source;
 mod status;

@@ -1,6 +1,7 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
 use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use super::probe::{self, Assistant, Dialect};
 use super::text;
@@ -32,6 +33,8 @@ pub(super) struct Lab<'a> {
     steps: Cell<u64>,
     /// What the template wants of every input.
     pub(super) wants: Wants,
+    /// How often was rendered, and what that took.
+    rendered: Cell<(usize, Duration)>,
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
@@ -93,6 +96,7 @@ impl<'a> Lab<'a> {
             clock,
             steps: Cell::new(MAX_STEPS),
             wants: Wants::default(),
+            rendered: Cell::default(),
             without_tools: true,
             with_tools: true,
         };
@@ -323,9 +327,17 @@ impl<'a> Lab<'a> {
             })?;
         let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
         let before = steps;
+        let started = Instant::now();
         let rendered = render(template, &mut steps);
+        let (count, took) = self.rendered.get();
+        self.rendered.set((count + 1, took + started.elapsed()));
         self.steps.set(self.steps.get() - (before - steps));
         rendered
+    }
+
+    /// How often was rendered so far, and what that took.
+    pub(super) fn rendered(&self) -> (usize, Duration) {
+        self.rendered.get()
     }
 
     /// Whether the renders have used up their steps, so that nothing more can be found out.

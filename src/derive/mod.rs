@@ -18,6 +18,7 @@ mod analysis;
 mod anchor;
 mod arguments;
 mod content;
+mod cost;
 mod cut;
 mod emit;
 mod evidence;
@@ -44,6 +45,7 @@ use crate::response_template::{Document, Invalid, ResponseTemplate};
 use crate::value::Value;
 
 pub use analysis::Unreadable;
+pub use cost::{Cost, Stage};
 pub use evidence::{Evidence, Piece, Sample, Side};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
@@ -70,6 +72,8 @@ pub struct Derivation {
     pub report: Report,
     /// The responses by which it was proved.
     pub cases: Vec<Case>,
+    /// What it took.
+    pub cost: Cost,
 }
 
 /// Why no response template could be derived.
@@ -117,7 +121,9 @@ pub enum DeriveError {
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
     let lab = lab::Lab::new(source, options.clock)?;
-    let analysis = analysis::analyse(&lab);
+    let mut cost = Cost::default();
+    let analysis;
+    (analysis, cost.analysis) = cost::measured(&lab, || analysis::analyse(&lab));
     let exhausted = || DeriveError::Exhausted {
         limit: lab::MAX_STEPS,
     };
@@ -127,7 +133,11 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     let analysis = analysis?;
     let document = emit::emit(&analysis);
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-    let verification = verify::verify(&lab, &analysis, &template);
+    let verification;
+    (verification, cost.verification) =
+        cost::measured(&lab, || verify::verify(&lab, &analysis, &template));
+    let supports;
+    (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
     if lab.is_exhausted() {
         return Err(exhausted());
     }
@@ -153,7 +163,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
         tools: ToolsReport::of(&analysis),
-        supports: inspect::supports::read(&lab, &analysis),
+        supports,
         findings,
         evidence: analysis.evidence,
     };
@@ -161,5 +171,6 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         document,
         report,
         cases: verification.cases,
+        cost,
     })
 }

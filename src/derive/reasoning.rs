@@ -358,7 +358,8 @@ fn next_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
         return "";
     }
     let shared = text::common_suffix(close, lead);
-    if shared == close.len() || text::tokens(lead) == empty_reasoning {
+    let shares_all = close[..close.len() - shared].trim().is_empty();
+    if shares_all || text::tokens(lead) == empty_reasoning {
         // Of what stands around an empty reasoning, only the first marker after it closes it.
         let own = text::tokens(close).first().map_or(0, |token| token.len());
         let rest = &close[close.len() - close.trim_start().len() + own..];
@@ -377,11 +378,18 @@ struct Prefilled {
 }
 
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
-/// other prompt opens one, and may close it as well.
+/// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
 fn from_prompts(prompts: &[Prompt]) -> Prefilled {
     let mut found = Prefilled::default();
     for prompt in prompts {
         let tokens = text::tokens(&prompt.tail);
+        if prompt
+            .kwargs
+            .values()
+            .any(|value| tokens.contains(&crate::value::json::to_string(value).as_str()))
+        {
+            continue;
+        }
         let (open, close) = match (tokens.as_slice(), prompt.goes_on) {
             ([open, close], _) => (Some(*open), Some(*close)),
             ([close], true) => (None, Some(*close)),

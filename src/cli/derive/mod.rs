@@ -12,6 +12,7 @@ use obverse::response_template::config;
 use obverse::value::json;
 
 use super::problem::{Document, Problem};
+use super::progress::Progress;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -76,23 +77,31 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let mut worst = Status::Done;
     let mut taken = HashSet::new();
     let mut first = true;
-    bulk::spread(&args.sources, &|path| derive_one(args, path), |derived| {
-        if !std::mem::take(&mut first) {
-            output::tell("\n");
-        }
-        let status = match derived.map_err(Stop::from).and_then(|one| {
-            tell(args, &one.derivation);
-            store(args, &one, &mut taken)
-        }) {
-            Ok(status) => status,
-            Err(Stop::Problem(problem)) => {
-                problem.show();
-                problem.status
+    let progress = Progress::of(args.sources.len());
+    let derive = |path: &PathBuf| {
+        let derived = derive_one(args, path);
+        progress.finished(&input::name(path));
+        derived
+    };
+    bulk::spread(&args.sources, &derive, |derived| {
+        progress.aside(|| {
+            if !std::mem::take(&mut first) {
+                output::tell("\n");
             }
-            Err(stop) => return Err(stop),
-        };
-        worst = worst.max(status);
-        Ok(())
+            let status = match derived.map_err(Stop::from).and_then(|one| {
+                tell(args, &one.derivation);
+                store(args, &one, &mut taken)
+            }) {
+                Ok(status) => status,
+                Err(Stop::Problem(problem)) => {
+                    problem.show();
+                    problem.status
+                }
+                Err(stop) => return Err(stop),
+            };
+            worst = worst.max(status);
+            Ok(())
+        })
     })?;
     Ok(worst)
 }

@@ -1,0 +1,113 @@
+//! The page.
+
+use obverse::derive::Verdict;
+
+use super::Derived;
+use super::peers::Peer;
+use super::rows;
+
+const HEAD: &str = "\
+# Formats
+
+What `obverse derive` makes of every chat template that is at hand: those of this project, one for each wire format, and the real
+ones that `tests/corpus/fetch.py` fetches. This page is written by `OBVERSE_UPDATE=1 cargo test --test formats`; the same test
+without it fails when the page is stale.
+
+*proved*: every message that was tried came back from its render. *inexpressible*: all but those came back that no response
+template can bring back; the closest one is given. *not proved*: something else did not come back; the reason is the first of the
+report's errors. *rounds*: messages that came back; beside them those that did not, those that the chat template refuses or
+does not wholly render (skipped), and those whose reasoning it drops, written in by hand (spliced).
+";
+
+/// The whole page.
+pub fn write(all: &[Derived], peers: &[Peer]) -> String {
+    let mut out = HEAD.to_owned();
+    let (own, real): (Vec<&Derived>, Vec<&Derived>) = all
+        .iter()
+        .partition(|derived| derived.name.starts_with("chat_templates/"));
+    out.push_str(&format!(
+        "\n{}\n",
+        summary("Of this project's chat templates", &own)
+    ));
+    out.push_str(&format!("{}\n", summary("Of the real ones", &real)));
+    out.push_str("\n## The project's own\n\n");
+    out.push_str(&table(&rows::HEADS, own.into_iter().map(rows::cells)));
+    out.push_str("\n## Real ones\n\n");
+    out.push_str(&table(&rows::HEADS, real.into_iter().map(rows::cells)));
+    out.push_str(&beside(peers));
+    out
+}
+
+fn summary(what: &str, some: &[&Derived]) -> String {
+    let count = |verdict: Verdict| {
+        some.iter()
+            .filter(|derived| {
+                derived
+                    .outcome
+                    .as_ref()
+                    .is_ok_and(|derivation| derivation.report.verdict == verdict)
+            })
+            .count()
+    };
+    let (proved, inexpressible) = (count(Verdict::Proved), count(Verdict::Inexpressible));
+    format!(
+        "{what} {proved} of {} are proved, {inexpressible} are inexpressible.",
+        some.len()
+    )
+}
+
+const BESIDE: &str = "
+## Beside response templates written by hand
+
+TRL 1.16 keeps nine response templates, written by hand, for 26 of its chat templates. The same responses are parsed with theirs
+and with ours, by transformers 5.23.0 and by Obverse: whatever the chat template renders of messages of every kind where it goes on
+from the prompt, the same with white space varied around the markers and JSON written in other ways, and the responses by
+which our derivation was proved that follow a prompt. A response is parsed right when the message comes back: its reasoning under whichever key, its
+content, its calls with their arguments, typed by the tools' schemas. Ids are not compared.
+
+";
+
+fn beside(peers: &[Peer]) -> String {
+    let mut out = BESIDE.to_owned();
+    out.push_str(&table(
+        &[
+            "chat template",
+            "theirs",
+            "responses",
+            "ours right",
+            "theirs right",
+            "theirs alone",
+            "what theirs get wrong",
+        ],
+        peers.iter().map(|peer| {
+            [
+                peer.name.clone(),
+                format!("`{}`", peer.theirs),
+                peer.responses.to_string(),
+                match peer.counts() {
+                    true => peer.ours_right.to_string(),
+                    false => format!("{} (not all proved)", peer.ours_right),
+                },
+                peer.theirs_right.to_string(),
+                peer.missed.len().to_string(),
+                peer.wrong.join("; "),
+            ]
+        }),
+    ));
+    let total = |count: fn(&Peer) -> usize| peers.iter().map(count).sum::<usize>();
+    out.push_str(&format!(
+        "\nOf {} responses ours parse {} right, theirs {}.\n",
+        total(|peer| peer.responses),
+        total(|peer| peer.ours_right),
+        total(|peer| peer.theirs_right),
+    ));
+    out
+}
+
+fn table<const N: usize>(heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(N));
+    for row in rows {
+        out.push_str(&format!("| {} |\n", row.join(" | ")));
+    }
+    out
+}
