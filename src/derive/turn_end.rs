@@ -73,7 +73,7 @@ fn read_under(
     let answered = lab.answered(context, &answer).ok().flatten();
     let in_middle = answered.as_deref().and_then(tail);
     let shared = match &in_middle {
-        Some(middle) => before_header(
+        Some(middle) => text::before_header(
             &at_end,
             middle,
             text::snap_back(&at_end, text::common_prefix(&at_end, middle)),
@@ -103,41 +103,4 @@ fn read_under(
         right: Sample::new("before the next message", answered.unwrap_or_default()),
     };
     Some((markers, epilogue, evidence))
-}
-
-/// Moves a cut between what two turns share and where they part to before the header that it splits: where both go on with
-/// a word, the marker before it belongs to that word, unless it is all that they share.
-fn before_header(a: &str, b: &str, mut cut: usize) -> usize {
-    let goes_on = |text: &str, cut: usize| {
-        text.get(cut..)
-            .is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
-    };
-    while goes_on(a, cut) && goes_on(b, cut) && !a[..cut].ends_with(char::is_whitespace) {
-        match text::tokens(&a[..cut]).as_slice() {
-            [_, .., last] => cut -= last.len(),
-            _ => break,
-        }
-    }
-    cut
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_is_not_split() {
-        let cut = |a: &str, b: &str| before_header(a, b, text::common_prefix(a, b));
-        assert_eq!(
-            cut("<end><to>bot<sep>", "<end><to>user<sep>"),
-            "<end>".len()
-        );
-        assert_eq!(
-            cut("<end><to>x y=\"bot\"", "<end><to>x y=\"user\""),
-            "<end>".len()
-        );
-        assert_eq!(cut("<end>", "<end><to>user"), "<end>".len());
-        assert_eq!(cut("<end>bot", "<end>user"), "<end>".len());
-        assert_eq!(cut("<end>\nbot", "<end>\nuser"), "<end>\n".len());
-    }
 }

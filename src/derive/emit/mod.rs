@@ -65,17 +65,23 @@ fn content_region(analysis: &Analysis, ends: &Ends<'_>) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
     let end = ends.pattern(None, beginning);
-    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
-        (Some(marker), Some(calls)) if marker.is_empty() => {
-            let name = name(analysis, calls);
-            Some(format!("(?={})", next_call(calls, &name)))
+    let close = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) => {
+            let before_calls = if marker.is_empty() {
+                format!("(?={})", next_call(calls, &name(analysis, calls)))
+            } else {
+                format!("{}\\s*", slot::pattern(marker))
+            };
+            let ends_alike = ends
+                .markers
+                .iter()
+                .all(|end| end.starts_with(marker.as_str()));
+            match end.filter(|_| marker.is_empty() || !ends_alike) {
+                Some(end) => Some(format!("(?:{before_calls}|{end})")),
+                None => Some(before_calls),
+            }
         }
-        (Some(marker), Some(_)) => Some(format!("{}\\s*", slot::pattern(marker))),
-        _ => None,
-    };
-    let close = match (end, before_calls) {
-        (Some(end), Some(before_calls)) => Some(format!("(?:{before_calls}|{end})")),
-        (end, before_calls) => end.or(before_calls),
+        _ => end,
     };
     FieldDocument {
         open: analysis.content.open.clone().map(Delimiter::literal),
@@ -126,7 +132,11 @@ impl<'a> Ends<'a> {
         }
         Self {
             markers,
-            epilogue: optional(epilogue),
+            // Where content is opened, what follows its end is nobody's.
+            epilogue: match analysis.content.open {
+                Some(_) => String::new(),
+                None => optional(epilogue),
+            },
         }
     }
 
