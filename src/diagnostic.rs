@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// How much a diagnostic matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
@@ -35,6 +36,24 @@ pub struct Place {
     pub span: Option<Range<usize>>,
 }
 
+/// A change of the source that mends what a diagnostic speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fix {
+    /// What it does, as an instruction.
+    pub message: String,
+    /// The changes, all of them or none; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// One stretch of the source and what to put there instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Edit {
+    /// Byte offsets into the source; empty for an insertion.
+    pub span: Range<usize>,
+    /// The new text.
+    pub text: String,
+}
+
 /// One finding about a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
@@ -50,6 +69,9 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// How to change the source so that it is gone, where a change is safe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
@@ -62,6 +84,7 @@ impl Diagnostic {
             place: Place::default(),
             labels: Vec::new(),
             hint: None,
+            fix: None,
         }
     }
 

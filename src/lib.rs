@@ -12,6 +12,8 @@
 //!   template for it and verifies that it brings messages back; [`derive::inspect`] says what a chat template supports;
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
+//! - [`lint`] finds what will go wrong with a response template before it does;
+//! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
@@ -40,9 +42,14 @@ pub mod check;
 pub mod content;
 pub mod derive;
 pub mod diagnostic;
+pub mod lint;
 pub mod parser;
 pub mod pattern;
+#[cfg(feature = "project")]
+pub mod project;
 pub mod response_template;
+#[cfg(test)]
+mod schemas;
 pub mod value;
 
 #[cfg(doctest)]

@@ -2,7 +2,11 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use obverse::derive::{Derivation, ReasoningMode, ToolsMode, Verdict};
+use obverse::parser::parse_response;
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
 use support::deriving::{derive_text, findings, turns};
 
@@ -190,4 +194,41 @@ fn arguments_that_are_left_out_where_they_are_null() {
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
     assert!(findings(&derivation).contains(&"not-rendered"));
+}
+
+/// The prompt stands at the end of every conversation, and what it writes into the turn is not what an answer begins with.
+#[test]
+fn a_prompt_that_nobody_asked_for() {
+    let derivation = derive_text(
+        "<s>{%- for m in messages %}<turn>\
+         {%- if m.role == 'assistant' %}<bot>\
+         {%- if m.tool_calls %}<why>{{ m.plan }}</why><do>{{ m.tool_calls | map(attribute='function') | list | tojson }}</do>\
+         {%- else %}<say>{{ m.content }}</say>{% endif %}\
+         {%- else %}<{{ m.role }}>{{ m.content }}{%- endif %}</turn>\
+         {%- endfor %}<turn><bot><why></why>",
+    )
+    .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<turn><bot>"]);
+    assert_eq!(report.content.open, "<say>");
+    assert_eq!(report.content.close, "</say></turn>");
+    assert!(has_two_calls(&derivation));
+}
+
+/// The last marker of a turn is the one at which engines stop, and they may leave it out.
+#[test]
+fn a_turn_that_is_stopped_at_its_last_marker() {
+    let derivation = turns("<say>{{ m.content }}</say>", "<bot>");
+    assert_eq!(derivation.report.content.close, "</say><end>");
+    let document = derivation.document.to_value();
+    let template = Arc::new(ResponseTemplate::from_value(&document).expect("valid"));
+    for response in ["<say>Hello</say><end>", "<say>Hello</say>"] {
+        let message = parse_response(response, template.clone(), "", &[]).expect("parsed");
+        assert_eq!(
+            message.get("content").and_then(Value::as_str),
+            Some("Hello"),
+            "{response}"
+        );
+    }
 }

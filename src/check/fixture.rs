@@ -434,7 +434,7 @@ fn refuse_strangers(folder: &Path) -> Result<(), FixtureError> {
 }
 
 impl FixtureError {
-    fn new(path: &Path, diagnostic: Diagnostic) -> Self {
+    pub(super) fn new(path: &Path, diagnostic: Diagnostic) -> Self {
         Self {
             path: path.to_owned(),
             text: None,
@@ -442,7 +442,7 @@ impl FixtureError {
         }
     }
 
-    fn io(path: &Path, what: &str, error: &io::Error) -> Self {
+    pub(super) fn io(path: &Path, what: &str, error: &io::Error) -> Self {
         Self::new(
             path,
             Diagnostic::error("unreadable", format!("cannot {what} it: {error}")),

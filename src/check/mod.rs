@@ -5,14 +5,24 @@
 
 mod compare;
 mod cuts;
+mod derivation;
+mod explain;
 mod fixture;
 mod laws;
+mod prompt;
 mod replay;
 mod run;
+mod scaffold;
+mod suite;
 
 pub use compare::{Difference, differences};
 pub use cuts::{Chunking, Effort};
+pub use derivation::{Disagreement, Rederived, rederive};
+pub use explain::explain;
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::{Broken, first_broken};
+pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
+pub use scaffold::{Scaffold, scaffold};
+pub use suite::{Found, find, template_around, write_all};

@@ -111,9 +111,25 @@ pub(crate) fn answer_lines(
 pub(crate) fn spread<T: Sync, R: Send, E>(
     items: &[T],
     work: &(dyn Fn(&T) -> R + Sync),
+    take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    spread_over(None, items, work, take)
+}
+
+/// The same on so many threads, if that is said.
+///
+/// # Errors
+///
+/// As [`spread`].
+pub(crate) fn spread_over<T: Sync, R: Send, E>(
+    workers: Option<NonZero<usize>>,
+    items: &[T],
+    work: &(dyn Fn(&T) -> R + Sync),
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let workers = workers
+        .or_else(|| thread::available_parallelism().ok())
+        .map_or(1, NonZero::get);
     let (senders, receivers): (Vec<_>, Vec<_>) = items.iter().map(|_| mpsc::channel::<R>()).unzip();
     let senders: Vec<Mutex<Option<Sender<R>>>> = senders
         .into_iter()

@@ -4,16 +4,23 @@
 //! it is a [`Stop`], which [`main`] shows.
 
 mod bulk;
+mod check;
 mod color;
 mod derive;
 mod escape;
+mod explain;
 mod input;
 mod inspect;
+mod lint;
+mod new;
 mod output;
 mod parse;
 mod problem;
 mod progress;
+mod project;
 mod render;
+mod report;
+mod schema;
 mod source;
 mod status;
 mod table;
@@ -39,7 +46,7 @@ struct Cli {
 }
 
 const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
-response that does not parse); 2 the work could not be done (usage, unreadable or invalid input).";
+response that does not parse, a lint error); 2 the work could not be done (usage, unreadable or invalid input).";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -47,6 +54,11 @@ enum Verb {
     Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
+    Check(check::Args),
+    New(new::Args),
+    Lint(lint::Args),
+    Explain(explain::Args),
+    Schema(schema::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -65,6 +77,11 @@ pub(crate) fn main() -> Status {
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Check(args) => check::run(args),
+        Verb::New(args) => new::run(args),
+        Verb::Lint(args) => lint::run(args),
+        Verb::Explain(args) => explain::run(args),
+        Verb::Schema(args) => schema::run(args),
     };
     match done {
         Ok(status) => status,

@@ -45,6 +45,16 @@ impl KvLines {
         }
     }
 
+    /// What makes values of the pieces.
+    pub(super) fn values(&self) -> &ValueParser {
+        &self.value_parser
+    }
+
+    /// What is wrong with the separators.
+    pub(super) fn fault(&self) -> Option<&ContentError> {
+        self.kv_sep.as_ref().err()
+    }
+
     pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
         let lines: Box<dyn Iterator<Item = &str>> = match &self.line_sep {
             LineSep::Text(separator) => Box::new(text.split(separator.as_str())),

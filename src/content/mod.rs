@@ -24,13 +24,24 @@ mod xml_inline;
 
 pub use coerce::ToolSchemas;
 pub use error::{ContentError, ContentErrorKind};
-pub use transform::{MixedPlaceholder, Transform};
+pub use transform::{MixedPlaceholder, Placeholder, Transform, placeholders};
 
 use std::borrow::Cow;
 
 use crate::value::{Map, Value};
 
 use error::ContentErrorKind as Kind;
+
+/// The arguments that a content parser of that name reads; others mean nothing to it. Empty for an unknown name.
+pub fn arguments(name: &str) -> &'static [&'static str] {
+    match name {
+        "text" | "int" | "float" | "bool" => &["strip"],
+        "json" => &["allow_non_json", "string_delims", "strip", "unquoted_keys"],
+        "xml-inline" => &["tag_pattern", "value_parser", "merge_duplicates"],
+        "kv-lines" => &["line_sep", "kv_sep", "strip", "value_parser"],
+        _ => &[],
+    }
+}
 
 /// The names of the content parsers, as a document's `content` spells them.
 pub const PARSERS: [&str; 7] = [
@@ -122,6 +133,25 @@ impl Content {
             Parser::XmlInline(xml) => xml.parse(text),
             Parser::KvLines(lines) => lines.parse(text),
         }
+    }
+
+    /// What is wrong with the arguments, of which every parse that needs them fails; `None` when they can be used.
+    pub fn fault(&self) -> Option<&ContentError> {
+        let values = match &self.parser {
+            Parser::XmlInline(xml) => xml.values(),
+            Parser::KvLines(lines) => {
+                if let Some(error) = lines.fault() {
+                    return Some(error);
+                }
+                lines.values()
+            }
+            _ => return self.broken.as_ref(),
+        };
+        self.broken.as_ref().or_else(|| match values {
+            ValueParser::Raw => None,
+            ValueParser::Content(content) => content.fault(),
+            ValueParser::Broken(error) => Some(error),
+        })
     }
 
     /// Whether the value is the text, with or without the white space around it.

@@ -41,6 +41,48 @@ pub struct MixedPlaceholder {
     pub text: String,
 }
 
+/// A placeholder of a transform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placeholder {
+    /// Where it stands in the transform.
+    pub path: Path,
+    /// Its dotted parts, the first being the name in scope; at least one.
+    pub names: Vec<String>,
+}
+
+/// All placeholders of a transform as it is written, in its order.
+pub fn placeholders(template: &Value) -> Vec<Placeholder> {
+    let mut found = Vec::new();
+    collect(template, &mut Path::default(), &mut found);
+    found
+}
+
+fn collect(template: &Value, path: &mut Path, found: &mut Vec<Placeholder>) {
+    match template {
+        Value::String(text) => {
+            if let Found::Whole(names) = placeholder(text) {
+                let path = path.clone();
+                found.push(Placeholder { path, names });
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.push(Step::Index(index));
+                collect(item, path, found);
+                path.pop();
+            }
+        }
+        Value::Object(members) => {
+            for (key, value) in members {
+                path.push(Step::Key(key.to_string()));
+                collect(value, path, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
 impl Transform {
     /// Makes a transform of a document's `transform`.
     ///

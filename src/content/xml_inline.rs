@@ -37,6 +37,11 @@ impl XmlInline {
         }
     }
 
+    /// What makes values of the pieces.
+    pub(super) fn values(&self) -> &ValueParser {
+        &self.value_parser
+    }
+
     pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
         let mut out = Map::new();
         let Some(tag) = &self.tag else {

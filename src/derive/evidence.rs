@@ -7,6 +7,7 @@ use super::probe;
 
 /// A string that was inferred from renders, with what it was inferred from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The question that it answers: `anchor`, `turn end`, `reasoning open`, ...
     pub question: &'static str,
@@ -22,6 +23,7 @@ pub struct Evidence {
 
 /// A render, or the part of it that matters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sample {
     /// Which variant this is.
     pub variant: String,

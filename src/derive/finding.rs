@@ -10,6 +10,7 @@ pub(super) const INEXPRESSIBLE: &str = "inexpressible";
 
 /// One thing worth knowing about a derivation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// How much it matters. An error means that the response template is not proved.
     pub severity: Severity,
@@ -24,16 +25,20 @@ pub struct Finding {
 
 /// A message that does not come back from its own render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counterexample {
     /// The message that was rendered.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub message: Value,
     /// The prompt or prefix that the parser was given.
     pub prefix: String,
     /// The response that it parsed.
     pub response: String,
     /// What the response had to parse to.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub expected: Value,
     /// What it parsed to instead, or as far as it could be parsed.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub parsed: Value,
     /// Why it could not be parsed, when that is so.
     #[serde(skip_serializing_if = "Option::is_none")]

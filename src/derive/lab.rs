@@ -1,10 +1,11 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use super::probe::{self, Assistant, Dialect};
 use super::text;
+use super::unasked;
 use super::wants::Wants;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
@@ -33,6 +34,8 @@ pub(super) struct Lab<'a> {
     steps: Cell<u64>,
     /// What the template wants of every input.
     pub(super) wants: Wants,
+    /// The prompts that nobody asked for, by the kwargs under which they were looked for.
+    unasked: RefCell<Vec<(Map, Option<String>)>>,
     /// How often was rendered, and what that took.
     rendered: Cell<(usize, Duration)>,
     /// Whether the template renders with and without tools.
@@ -96,6 +99,7 @@ impl<'a> Lab<'a> {
             clock,
             steps: Cell::new(MAX_STEPS),
             wants: Wants::default(),
+            unasked: RefCell::default(),
             rendered: Cell::default(),
             without_tools: true,
             with_tools: true,
@@ -136,9 +140,42 @@ impl<'a> Lab<'a> {
         self.render(context, true)
     }
 
-    /// The context alone, without the generation prompt.
+    /// The context alone, without the generation prompt, even where the template writes one unasked.
     pub(super) fn history(&self, context: &Context) -> Result<String, RenderError> {
-        self.render(context, false)
+        let mut text = self.render(context, false)?;
+        if let Some(prompt) = self.unasked(&context.kwargs)
+            && let Some(rest) = text.strip_suffix(prompt.as_str())
+        {
+            text.truncate(rest.len());
+        }
+        Ok(text)
+    }
+
+    /// The generation prompt that is written unasked, if there is one.
+    fn unasked(&self, kwargs: &Map) -> Option<String> {
+        let mut known = self.unasked.borrow_mut();
+        if let Some((_, prompt)) = known.iter().find(|(under, _)| under == kwargs) {
+            return prompt.clone();
+        }
+        let prompt = self.find_unasked(kwargs);
+        known.push((kwargs.clone(), prompt.clone()));
+        prompt
+    }
+
+    fn find_unasked(&self, kwargs: &Map) -> Option<String> {
+        let user = self.user(false).under(kwargs);
+        let asked = self.render(&user, false).ok()?;
+        if self.render(&user, true).ok()? != asked {
+            return None;
+        }
+        let answered = user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT)));
+        let asked_again = answered.and(probe::message("user", probe::USER_AGAIN));
+        let renders = unasked::Renders {
+            asked: &asked,
+            answered: &self.render(&answered, false).ok()?,
+            asked_again: &self.render(&asked_again, false).ok()?,
+        };
+        unasked::prompt(&renders).map(str::to_owned)
     }
 
     pub(super) fn turn(&self, context: &Context, message: &Value) -> Result<Turn, RenderError> {

@@ -35,6 +35,7 @@ mod slot;
 mod text;
 mod tool_calls;
 mod turn_end;
+mod unasked;
 mod verify;
 mod wants;
 

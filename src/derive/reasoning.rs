@@ -28,6 +28,7 @@ pub(super) struct Reasoning {
 
 /// Who writes the opening marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Opener {
     /// The model.
@@ -47,6 +48,7 @@ impl fmt::Display for Opener {
 
 /// Whether the chat template renders the reasoning of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum History {
     /// It does, at least for the last message.

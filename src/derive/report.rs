@@ -16,6 +16,7 @@ use crate::diagnostic::Severity;
 
 /// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Where the chat template came from.
     pub source: String,
@@ -27,6 +28,7 @@ pub struct Report {
     pub rounds: Rounds,
     /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
     #[serde(serialize_with = "one_or_many")]
+    #[cfg_attr(test, schemars(with = "crate::schemas::OneOrMany"))]
     pub start_anchor: Vec<String>,
     /// How the model writes reasoning.
     pub reasoning: ReasoningReport,
@@ -52,6 +54,7 @@ impl Report {
 
 /// What a derivation amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Every message that was tried, and that its render tells, came back.
@@ -90,6 +93,7 @@ fn one_or_many<S: Serializer>(literals: &[String], serializer: S) -> Result<S::O
 
 /// The modes of reasoning, by the names of llama.cpp's autoparser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningMode {
     /// There is none.
@@ -100,6 +104,7 @@ pub enum ReasoningMode {
 
 /// How the model writes reasoning.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReasoningReport {
     /// The mode.
     pub mode: ReasoningMode,
@@ -120,6 +125,7 @@ pub struct ReasoningReport {
 
 /// The modes of content, by the names of llama.cpp's autoparser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContentMode {
     /// Whatever nothing else claims.
@@ -132,6 +138,7 @@ pub enum ContentMode {
 
 /// How the model writes content.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContentReport {
     /// The mode.
     pub mode: ContentMode,
@@ -143,6 +150,7 @@ pub struct ContentReport {
 
 /// The modes of tool calls, by the names of llama.cpp's autoparser.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolsMode {
     /// None are rendered.
@@ -158,6 +166,7 @@ pub enum ToolsMode {
 
 /// How the model writes tool calls.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolsReport {
     /// The mode.
     pub mode: ToolsMode,

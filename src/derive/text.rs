@@ -58,6 +58,14 @@ pub(super) fn before_header(a: &str, b: &str, mut cut: usize) -> usize {
     cut
 }
 
+/// Moves a cut directly behind a word to behind the marker that belongs to that word, unless that is all that follows.
+pub(super) fn after_word(text: &str, cut: usize) -> usize {
+    match tokens(&text[cut..]).as_slice() {
+        [first, _, ..] if text[..cut].ends_with(char::is_alphanumeric) => cut + first.len(),
+        _ => cut,
+    }
+}
+
 /// Moves a cut that lies inside a bracket to after it.
 pub(super) fn snap_forward(text: &str, cut: usize) -> usize {
     let start = snap_back(text, cut);
@@ -104,6 +112,11 @@ pub(super) fn tokens(text: &str) -> Vec<&str> {
         .map(str::trim)
         .filter(|piece| !piece.is_empty())
         .collect()
+}
+
+/// Whether a token is a bracket with what is in it.
+pub(super) fn is_bracketed(token: &str) -> bool {
+    first_bracket(token) == Some((0, token.len()))
 }
 
 /// The first bracket that closes on its own line and holds something.
@@ -242,6 +255,13 @@ mod tests {
         assert_eq!(cut("<end>", "<end><to>user"), 5);
         assert_eq!(cut("<end>bot", "<end>user"), 5);
         assert_eq!(cut("<end>\nbot", "<end>\nuser"), 6);
+    }
+
+    #[test]
+    fn a_cut_behind_a_word_takes_its_marker() {
+        assert_eq!(after_word("<out>tools<sep><end>", 10), 15);
+        assert_eq!(after_word("</tools><sep><end>", 8), 8);
+        assert_eq!(after_word("tools<end>", 5), 5);
     }
 
     #[test]

@@ -184,7 +184,7 @@ fn after_content(
     let without = lab.turn(context, &dialect.write(&calling)).ok()?.full;
     let with = calling.with_content(probe::CONTENT);
     let with = lab.turn(context, &dialect.write(&with)).ok()?.full;
-    let said = anchor.turn(&with, &call.name)?;
+    let said = anchor.turn(&with, probe::CONTENT)?;
     let (_, rest) = said.split_once(&call.name)?;
     let (_, end) = rest.split_once(probe::CONTENT)?;
     (!end.trim().is_empty()).then(|| Evidence {
@@ -381,13 +381,19 @@ fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
     }
 }
 
-/// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be.
+/// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
 fn split_end(tail: &str, end: &str) -> (String, String) {
     let mark = end.trim();
-    match tail.find(mark).filter(|_| !mark.is_empty()) {
-        Some(at) => (tail[..at].to_owned(), tail[at..].to_owned()),
-        None => (tail.to_owned(), String::new()),
-    }
+    let at = tail.find(mark).unwrap_or_else(|| {
+        let said = tail.trim_end().len();
+        let shared = text::common_suffix(&tail[..said], mark);
+        match text::snap_forward(&tail[..said], said - shared) {
+            at if at < said => text::after_word(tail, at),
+            _ => tail.len(),
+        }
+    });
+    let at = if mark.is_empty() { tail.len() } else { at };
+    (tail[..at].to_owned(), tail[at..].to_owned())
 }
 
 fn collect(calls: &ToolCalls, one: String, two: String) -> Vec<Evidence> {

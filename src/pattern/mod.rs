@@ -29,13 +29,16 @@
 mod automaton;
 mod backtrack;
 mod bytes;
+pub mod dialect;
 mod error;
+pub mod facts;
 mod limits;
 mod literal;
 mod search;
 mod sequence;
 mod syntax;
 mod text;
+mod tokens;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -30,6 +30,10 @@ pub struct Loaded {
     pub document: Value,
     /// Its compiled form.
     pub template: ResponseTemplate,
+    /// The way to it from the root of the text.
+    pub path: Path,
+    /// Where each value of the text stands.
+    pub places: Places,
 }
 
 /// The response template of a `tokenizer_config.json`; `None` when it has none, or a null.
@@ -83,6 +87,8 @@ pub fn load_any(text: &str) -> Result<Loaded, Invalid> {
         source: Source::Document,
         document: value,
         template,
+        path: Path::default(),
+        places,
     })
 }
 
@@ -93,11 +99,14 @@ fn from_config(members: &Map, source: &Text<'_>) -> Result<Option<Loaded>, Inval
     else {
         return Ok(None);
     };
-    let template = validate::compile(document, Some(source), &Path::default().key(KEY))?;
+    let path = Path::default().key(KEY);
+    let template = validate::compile(document, Some(source), &path)?;
     Ok(Some(Loaded {
         source: Source::TokenizerConfig,
         document: document.clone(),
         template,
+        path,
+        places: source.places.clone(),
     }))
 }
 

@@ -8,7 +8,7 @@ pub mod config;
 mod delimiter;
 mod document;
 mod findings;
-mod nearest;
+pub(crate) mod nearest;
 mod validate;
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The known word that an unknown one was probably meant to be.
 
 /// The candidate with the fewest edits from `word`, if these are few enough to be a slip.
-pub(super) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().chars().take(LONGEST).collect();
     let allowed = word.len().div_ceil(3);
     let distances = candidates

@@ -1,9 +1,11 @@
 //! The binary as its users call it: arguments and files in; exit status, standard output and standard error out.
 
 mod bench;
+mod check;
 mod derive;
 mod inspect;
 mod lines;
+mod lint;
 mod parse;
 mod reference;
 mod render;

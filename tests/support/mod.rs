@@ -14,4 +14,5 @@ pub mod parsing;
 pub mod random;
 pub mod reference;
 pub mod rust_source;
+pub mod schema;
 pub mod values;

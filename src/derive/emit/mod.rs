@@ -72,10 +72,10 @@ fn content_region(analysis: &Analysis, ends: &Ends<'_>) -> FieldDocument {
             } else {
                 format!("{}\\s*", slot::pattern(marker))
             };
-            let ends_alike = ends
-                .markers
+            let own = &analysis.turn_end.markers;
+            let ends_alike = own
                 .iter()
-                .all(|end| end.starts_with(marker.as_str()));
+                .all(|end| end.trim().starts_with(marker.as_str()));
             match end.filter(|_| marker.is_empty() || !ends_alike) {
                 Some(end) => Some(format!("(?:{before_calls}|{end})")),
                 None => Some(before_calls),
@@ -130,6 +130,11 @@ impl<'a> Ends<'a> {
                 markers.push(end);
             }
         }
+        let all = markers.clone();
+        markers.retain(|end| {
+            !all.iter()
+                .any(|other| other != end && needs_only(other, end))
+        });
         Self {
             markers,
             // Where content is opened, what follows its end is nobody's.
@@ -142,9 +147,9 @@ impl<'a> Ends<'a> {
 
     /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
     fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
-        let markers = self.markers.iter().copied();
-        let all: Vec<&str> = before.into_iter().chain(markers).chain(after).collect();
-        any_of(&all).map(|end| format!("{end}\\s*{}", self.epilogue))
+        let ends = before.into_iter().chain(self.markers.iter().copied());
+        let ends = ends.map(end_pattern).chain(after.map(slot::pattern));
+        alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", self.epilogue))
     }
 }
 
@@ -158,13 +163,40 @@ fn optional(marker: &str) -> String {
 
 /// A pattern for any of the literals; `None` for none.
 fn any_of(literals: &[&str]) -> Option<String> {
-    match literals {
+    alternatives(literals.iter().map(|one| slot::pattern(one)).collect())
+}
+
+/// A pattern for what any of the patterns matches; `None` for none.
+fn alternatives(patterns: Vec<String>) -> Option<String> {
+    match patterns.as_slice() {
         [] => None,
-        [one] => Some(slot::pattern(one)),
-        several => {
-            let alternatives: Vec<String> = several.iter().map(|one| slot::pattern(one)).collect();
-            Some(format!("(?:{})", alternatives.join("|")))
+        [one] => Some(one.clone()),
+        several => Some(format!("(?:{})", several.join("|"))),
+    }
+}
+
+/// A pattern for the end of a turn. Of several markers the first is enough: engines stop the model at the last one and may
+/// keep it to themselves.
+fn end_pattern(end: &str) -> String {
+    match text::tokens(end).first() {
+        Some(first) if needs_only(end, first) => {
+            let rest = optional_after(&end[first.len()..]);
+            format!("{}{rest}", slot::pattern(first))
         }
+        _ => slot::pattern(end),
+    }
+}
+
+/// Whether `first` is the one marker of `end` that is needed.
+fn needs_only(end: &str, first: &str) -> bool {
+    text::tokens(end).first() == Some(&first) && end.starts_with(first) && text::is_bracketed(first)
+}
+
+/// A pattern for what may follow a marker, with white space between.
+fn optional_after(marker: &str) -> String {
+    match marker.trim() {
+        "" => String::new(),
+        marker => format!("\\s*(?:{})?", slot::pattern(marker)),
     }
 }
 

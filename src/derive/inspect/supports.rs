@@ -9,6 +9,7 @@ use super::{calls, results, system, tools};
 
 /// What the chat template can take: each was rendered and looked for in the render.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Supports {
     /// A system message.
     pub system: bool,

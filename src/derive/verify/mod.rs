@@ -24,6 +24,7 @@ const MAX_COUNTEREXAMPLES: usize = 3;
 
 /// How many rounds there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rounds {
     /// Messages that came back from their render.
     pub passed: usize,

@@ -3,7 +3,7 @@
 use regex_syntax::hir::ClassUnicode;
 
 /// One node of a pattern.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     /// Matches the empty string.
     Empty,
@@ -37,7 +37,7 @@ pub(crate) enum Node {
 }
 
 /// `node{min,max}`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repeat {
     pub(crate) node: Node,
     pub(crate) min: u32,
@@ -58,7 +58,7 @@ pub(crate) enum RepeatKind {
 }
 
 /// A look at the text around the current position.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) behind: bool,
     pub(crate) negative: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Look {
 }
 
 /// `(?(test)yes|no)`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Conditional {
     pub(crate) test: Test,
     pub(crate) yes: Node,
@@ -74,7 +74,7 @@ pub(crate) struct Conditional {
 }
 
 /// What a conditional asks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Test {
     /// Whether the group has matched.
     Group(usize),

@@ -1,0 +1,310 @@
+//! Finding fixtures: folders with a `response.txt`, and lines of `.jsonl` files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::fixture::{Fixture, FixtureError, RESPONSE};
+use crate::diagnostic::Diagnostic;
+use crate::response_template::config;
+use crate::value::{Map, Value, json};
+
+/// Folders may nest so deep.
+const DEPTH: usize = 32;
+
+/// A fixture that was found, not read yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What it is called: the folder's path, or the file's with the line's number and name.
+    pub name: String,
+    /// The folder, or the `.jsonl` file.
+    pub path: PathBuf,
+    /// For a line: its number, counted from one, and its text.
+    pub line: Option<(usize, String)>,
+}
+
+/// Every fixture at or below a path, in the order of the names: a fixture's folder, a `.jsonl` file, or a folder of such.
+/// Hidden folders and links are left out, and so are `.jsonl` files whose first line is no fixture.
+///
+/// # Errors
+///
+/// That the path, a folder below it or a file cannot be read.
+pub fn find(path: &Path) -> Result<Vec<Found>, FixtureError> {
+    let mut found = Vec::new();
+    if path.is_file() {
+        lines(path, &mut found)?;
+    } else {
+        folder(path, DEPTH, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), FixtureError> {
+    if path.join(RESPONSE).is_file() {
+        found.push(Found {
+            name: path.display().to_string(),
+            path: path.to_owned(),
+            line: None,
+        });
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if hidden || path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() && depth > 0 {
+            folder(&path, depth - 1, found)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+            && is_suite(&path)
+        {
+            lines(&path, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a `.jsonl` file that nobody named holds fixtures, as far as its first line tells.
+fn is_suite(path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(path) else {
+        return false;
+    };
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let members = first.and_then(|line| json::parse(line).ok());
+    members.is_some_and(|members| {
+        members
+            .get("response")
+            .or_else(|| members.get("chunks"))
+            .is_some()
+    })
+}
+
+fn lines(path: &Path, found: &mut Vec<Found>) -> Result<(), FixtureError> {
+    let text = fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let number = index + 1;
+        let named = json::parse(line).ok().and_then(|line| {
+            let name = line.get("name").or_else(|| line.get("id"))?;
+            Some(
+                name.as_str()
+                    .map_or_else(|| json::to_string(name), str::to_owned),
+            )
+        });
+        let place = format!("{}:{number}", path.display());
+        found.push(Found {
+            name: named.map_or_else(|| place.clone(), |name| format!("{place} {name}")),
+            path: path.to_owned(),
+            line: Some((number, line.to_owned())),
+        });
+    }
+    Ok(())
+}
+
+impl Found {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fixture::read`].
+    pub fn read(&self) -> Result<Fixture, FixtureError> {
+        let Some((number, line)) = &self.line else {
+            return Fixture::read(&self.path);
+        };
+        let wrong = |message: String| {
+            let message = format!("line {number}: {message}");
+            FixtureError::new(&self.path, Diagnostic::error("wrong-part", message))
+        };
+        match json::parse(line) {
+            Ok(Value::Object(members)) => {
+                Fixture::from_map(members).map_err(|error| wrong(error.to_string()))
+            }
+            Ok(other) => Err(wrong(format!(
+                "a fixture must be an object, not {}",
+                other.json_kind()
+            ))),
+            Err(error) => Err(wrong(format!(
+                "not JSON: {} at byte {}",
+                error.message(),
+                error.offset()
+            ))),
+        }
+    }
+
+    /// The file in which its response stands.
+    pub fn file(&self) -> PathBuf {
+        match self.line {
+            Some(_) => self.path.clone(),
+            None => self.path.join(RESPONSE),
+        }
+    }
+}
+
+/// Writes fixtures that were found back to where they were; of a `.jsonl` file the other lines stay as they are.
+///
+/// # Errors
+///
+/// That a file cannot be read or written.
+pub fn write_all(changed: &[(Found, Fixture)]) -> Result<(), FixtureError> {
+    let mut files: Vec<(&Path, Vec<(usize, String)>)> = Vec::new();
+    for (found, fixture) in changed {
+        let Some((number, line)) = &found.line else {
+            fixture.write(&found.path)?;
+            continue;
+        };
+        let line = (
+            *number,
+            json::to_string(&Value::Object(line_of(line, fixture))),
+        );
+        match files.iter_mut().find(|(path, _)| *path == found.path) {
+            Some((_, lines)) => lines.push(line),
+            None => files.push((&found.path, vec![line])),
+        }
+    }
+    for (path, lines) in files {
+        let text =
+            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+        let written: String = text
+            .split_inclusive('\n')
+            .enumerate()
+            .map(
+                |(index, line)| match lines.iter().find(|(number, _)| *number == index + 1) {
+                    Some((_, new)) if line.ends_with('\n') => format!("{new}\n"),
+                    Some((_, new)) => new.clone(),
+                    None => line.to_owned(),
+                },
+            )
+            .collect();
+        fs::write(path, written).map_err(|error| FixtureError::io(path, "write", &error))?;
+    }
+    Ok(())
+}
+
+/// The members of a line, its name first, with the parts of a fixture.
+fn line_of(line: &str, fixture: &Fixture) -> Map {
+    let mut members = Map::new();
+    if let Ok(Value::Object(before)) = json::parse(line) {
+        for key in ["name", "id"] {
+            members.extend(before.get(key).map(|value| (key, value.clone())));
+        }
+    }
+    members.extend(fixture.to_map());
+    members
+}
+
+/// The response template in whose folder, or below it, a fixture lies: the nearest `response_template.json`, or
+/// `tokenizer_config.json` that holds one.
+pub fn template_around(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|folder| {
+        let document = folder.join("response_template.json");
+        if document.is_file() {
+            return Some(document);
+        }
+        let tokenizer = folder.join("tokenizer_config.json");
+        let text = fs::read_to_string(&tokenizer).ok()?;
+        let holds = json::parse(&text).ok()?.get(config::KEY)? != &Value::Null;
+        holds.then_some(tokenizer)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (file, text) in [
+            (
+                "model/tokenizer_config.json",
+                r#"{"response_template": {}}"#,
+            ),
+            ("model/cases/plain/response.txt", "Hi"),
+            ("model/cases/plain/events.jsonl", "{}"),
+            ("model/cases/.hidden/response.txt", "Hi"),
+            (
+                "model/cases/many.jsonl",
+                "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\"}\n[]\nx",
+            ),
+            ("model/cases/other.jsonl", "{\"text\": 1}"),
+        ] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn folders_and_lines_are_found() {
+        let root = folder();
+        let found = find(root.path()).unwrap();
+        let names: Vec<_> = found
+            .iter()
+            .map(|found| {
+                found
+                    .name
+                    .strip_prefix(&root.path().join("model/cases").display().to_string())
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "/many.jsonl:1 a",
+                "/many.jsonl:3 7",
+                "/many.jsonl:4",
+                "/many.jsonl:5",
+                "/plain"
+            ]
+        );
+        assert_eq!(found[1].read().unwrap().response, "B");
+        assert_eq!(found[4].read().unwrap().response, "Hi");
+        let message = |index: usize| found[index].read().unwrap_err().diagnostic.message.clone();
+        assert_eq!(
+            message(2),
+            "line 4: a fixture must be an object, not a list"
+        );
+        assert!(message(3).starts_with("line 5: not JSON"), "{}", message(3));
+        assert!(find(&root.path().join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn the_template_is_the_nearest_around() {
+        let root = folder();
+        let fixture = root.path().join("model/cases/plain");
+        assert!(
+            template_around(&fixture)
+                .unwrap()
+                .ends_with("model/tokenizer_config.json")
+        );
+        fs::write(root.path().join("model/cases/response_template.json"), "{}").unwrap();
+        assert!(
+            template_around(&fixture)
+                .unwrap()
+                .ends_with("model/cases/response_template.json")
+        );
+    }
+
+    #[test]
+    fn a_line_that_changes_leaves_the_others_alone() {
+        let root = folder();
+        let found = find(&root.path().join("model/cases/many.jsonl")).unwrap();
+        let mut fixture = found[1].read().unwrap();
+        fixture.expected = Some(Value::Object(Map::new()));
+        write_all(&[(found[1].clone(), fixture)]).unwrap();
+        let text = fs::read_to_string(root.path().join("model/cases/many.jsonl")).unwrap();
+        assert_eq!(
+            text,
+            "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\", \"expected\": {}}\n[]\nx"
+        );
+    }
+}

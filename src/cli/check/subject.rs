@@ -1,0 +1,186 @@
+//! What there is to check: response templates, each with its chat template and its fixtures.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use obverse::chat_template::ChatTemplateSource;
+use obverse::check::{self, Found};
+use obverse::project::Project;
+use obverse::response_template::{ResponseTemplate, config};
+use obverse::value::Value;
+
+use super::Args;
+use super::work::{Task, fixture_problem};
+use crate::cli::problem::Problem;
+use crate::cli::{input, project};
+
+/// A response template and what belongs to it.
+#[derive(Debug)]
+pub(super) struct Subject {
+    /// Its file, as it was given or found.
+    pub(super) path: PathBuf,
+    /// The file's text.
+    pub(super) text: String,
+    /// The document and its compiled form; `None` when it is no response template.
+    pub(super) loaded: Option<(Value, Arc<ResponseTemplate>)>,
+    pub(super) chat: Option<ChatTemplateSource>,
+    fixtures: Vec<Found>,
+}
+
+/// Everything to be checked.
+#[derive(Debug, Default)]
+pub(super) struct Subjects {
+    pub(super) all: Vec<Subject>,
+    /// Fixtures that belong to no response template.
+    pub(super) stray: Vec<Found>,
+}
+
+/// Where a fixture was found, and the response template that it belongs to.
+type Placed = (Found, Option<PathBuf>);
+
+impl Subjects {
+    /// What the arguments and the project name.
+    pub(super) fn gather(args: &Args, project: Option<&Project>) -> Result<Self, Problem> {
+        let named = project.map(Project::response_templates).unwrap_or_default();
+        let mut owned: Vec<(PathBuf, PathBuf)> = Vec::new();
+        if let Some(project) = project {
+            for template in &named {
+                let fixtures = project.belongings(template).fixtures;
+                owned.extend(
+                    fixtures
+                        .into_iter()
+                        .map(|fixture| (real(&fixture), template.clone())),
+                );
+            }
+        }
+        let mut templates: Vec<PathBuf> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
+        let everything = args.paths.is_empty();
+        let here = [PathBuf::from(".")];
+        for path in if everything { &here[..] } else { &args.paths } {
+            let all = everything && project.is_some();
+            for template in &named {
+                if all || real(template).starts_with(real(path)) {
+                    templates.push(template.clone());
+                    for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
+                        found
+                            .extend(check::find(fixture).map_err(|error| fixture_problem(&error))?);
+                    }
+                }
+            }
+            let is_template = path
+                .extension()
+                .is_some_and(|extension| extension == "json");
+            if is_template && path.is_file() {
+                templates.push(path.clone());
+            } else if !all || owned.is_empty() {
+                found.extend(check::find(path).map_err(|error| fixture_problem(&error))?);
+            }
+        }
+        let placed = placed(found, &owned);
+        Self::group(args, templates, placed, project)
+    }
+
+    fn group(
+        args: &Args,
+        templates: Vec<PathBuf>,
+        placed: Vec<Placed>,
+        project: Option<&Project>,
+    ) -> Result<Self, Problem> {
+        let mut subjects = Self::default();
+        for template in templates {
+            subjects.subject(args, &template, project)?;
+        }
+        for (found, template) in placed {
+            match template {
+                Some(template) => {
+                    let at = subjects.subject(args, &template, project)?;
+                    subjects.all[at].fixtures.push(found);
+                }
+                None => subjects.stray.push(found),
+            }
+        }
+        Ok(subjects)
+    }
+
+    /// Where in the list the subject of a response template is; it is added if it is new.
+    fn subject(
+        &mut self,
+        args: &Args,
+        path: &Path,
+        project: Option<&Project>,
+    ) -> Result<usize, Problem> {
+        let same = |subject: &Subject| real(&subject.path) == real(path);
+        if let Some(at) = self.all.iter().position(same) {
+            return Ok(at);
+        }
+        let text = input::read_text(path)?;
+        let loaded = config::load_any(&text).ok();
+        let chat = project::chat_template(&args.source_args, path, &text, project)?;
+        self.all.push(Subject {
+            path: project::shown(path),
+            text,
+            loaded: loaded.map(|loaded| (loaded.document, Arc::new(loaded.template))),
+            chat,
+            fixtures: Vec::new(),
+        });
+        Ok(self.all.len() - 1)
+    }
+
+    /// What there is to do, in order: each response template, then its fixtures.
+    pub(super) fn tasks(&self, args: &Args) -> Vec<Task> {
+        let mut tasks: Vec<Task> = Vec::new();
+        for (index, subject) in self.all.iter().enumerate() {
+            if subject.loaded.is_none() || (subject.chat.is_some() && !args.no_derive) {
+                tasks.push(Task::Template(index));
+            }
+            if subject.loaded.is_some() {
+                let fixtures = subject.fixtures.iter().cloned();
+                tasks.extend(fixtures.map(|found| Task::Fixture(Some(index), found)));
+            }
+        }
+        tasks.extend(
+            self.stray
+                .iter()
+                .cloned()
+                .map(|found| Task::Fixture(None, found)),
+        );
+        tasks
+    }
+
+    /// What a task's result is called.
+    pub(super) fn name(&self, task: &Task) -> String {
+        match task {
+            Task::Template(index) => input::name(&self.all[*index].path),
+            Task::Fixture(_, found) => match &found.line {
+                Some(_) => found.name.clone(),
+                None => input::name(&project::shown(&found.file())),
+            },
+        }
+    }
+}
+
+/// Each fixture once, with its response template.
+fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
+    let mut seen = std::collections::HashSet::new();
+    found
+        .into_iter()
+        .filter(|found| {
+            let line = found.line.as_ref().map(|(number, _)| *number);
+            seen.insert((real(&found.path), line))
+        })
+        .map(|found| {
+            let path = real(&found.path);
+            let owner = owned.iter().find(|(fixture, _)| path.starts_with(fixture));
+            let template = match owner {
+                Some((_, template)) => Some(template.clone()),
+                None => check::template_around(&path),
+            };
+            (found, template)
+        })
+        .collect()
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}

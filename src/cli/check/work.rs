@@ -1,0 +1,253 @@
+//! One thing to check, and what becomes of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use obverse::check::{self, Failure, Fixture, FixtureError, Found};
+use obverse::derive::{self, Verdict};
+use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::response_template::{ResponseTemplate, config};
+use obverse::value::{Value, json};
+
+use super::Args;
+use super::subject::{Subject, Subjects};
+use crate::cli::input;
+use crate::cli::problem::{Document, Problem};
+use crate::cli::report::Outcome;
+
+/// Codes of what `--update` records anew.
+pub(super) const RECORDED: [&str; 6] = [
+    "not-recorded",
+    "other-message",
+    "other-events",
+    "does-not-parse",
+    "other-error",
+    "no-error",
+];
+
+/// One thing to check.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// A response template, by its index: whether it is one, and what its chat template says to it.
+    Template(usize),
+    /// A fixture, and the index of its response template.
+    Fixture(Option<usize>, Found),
+}
+
+/// What became of it.
+pub(super) struct Done {
+    pub(super) outcome: Outcome,
+    pub(super) took: Duration,
+    /// The fixture with what the parser gives, when that is not what it records.
+    pub(super) change: Option<(Found, Fixture)>,
+}
+
+impl Subjects {
+    /// Does a task.
+    pub(super) fn perform(&self, args: &Args, task: &Task) -> Done {
+        let begun = Instant::now();
+        let mut change = None;
+        let (text, diagnostics) = match task {
+            Task::Template(index) => {
+                let subject = &self.all[*index];
+                (subject.text.clone(), of_template(args, subject))
+            }
+            Task::Fixture(subject, found) => match found.read() {
+                Err(error) => {
+                    let diagnostic = *error.diagnostic.clone();
+                    (
+                        error.text.unwrap_or_default(),
+                        vec![at_file(diagnostic, found, &error.path)],
+                    )
+                }
+                Ok(fixture) => {
+                    let (diagnostics, changed) = match subject.map(|index| &self.all[index]) {
+                        Some(subject) => of_fixture(args, subject, &fixture),
+                        None => (vec![stray()], None),
+                    };
+                    change = changed.map(|changed| (found.clone(), changed));
+                    (fixture.response, diagnostics)
+                }
+            },
+        };
+        Done {
+            outcome: Outcome {
+                name: self.name(task),
+                text,
+                diagnostics,
+                allowed: 0,
+            },
+            took: begun.elapsed(),
+            change,
+        }
+    }
+}
+
+fn stray() -> Diagnostic {
+    Diagnostic::error("no-template", "no response template belongs to this fixture").with_hint(
+        "put it below a folder with a response_template.json, or a tokenizer_config.json that holds one, or name it in \
+         obverse.toml",
+    )
+}
+
+/// A diagnostic about another file of the fixture than the response says which.
+fn at_file(mut diagnostic: Diagnostic, found: &Found, path: &std::path::Path) -> Diagnostic {
+    if path != found.file() {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy())
+            .unwrap_or_default();
+        diagnostic.message = format!("{name}: {}", diagnostic.message);
+    }
+    diagnostic
+}
+
+/// What does not hold of a fixture, and the fixture as it would hold.
+fn of_fixture(
+    args: &Args,
+    subject: &Subject,
+    fixture: &Fixture,
+) -> (Vec<Diagnostic>, Option<Fixture>) {
+    let Some((_, template)) = &subject.loaded else {
+        return (Vec::new(), None);
+    };
+    let prefix = match fixture.prefix(subject.chat.as_ref(), args.source_args.date) {
+        Ok(prefix) => prefix,
+        Err(error) => {
+            return (
+                vec![Diagnostic::error("no-prompt", error.to_string())],
+                None,
+            );
+        }
+    };
+    let (whole, failures) = check::check(fixture, template, &prefix, &args.effort());
+    let recorded = failures
+        .iter()
+        .any(|failure| !matches!(failure, Failure::Law(_)));
+    let mut diagnostics = check::explain(fixture, template, &prefix, &failures);
+    if let Some(first) = diagnostics.first_mut() {
+        let path = input::name(&subject.path);
+        first.message = format!("{}\nwith     {path}", first.message);
+    }
+    (diagnostics, recorded.then(|| fixture.with(&whole)))
+}
+
+/// What does not hold of a response template.
+fn of_template(args: &Args, subject: &Subject) -> Vec<Diagnostic> {
+    let Some((document, template)) = &subject.loaded else {
+        return config::load_any(&subject.text)
+            .err()
+            .map(|invalid| invalid.into_diagnostics())
+            .unwrap_or_default();
+    };
+    match &subject.chat {
+        Some(chat) => {
+            let options = derive::Options {
+                clock: args.source_args.date,
+            };
+            match check::rederive(chat, document, template, &options) {
+                Ok(rederived) => of_derivation(subject, template, &rederived),
+                Err(error) => vec![warning(
+                    "not-derived",
+                    format!(
+                        "nothing can be derived from {}: {error}",
+                        chat.path.display()
+                    ),
+                )],
+            }
+        }
+        None => Vec::new(),
+    }
+}
+
+fn of_derivation(
+    subject: &Subject,
+    template: &Arc<ResponseTemplate>,
+    rederived: &check::Rederived,
+) -> Vec<Diagnostic> {
+    let mut all = Vec::new();
+    let derived = subject.path.with_extension("report.json").is_file();
+    if derived && let Some(first) = rederived.differences.first() {
+        let show = |value: &Option<Value>| {
+            value
+                .as_ref()
+                .map_or_else(|| "nothing".to_owned(), json::to_string)
+        };
+        let message = format!(
+            "this is not what is derived from the chat template: {} to change, the first at {}\nderived  {}\nhere     {}",
+            super::count(rederived.differences.len(), "value"),
+            first.path,
+            show(&first.expected),
+            show(&first.found),
+        );
+        all.push(
+            placed(subject, Diagnostic::error("stale", message), first).with_hint(
+                "derive it again with `obverse derive --out-dir`, and read what changes",
+            ),
+        );
+    }
+    if let Some(first) = rederived.disagreements.first() {
+        let fixture = Fixture {
+            response: first.case.response.clone(),
+            tools: first.case.tools.clone(),
+            expected: Some(first.case.message.clone()),
+            ..Fixture::default()
+        };
+        let failures = [Failure::Message(first.differences.clone())];
+        let told = check::explain(&fixture, template, &first.case.prefix, &failures);
+        let message = format!(
+            "{} of {} messages that the chat template renders do not come back\nresponse {}\nexpected {}\nfound    {}",
+            rederived.disagreements.len(),
+            rederived.tried,
+            json::quote(&first.case.response),
+            json::to_string(&first.case.message),
+            json::to_string(&Value::Object(first.found.clone())),
+        );
+        let mut diagnostic = Diagnostic::error("not-inverted", message);
+        diagnostic.hint = told.into_iter().find_map(|told| told.hint);
+        all.push(diagnostic);
+    }
+    let report = &rederived.derivation.report;
+    if rederived.differences.is_empty() && report.verdict == Verdict::NotProved {
+        let rounds = report.rounds;
+        let message = format!(
+            "the derivation is not proved: {} of {} messages do not come back",
+            rounds.failed,
+            rounds.failed + rounds.passed
+        );
+        all.push(warning("not-proved", message));
+    }
+    all
+}
+
+/// With the place of a difference in the file, where it has one.
+fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Difference) -> Diagnostic {
+    let diagnostic = diagnostic.with_path(difference.path.to_string());
+    let Ok((value, places)) = json::parse_with_places(&subject.text) else {
+        return diagnostic;
+    };
+    let root = match value.get(config::KEY) {
+        Some(_) => obverse::value::Path::default().key(config::KEY),
+        None => obverse::value::Path::default(),
+    };
+    match places.get(&root.join(&difference.path)) {
+        Some(spans) => diagnostic.with_span(spans.value.clone()),
+        None => diagnostic,
+    }
+}
+
+fn warning(code: &'static str, message: String) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(code, message);
+    diagnostic.severity = Severity::Warning;
+    diagnostic
+}
+
+/// That a fixture cannot be read or written.
+pub(crate) fn fixture_problem(error: &FixtureError) -> Problem {
+    let problem = Problem::of(*error.diagnostic.clone());
+    let name = input::name(&error.path);
+    problem.about(match &error.text {
+        Some(text) => Document::new(name, text.as_str()),
+        None => Document { name, text: None },
+    })
+}

@@ -1,0 +1,63 @@
+//! Workflow commands: GitHub shows each finding beside its line.
+
+use std::io::{self, Write};
+
+use obverse::diagnostic::Severity;
+
+use super::place::Place;
+use super::{Outcome, Reporter, Summary};
+use crate::cli::escape;
+
+pub(super) struct Github;
+
+impl Reporter for Github {
+    fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+        for diagnostic in &outcome.diagnostics {
+            let command = match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Info => "notice",
+            };
+            let place = Place::of(diagnostic, &outcome.text).map_or_else(String::new, |place| {
+                // Columns are for places on one line only.
+                if place.line == place.end_line {
+                    format!(
+                        ",line={},col={},endColumn={}",
+                        place.line, place.column, place.end_column
+                    )
+                } else {
+                    format!(",line={},endLine={}", place.line, place.end_line)
+                }
+            });
+            let mut message = escape::block(&diagnostic.message).into_owned();
+            if let Some(hint) = &diagnostic.hint {
+                message.push('\n');
+                message.push_str(&escape::block(hint));
+            }
+            writeln!(
+                out,
+                "::{command} file={}{place},title={}::{}",
+                property(&escape::line(&outcome.name)),
+                diagnostic.code,
+                data(&message),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a command's message may hold.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// What a command's property may hold.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

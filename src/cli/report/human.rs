@@ -1,0 +1,45 @@
+//! Blocks with the place in the file, for people. Quiet when all is well.
+
+use std::io::{self, Write};
+
+use super::{Outcome, Reporter, Summary};
+use crate::cli::problem::{Document, Problem};
+
+pub(super) struct Human;
+
+impl Reporter for Human {
+    fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+        if outcome.diagnostics.is_empty() {
+            return Ok(());
+        }
+        let problem = Problem::all(outcome.diagnostics.clone())
+            .about(Document::new(outcome.name.as_str(), outcome.text.as_str()));
+        writeln!(out, "{}", problem.render())
+    }
+
+    fn finish(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let count = |number: usize, what: &str| {
+            let plural = if number == 1 { "" } else { "s" };
+            (number > 0).then(|| format!("{number} {what}{plural}"))
+        };
+        let found: Vec<String> = [
+            count(summary.errors, "error"),
+            count(summary.warnings, "warning"),
+            (summary.infos > 0).then(|| format!("{} to know", summary.infos)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        let allowed = count(summary.allowed, "allowed finding").unwrap_or_default();
+        let allowed = if allowed.is_empty() {
+            allowed
+        } else {
+            format!(", and {allowed}")
+        };
+        let files = count(summary.results, "file").unwrap_or_default();
+        writeln!(out, "{} in {files}{allowed}", found.join(", "))
+    }
+}

@@ -1,0 +1,379 @@
+//! Reports: one stream of results, and one file for each format that writes it.
+//!
+//! A verb makes an [`Outcome`] of each thing that it looked at (a file that was linted, a fixture that was checked) and hands
+//! it to a [`Reporter`] as soon as it is there; at the end it hands over the [`Summary`]. What a format cannot write piece by
+//! piece it keeps until then.
+
+mod concise;
+mod github;
+mod human;
+mod json;
+mod junit;
+mod place;
+mod sarif;
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use obverse::diagnostic::{Diagnostic, Severity};
+
+use super::status::Status;
+
+/// A value of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Blocks with the place in the file, for people.
+    Human,
+    /// One line for each finding: file, line, column, severity, code, message.
+    Concise,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line: each result as soon as it is there, and last a summary.
+    Jsonl,
+    /// Workflow commands, which GitHub shows beside the lines of a pull request.
+    Github,
+    /// JUnit XML: one test case for each result.
+    Junit,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+}
+
+/// What became of one thing that was looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// What it is called: the file's path, as it was given.
+    pub(crate) name: String,
+    /// The text into which the places of the diagnostics point.
+    pub(crate) text: String,
+    /// What was found.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// How many findings were allowed, and are not among them.
+    pub(crate) allowed: usize,
+}
+
+impl Outcome {
+    /// Whether anything found is an error.
+    pub(crate) fn failed(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// All outcomes, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) results: usize,
+    pub(crate) failed: usize,
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
+    pub(crate) infos: usize,
+    pub(crate) allowed: usize,
+}
+
+impl Summary {
+    fn count(&mut self, outcome: &Outcome) {
+        self.results += 1;
+        self.failed += usize::from(outcome.failed());
+        self.allowed += outcome.allowed;
+        for diagnostic in &outcome.diagnostics {
+            match diagnostic.severity {
+                Severity::Error => self.errors += 1,
+                Severity::Warning => self.warnings += 1,
+                Severity::Info => self.infos += 1,
+            }
+        }
+    }
+
+    /// What the verb ends with.
+    pub(crate) fn status(&self) -> Status {
+        if self.failed > 0 {
+            Status::Found
+        } else {
+            Status::Done
+        }
+    }
+}
+
+/// Writes results in one format.
+trait Reporter {
+    /// Takes one result.
+    fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes what is left.
+    fn finish(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The stream of results of one run.
+pub(crate) struct Report {
+    reporter: Box<dyn Reporter>,
+    out: Box<dyn Write>,
+    summary: Summary,
+}
+
+impl Report {
+    /// A report on standard output. `verb` is what makes the results, such as `lint`.
+    pub(crate) fn new(format: Format, verb: &'static str) -> Self {
+        let reporter: Box<dyn Reporter> = match format {
+            Format::Human => Box::new(human::Human),
+            Format::Concise => Box::new(concise::Concise),
+            Format::Json => Box::new(json::Json::default()),
+            Format::Jsonl => Box::new(json::Lines),
+            Format::Github => Box::new(github::Github),
+            Format::Junit => Box::new(junit::Junit::new(verb)),
+            Format::Sarif => Box::new(sarif::Sarif::default()),
+        };
+        let out: Box<dyn Write> = match format {
+            Format::Human => Box::new(anstream::stdout()),
+            _ => Box::new(super::output::results()),
+        };
+        Self {
+            reporter,
+            out,
+            summary: Summary::default(),
+        }
+    }
+
+    /// Reports one result.
+    pub(crate) fn result(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.summary.count(outcome);
+        self.reporter.result(outcome, &mut self.out)
+    }
+
+    /// Ends the report.
+    pub(crate) fn finish(mut self) -> io::Result<Summary> {
+        self.reporter.finish(&self.summary, &mut self.out)?;
+        self.out.flush()?;
+        Ok(self.summary)
+    }
+}
+
+/// The severity's name.
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two results, one of them with two findings, in a format.
+    fn report(mut reporter: impl Reporter) -> String {
+        let text = "{\n  \"é\": \"x\u{1b}\",\n  \"b\": 1\n}\n".to_owned();
+        let bad = Outcome {
+            name: "dir/a,b.json".to_owned(),
+            diagnostics: vec![
+                Diagnostic::error("bad-pattern", "it is % bad:\nvery \u{1b}[31m")
+                    .with_path("$.b")
+                    .with_span(text.find("\"b\"").map_or(0..0, |at| at..at + 3))
+                    .with_hint("mend it"),
+                Diagnostic {
+                    severity: Severity::Warning,
+                    ..Diagnostic::error("dollar", "not <good>")
+                },
+            ],
+            text,
+            allowed: 1,
+        };
+        let good = Outcome {
+            name: "b.json".to_owned(),
+            text: "{}".to_owned(),
+            diagnostics: Vec::new(),
+            allowed: 0,
+        };
+        let mut out = Vec::new();
+        let mut summary = Summary::default();
+        for outcome in [&bad, &good] {
+            summary.count(outcome);
+            reporter.result(outcome, &mut out).expect("memory");
+        }
+        reporter.finish(&summary, &mut out).expect("memory");
+        assert_eq!(summary.status(), Status::Found);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn concise() {
+        insta::assert_snapshot!(report(concise::Concise), @r#"
+        dir/a,b.json:3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m
+        dir/a,b.json: warning[dollar] not <good>
+        "#);
+    }
+
+    #[test]
+    fn github() {
+        insta::assert_snapshot!(report(github::Github), @r#"
+        ::error file=dir/a%2Cb.json,line=3,col=3,endColumn=6,title=bad-pattern::it is %25 bad:%0Avery \u{1b}[31m%0Amend it
+        ::warning file=dir/a%2Cb.json,title=dollar::not <good>
+        "#);
+    }
+
+    #[test]
+    fn json() {
+        insta::assert_snapshot!(report(json::Json::default()), @r#"
+        {
+          "results": [
+            {
+              "name": "dir/a,b.json",
+              "status": "failed",
+              "diagnostics": [
+                {
+                  "code": "bad-pattern",
+                  "severity": "error",
+                  "message": "it is % bad:\nvery \u001b[31m",
+                  "path": "$.b",
+                  "span": {
+                    "start": 18,
+                    "end": 21
+                  },
+                  "line": 3,
+                  "column": 3,
+                  "end_line": 3,
+                  "end_column": 6,
+                  "hint": "mend it"
+                },
+                {
+                  "code": "dollar",
+                  "severity": "warning",
+                  "message": "not <good>"
+                }
+              ],
+              "allowed": 1
+            },
+            {
+              "name": "b.json",
+              "status": "passed",
+              "diagnostics": [],
+              "allowed": 0
+            }
+          ],
+          "summary": {
+            "results": 2,
+            "failed": 1,
+            "errors": 1,
+            "warnings": 1,
+            "infos": 0,
+            "allowed": 1
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn jsonl() {
+        let lines = report(json::Lines);
+        assert_eq!(lines.lines().count(), 3);
+        let last = lines.lines().last().expect("a summary");
+        insta::assert_snapshot!(last, @r#"
+        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1}}
+        "#);
+        for line in lines.lines() {
+            serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+        }
+    }
+
+    #[test]
+    fn junit() {
+        insta::assert_snapshot!(report(junit::Junit::new("lint")), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="obverse" tests="2" skipped="0" failures="1" errors="0">
+            <testsuite name="obverse lint" tests="2" skipped="0" errors="0" failures="1">
+                <testcase name="dir/a,b.json" classname="obverse.lint">
+                    <failure message="3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m">3:3: error[bad-pattern] it is % bad:\nvery \u{1b}[31m
+            mend it
+        warning[dollar] not &lt;good&gt;
+        </failure>
+                </testcase>
+                <testcase name="b.json" classname="obverse.lint"/>
+            </testsuite>
+        </testsuites>
+        "#);
+    }
+
+    #[test]
+    fn sarif() {
+        insta::assert_snapshot!(report(sarif::Sarif::default()), @r###"
+        {
+          "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+          "runs": [
+            {
+              "results": [
+                {
+                  "level": "error",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "dir/a,b.json"
+                        },
+                        "region": {
+                          "endColumn": 6,
+                          "endLine": 3,
+                          "startColumn": 3,
+                          "startLine": 3
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "it is % bad:\nvery \u001b[31m\nmend it"
+                  },
+                  "ruleId": "bad-pattern",
+                  "ruleIndex": 0
+                },
+                {
+                  "level": "warning",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "dir/a,b.json"
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "not <good>"
+                  },
+                  "ruleId": "dollar",
+                  "ruleIndex": 1
+                }
+              ],
+              "tool": {
+                "driver": {
+                  "name": "obverse",
+                  "rules": [
+                    {
+                      "help": {
+                        "text": "## bad-pattern\n\nerror\n\nA pattern does not compile, or uses what is not supported. The label marks the place in it.\n"
+                      },
+                      "id": "bad-pattern"
+                    },
+                    {
+                      "fullDescription": {
+                        "text": "To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's."
+                      },
+                      "help": {
+                        "markdown": "## dollar\n\nwarning: `$` in a delimiter also matches before a final line feed, and streaming meets many of those\n\n**Why it is bad.** To Python `$` is the end of the text or the place before a line feed that ends it. While a response arrives every line feed is the last for a moment: transformers then closes the region there, and a streamed response gives another message than the same response at once. At once the final line feed is not the region's.\n\n**What to do.** Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it.\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|$\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe response `\"Hello\\n\"` parses to\n\n```text\n{\"content\": \"Hello\"}\n```\n\nBetter:\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\n  \"content\": {\"close_pattern\": \"</bot>\\\\s*|\\\\Z\", \"content_args\": {\"strip\": false}}\n}}\n```\n\nThe same response parses to\n\n```text\n{\"content\": \"Hello\\n\"}\n```\n",
+                        "text": "Write `\\Z`, the very end. Where a region lasts to the end anyway, no close is needed for it."
+                      },
+                      "id": "dollar",
+                      "shortDescription": {
+                        "text": "`$` in a delimiter also matches before a final line feed, and streaming meets many of those"
+                      }
+                    }
+                  ],
+                  "version": "0.1.0"
+                }
+              }
+            }
+          ],
+          "version": "2.1.0"
+        }
+        "###);
+    }
+}

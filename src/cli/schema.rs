@@ -1,0 +1,47 @@
+//! `obverse schema`: the JSON Schemas of the files that are read and written here.
+
+use clap::ValueEnum;
+
+use super::output;
+use super::status::{Status, Stop};
+
+/// Print the JSON Schema of a file, by which editors complete and check it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What the schema is of
+    #[arg(value_enum)]
+    of: Of,
+}
+
+/// What there is a schema of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Of {
+    /// A response template; somewhat stricter than transformers, which takes any value that is true or false to Python for a flag
+    ResponseTemplate,
+    /// obverse.toml
+    ObverseToml,
+    /// A line of a .jsonl suite of fixtures
+    Fixture,
+    /// What --format json writes
+    Report,
+    /// The report of a derivation
+    Derivation,
+}
+
+impl Of {
+    fn text(self) -> &'static str {
+        match self {
+            Self::ResponseTemplate => include_str!("../../schemas/response-template.json"),
+            Self::ObverseToml => include_str!("../../schemas/obverse-toml.json"),
+            Self::Fixture => include_str!("../../schemas/fixture.json"),
+            Self::Report => include_str!("../../schemas/report.json"),
+            Self::Derivation => include_str!("../../schemas/derivation.json"),
+        }
+    }
+}
+
+/// Prints.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    output::print_text(args.of.text())?;
+    Ok(Status::Done)
+}

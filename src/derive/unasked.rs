@@ -1,0 +1,95 @@
+//! Does the template end every conversation with a generation prompt, asked for or not? It then looks like the end of the
+//! last message.
+
+use super::probe;
+use super::text;
+
+/// Renders of one conversation that grows, none of which asks for a generation prompt.
+#[derive(Debug)]
+pub(super) struct Renders<'t> {
+    /// A user's message.
+    pub(super) asked: &'t str,
+    /// And the answer.
+    pub(super) answered: &'t str,
+    /// And another message of the user.
+    pub(super) asked_again: &'t str,
+}
+
+/// The prompt with which each of the renders ends, if they do.
+///
+/// What follows the answer is the end of its turn, and then either the beginning of the next message or the prompt. A prompt
+/// it is if it also follows the user's message, and if the answer was rendered as going on from its beginning.
+pub(super) fn prompt<'t>(renders: &Renders<'t>) -> Option<&'t str> {
+    let Renders {
+        asked,
+        answered,
+        asked_again,
+    } = renders;
+    let (_, at_end) = answered.rsplit_once(probe::CONTENT)?;
+    let (_, rest) = asked_again.rsplit_once(probe::CONTENT)?;
+    let (in_middle, _) = rest.split_once(probe::USER_AGAIN)?;
+    let end = text::snap_back(at_end, text::common_prefix(at_end, in_middle));
+    let own = at_end[end..].trim_start();
+    let (_, after_user) = asked.rsplit_once(probe::USER)?;
+    let (_, rest) = answered.rsplit_once(probe::USER)?;
+    let (before_answer, _) = rest.split_once(probe::CONTENT)?;
+    let begun = text::snap_back(after_user, text::common_prefix(after_user, before_answer));
+    if own.is_empty() || !after_user.ends_with(own) || begun <= after_user.len() - own.len() {
+        return None;
+    }
+    // What every message begins with, the prompt begins with too, and so does the whole conversation.
+    let mut start = at_end.len() - own.len();
+    while let Some(token) = text::tokens(&at_end[..start]).last()
+        && opening_tokens(asked).any(|opening| opening == *token)
+    {
+        start = at_end[..start].rfind(token)?;
+    }
+    Some(&at_end[start..])
+}
+
+/// The bracketed tokens with which a render begins.
+fn opening_tokens(render: &str) -> impl Iterator<Item = &str> {
+    let mut rest = render;
+    text::tokens(render).into_iter().take_while(move |token| {
+        let after = rest.trim_start().strip_prefix(token);
+        rest = after.unwrap_or_default();
+        after.is_some() && text::is_bracketed(token)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(end: &str, prompt_after_user: &str, prompt: &str) -> Option<String> {
+        let said = |role: &str, text: &str| format!("<turn><{role}>{text}{end}");
+        let user = said("user", probe::USER);
+        let answer = said("bot", probe::CONTENT);
+        let again = said("user", probe::USER_AGAIN);
+        let renders = Renders {
+            asked: &format!("{user}{prompt_after_user}"),
+            answered: &format!("{user}{answer}{prompt}"),
+            asked_again: &format!("{user}{answer}{again}{prompt_after_user}"),
+        };
+        super::prompt(&renders).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_prompt_ends_every_render() {
+        assert_eq!(
+            found("</turn>", "<turn><bot>", "<turn><bot>").as_deref(),
+            Some("<turn><bot>")
+        );
+        assert_eq!(
+            found("</turn>\n", "<turn><bot><no>", "<turn><bot><no>").as_deref(),
+            Some("<turn><bot><no>")
+        );
+    }
+
+    #[test]
+    fn an_end_of_all_is_no_prompt() {
+        assert_eq!(found("</turn>", "", ""), None);
+        assert_eq!(found("</turn>", "<done>", "<done>"), None);
+        assert_eq!(found("</turn>", "", "<turn><bot>"), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! The linter: what will go wrong with a response template, found before it does.
+//!
+//! A response template can be valid and still lose text. Each rule, in a file of its own below `rules`, knows one way in
+//! which that happens; what it asserts of patterns it asks of their syntax, so that a finding is certain or says what it
+//! depends on. What keeps a document from being a response template at all comes out of the same stream.
+//!
+//! ```
+//! use obverse::lint;
+//! let text = r#"{"start_anchor": "<bot>", "fields": {"content": {"close_pattern": "</bot>|$"}}}"#;
+//! let found = lint::lint(text, &lint::Options::default());
+//! assert_eq!(found[0].code, "dollar");
+//!
+//! let fixed = lint::fix(text, &lint::Options::default());
+//! assert!(fixed.text.contains(r#""(?:</bot>|\\Z)\\s*""#));
+//! ```
+
+mod chat;
+mod documents;
+mod edit;
+mod example;
+mod rules;
+mod subject;
+
+use crate::chat_template::ChatTemplateSource;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::response_template::config;
+
+pub use edit::{Fixed, fix};
+pub use example::{Example, Shows};
+
+use subject::Subject;
+
+/// What stands for every code where findings that are warnings are made errors.
+pub const WARNINGS: &str = "warnings";
+
+/// What the linter is told beside the response template.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// The chat template that belongs to it; some rules need one.
+    pub chat: Option<&'a ChatTemplateSource>,
+}
+
+/// One thing that can be wrong with a response template that is valid.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its stable name.
+    pub code: &'static str,
+    /// How much a finding matters, at most.
+    pub severity: Severity,
+    /// What it finds, in a sentence.
+    pub summary: &'static str,
+    /// Why that is bad.
+    pub why: &'static str,
+    /// How to mend it.
+    pub remedy: &'static str,
+    /// A response template that has it, one that has not, and what comes of them.
+    pub example: Example,
+    check: fn(&Subject<'_>, &mut Vec<Diagnostic>),
+}
+
+/// One reason why a document is no response template.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentCode {
+    /// Its stable name.
+    pub code: &'static str,
+    /// What is wrong, and what to do about it.
+    pub text: &'static str,
+}
+
+/// All rules, in the order in which they are documented.
+pub fn rules() -> &'static [&'static Rule] {
+    rules::ALL
+}
+
+/// What can keep a document from being a response template. Each is an error.
+pub fn document_codes() -> &'static [DocumentCode] {
+    documents::ALL
+}
+
+/// Whether there is such a code.
+pub fn is_code(code: &str) -> bool {
+    rules().iter().any(|rule| rule.code == code)
+        || document_codes().iter().any(|known| known.code == code)
+}
+
+/// The documentation of a code, in Markdown; `None` when there is no such code.
+pub fn explain(code: &str) -> Option<String> {
+    if let Some(rule) = rules().iter().find(|rule| rule.code == code) {
+        return Some(rule.explain());
+    }
+    let known = document_codes().iter().find(|known| known.code == code)?;
+    Some(format!("## {}\n\nerror\n\n{}\n", known.code, known.text))
+}
+
+impl Rule {
+    /// The rule's documentation, in Markdown.
+    pub fn explain(&self) -> String {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        };
+        format!(
+            "## {}\n\n{severity}: {}\n\n**Why it is bad.** {}\n\n**What to do.** {}\n\n{}",
+            self.code,
+            self.summary,
+            self.why,
+            self.remedy,
+            self.example.to_markdown()
+        )
+    }
+}
+
+/// Everything that is wrong with the response template in a text, which is the document or a `tokenizer_config.json` that
+/// holds it; in the order of the text. Of a document that is no response template only that is told.
+pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
+    let loaded = match config::load_any(text) {
+        Ok(loaded) => loaded,
+        Err(invalid) => return invalid.into_diagnostics(),
+    };
+    let subject = Subject::new(text, &loaded, options.chat);
+    let mut found = Vec::new();
+    for rule in rules() {
+        (rule.check)(&subject, &mut found);
+    }
+    found.sort_by_key(|diagnostic| diagnostic.place.span.as_ref().map(|span| span.start));
+    found
+}
+
+/// The documentation of all codes as one page, in Markdown.
+pub fn manual() -> String {
+    let mut page = String::from(MANUAL);
+    page.push_str("\n| code | severity | finds |\n|---|---|---|\n");
+    for rule in rules() {
+        let severity = format!("{:?}", rule.severity).to_lowercase();
+        page.push_str(&format!(
+            "| [`{0}`](#{0}) | {severity} | {1} |\n",
+            rule.code, rule.summary
+        ));
+    }
+    for rule in rules() {
+        page.push('\n');
+        page.push_str(&rule.explain());
+    }
+    page.push_str(DOCUMENTS);
+    for known in document_codes() {
+        page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
+    }
+    page
+}
+
+const MANUAL: &str = "# What `obverse lint` finds
+
+A response template can be valid and still lose text. Each rule here knows one way in which that happens. The responses and
+messages of the examples are not written by hand: a test parses them. This page is written from the rules' own documentation;
+`obverse explain CODE` prints a part of it.
+
+An *error* does not work, a *warning* works but probably not as meant, an *info* is worth knowing and is shown with
+`--level info`. A finding that is meant is allowed in `obverse.toml`, by its code and with a reason.
+";
+
+const DOCUMENTS: &str = "
+## Documents that are no response template
+
+transformers refuses these, and so does everything here. Each is an error.
+
+| code | what is wrong |
+|---|---|
+";

@@ -1,0 +1,83 @@
+//! Files by globs.
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use toml::Spanned;
+
+use crate::diagnostic::Diagnostic;
+
+/// Folders may nest so deep below the root of a glob.
+const DEPTH: usize = 16;
+
+/// The set of some globs.
+pub(super) fn set(globs: &[Spanned<String>]) -> Result<GlobSet, Box<Diagnostic>> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        let compiled = glob_of(glob.get_ref()).map_err(|error| {
+            let message = format!("not a glob: {}", error.kind());
+            Box::new(Diagnostic::error("obverse-toml", message).with_span(glob.span()))
+        })?;
+        builder.add(compiled);
+    }
+    builder.build().map_err(|error| {
+        Box::new(Diagnostic::error(
+            "obverse-toml",
+            format!("not globs: {error}"),
+        ))
+    })
+}
+
+fn glob_of(glob: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(glob).literal_separator(true).build()
+}
+
+/// What lies below `root` and matches one of the globs, in the order of the names. Hidden folders are left out, and so are
+/// links.
+pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for glob in globs {
+        let Ok(compiled) = glob_of(glob) else {
+            continue;
+        };
+        let matcher = compiled.compile_matcher();
+        let folder = literal_folder(glob);
+        walk(root, &root.join(folder), DEPTH, &mut |path| {
+            let relative = path.strip_prefix(root).unwrap_or(path);
+            if matcher.is_match(relative) {
+                found.push(path.to_owned());
+            }
+        });
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The folder that a glob begins in: what stands before its first sign.
+pub(super) fn literal_folder(glob: &str) -> &str {
+    match glob.find(['*', '?', '[', '{']) {
+        None => glob,
+        Some(at) => glob[..at].rfind('/').map_or("", |slash| &glob[..slash]),
+    }
+}
+
+fn walk(root: &Path, path: &Path, depth: usize, show: &mut dyn FnMut(&Path)) {
+    let Ok(metadata) = path.symlink_metadata() else {
+        return;
+    };
+    if path != root {
+        show(path);
+    }
+    if !metadata.is_dir() || depth == 0 {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            walk(root, &entry.path(), depth - 1, show);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `obverse check` and `obverse new`.
+
+use crate::bench::Bench;
+
+const PROJECT: &str = r#"
+[[template]]
+files = ["derived/*.json"]
+exclude = ["derived/*.report.json"]
+chat_template = "{name}.jinja"
+fixtures = ["fixtures/{name}/*"]
+"#;
+
+/// A project with a derived response template and its fixtures.
+fn project() -> Bench {
+    let bench = Bench::new().file("obverse.toml", PROJECT);
+    let derived = bench.run("derive --out-dir derived chat.jinja");
+    assert_eq!(derived.status, 0, "{derived}");
+    let made = bench.run("new chat");
+    assert_eq!(made.status, 0, "{made}");
+    bench
+}
+
+#[test]
+fn a_project_is_scaffolded_and_holds() {
+    let bench = project();
+    // The chat template knows neither reasoning nor calls.
+    assert_eq!(bench.list("fixtures/chat"), ["plain", "truncated"]);
+    assert_eq!(
+        bench.list("fixtures/chat/plain"),
+        ["expected.json", "prefix.txt", "response.txt"]
+    );
+    let run = bench.run("check");
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert_eq!(run.stderr, "3 cases checked, all well\n");
+    let again = bench.run("new chat");
+    assert!(
+        again.stderr.contains("there already  fixtures/chat/plain"),
+        "{again}"
+    );
+}
+
+#[test]
+fn a_broken_delimiter_is_told_with_its_cause() {
+    let bench = project();
+    let broken = bench
+        .read("derived/chat.json")
+        .replace("</assistant>", "</asistant>");
+    let bench = bench.file("derived/chat.json", broken);
+    let run = bench.run("check");
+    assert_eq!(run.status, 1, "{run}");
+    for told in [
+        "error[stale]",
+        "derived/chat.json:8:",
+        "error[not-inverted]",
+        "error[other-message]",
+        "fixtures/chat/plain/response.txt",
+        "nothing closes the region of `content`: its close, \"</asistant>\\\\s*\", does not match",
+    ] {
+        assert!(run.stdout.contains(told), "{told} in\n{run}");
+    }
+    let only = bench.run("check --no-derive --filter plain --format concise");
+    assert_eq!(only.stdout.lines().count(), 1, "{only}");
+}
+
+#[test]
+fn what_changed_is_recorded_when_asked() {
+    let bench = project().file(
+        "fixtures/chat/plain/expected.json",
+        r#"{"role": "assistant"}"#,
+    );
+    let failed = bench.run("check --no-derive");
+    assert_eq!(failed.status, 1, "{failed}");
+    assert!(
+        failed
+            .stdout
+            .contains("the message has $.content, which is not expected"),
+        "{failed}"
+    );
+    let updated = bench.run("check --no-derive --update");
+    assert_eq!(updated.status, 0, "{updated}");
+    assert!(
+        updated.stderr.starts_with("recorded 1 fixture\n"),
+        "{updated}"
+    );
+    assert_eq!(bench.run("check").status, 0);
+}
+
+#[test]
+fn lines_and_folders_without_a_project_take_the_template_around_them() {
+    let lines = [
+        r#"{"name": "good", "response": "<think>a</think>b", "expected": {"role": "assistant", "thinking": "a", "content": "b"}}"#,
+        r#"{"name": "bad", "response": "b", "expected": {"role": "assistant", "content": "c"}}"#,
+        r#"{"name": "worse", "respnse": "b"}"#,
+    ];
+    let bench = Bench::new();
+    let template = bench.read("template.json");
+    let bench = bench
+        .file("model/response_template.json", template)
+        .file("model/suite.jsonl", lines.join("\n"))
+        .file("stray/response.txt", "x");
+    let run = bench.run("check model/suite.jsonl stray --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let told: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(told.len(), 3, "{run}");
+    assert!(
+        told[0].contains("suite.jsonl:2 bad") && told[0].contains("$.content"),
+        "{run}"
+    );
+    assert!(told[1].contains("line 3: there is no response"), "{run}");
+    assert!(told[2].contains("no-template"), "{run}");
+}
+
+#[test]
+fn nothing_to_check_is_no_success() {
+    let run = Bench::new().run("check --filter nothing");
+    assert_eq!(run.status, 2, "{run}");
+    assert!(run.stderr.contains("there is nothing to check"), "{run}");
+}

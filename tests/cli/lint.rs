@@ -1,0 +1,199 @@
+//! `obverse lint` and `obverse explain`.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::bench::{Bench, CHAT};
+
+/// Two warnings, both of which can be mended, and an info.
+const TRAPS: &str = r#"{
+  "start_anchor": "<assistant>",
+  "fields": {
+    "content": {"close_pattern": "</assistant>|$"},
+    "thinking": {"open": "<think>", "close": "</think>"}
+  }
+}
+"#;
+
+fn bench() -> Bench {
+    Bench::new().file("traps.json", TRAPS)
+}
+
+#[test]
+fn findings_show_their_place_and_what_to_do() {
+    let run = bench().run("lint traps.json");
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_snapshot!(run.stdout, @r#"
+    warning[text-after-close]: a line feed behind "</assistant>" opens "content" again and replaces its text
+     --> traps.json:4:34
+      |
+    4 |     "content": {"close_pattern": "</assistant>|$"},
+      |                                  ^^^^^^^^^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: let it take the white space behind it: `\s*` at its end
+
+    warning[dollar]: `$` also matches before a final line feed
+     --> traps.json:4:34
+      |
+    4 |     "content": {"close_pattern": "</assistant>|$"},
+      |                                  ^^^^^^^^^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: `\Z` matches at the very end alone
+
+    2 warnings in 1 file
+    "#);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn all_well_is_quiet() {
+    let fixed = TRAPS.replace("</assistant>|$", r"</assistant>\\s*");
+    let run = bench().file("good.json", fixed).run("lint good.json");
+    assert_eq!(
+        (run.status, run.stdout.as_str(), run.stderr.as_str()),
+        (0, "", "")
+    );
+}
+
+#[test]
+fn errors_and_what_is_made_one_end_with_status_1() {
+    let bench = bench().file(
+        "bad.json",
+        r#"{"start_anchor": "a", "fields": {"c": {"opne": "x"}}}"#,
+    );
+    let run = bench.run("lint bad.json --format concise");
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @r#"
+    bad.json:1:40: error[unknown-key] a field has no key "opne"
+    "#);
+    for (arguments, status) in [
+        ("lint traps.json --deny warnings", 1),
+        ("lint traps.json --deny dollar", 1),
+        ("lint traps.json --deny dollar --allow dollar", 0),
+        ("lint traps.json --deny zero-width", 0),
+        ("lint traps.json --deny nothing-such", 2),
+        ("lint missing.json", 2),
+        ("lint", 2),
+        ("lint traps.json bad.json", 1),
+    ] {
+        assert_eq!(bench.run(arguments).status, status, "{arguments}");
+    }
+}
+
+#[test]
+fn fixes_change_what_they_must_and_nothing_else() {
+    let bench = bench();
+    assert_eq!(bench.run("lint --fix traps.json").stdout, "");
+    let expected = TRAPS.replace("</assistant>|$", r"(?:</assistant>|\\Z)\\s*");
+    assert_eq!(bench.read("traps.json"), expected);
+    let piped = bench.run_with("lint --fix -", TRAPS);
+    assert_eq!(
+        (piped.status, piped.stdout.as_str()),
+        (0, expected.as_str())
+    );
+    let config = format!("{{\r\n \"a\": 1.0,\"response_template\": {TRAPS}}}");
+    let bench = bench.file("tokenizer_config.json", &config);
+    bench.run("lint --fix tokenizer_config.json");
+    assert_eq!(
+        bench.read("tokenizer_config.json"),
+        config.replace("</assistant>|$", r"(?:</assistant>|\\Z)\\s*")
+    );
+}
+
+/// The chat template beside the response template, the one of obverse.toml and the one that is given.
+#[test]
+fn the_chat_template_is_found() {
+    let other = CHAT.replace("<assistant>", "<bot>");
+    let good = r#"{"start_anchor": "<assistant>", "fields": {"content": {}}}"#;
+    let bench = Bench::new()
+        .file("a/chat_template.jinja", &other)
+        .file("a/x.json", good)
+        .file("b/y.json", good)
+        .file("b/y.jinja", &other)
+        .file("c/z.json", good)
+        .file("chats/z.jinja", &other);
+    let lint = |arguments: &str| bench.run(arguments).stdout;
+    for file in ["a/x.json", "b/y.json"] {
+        let run = bench.run(&format!("lint --format concise {file}"));
+        assert_eq!(run.status, 1);
+        assert!(run.stdout.contains("anchor-not-rendered"), "{}", run.stdout);
+    }
+    assert_eq!(lint("lint c/z.json"), "");
+    assert!(lint("lint c --chat-template chats/z.jinja").contains("anchor-not-rendered"));
+    let bench = bench.file(
+        "obverse.toml",
+        "[[template]]\nfiles = [\"c/*.json\"]\nchat_template = \"chats/{name}.jinja\"\n",
+    );
+    let run = bench.run("lint --format concise");
+    assert!(
+        run.stdout
+            .starts_with("c/z.json:1:18: error[anchor-not-rendered]"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn what_is_meant_is_allowed_with_a_reason() {
+    let allow = |reason: &str| {
+        format!(
+            "[[lint.allow]]\ncode = \"dollar\"\nfiles = [\"traps.json\"]\nreason = \"{reason}\"\n"
+        )
+    };
+    let bench = bench().file("obverse.toml", allow("the server is fine with it"));
+    let run = bench.run("lint traps.json --format json");
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(report["summary"]["allowed"], 1);
+    assert_eq!(report["summary"]["warnings"], 1);
+    let bench = bench.file("obverse.toml", allow(""));
+    let run = bench.run("lint traps.json");
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("needs a reason") && run.stderr.contains("obverse.toml:4:10"),
+        "{}",
+        run.stderr
+    );
+    let bench = bench.file("obverse.toml", "[lint]\ndeny = [\"warnings\"]\n");
+    assert_eq!(bench.run("lint traps.json").status, 1);
+}
+
+#[test]
+fn a_folder_is_searched_for_response_templates() {
+    let bench = Bench::new()
+        .file("d/a.json", TRAPS)
+        .file(
+            "d/b/tokenizer_config.json",
+            format!(r#"{{"response_template": {TRAPS}}}"#),
+        )
+        .file("d/report.json", r#"{"fields": 1}"#)
+        .file("d/broken.json", "{");
+    let run = bench.run("lint d --format jsonl");
+    let names: Vec<String> = run
+        .stdout
+        .lines()
+        .filter_map(|line| {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            line["name"].as_str().map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(names, ["d/a.json", "d/b/tokenizer_config.json"]);
+}
+
+#[test]
+fn a_code_is_explained() {
+    let bench = Bench::new();
+    let text = bench.run("explain dollar").done();
+    assert!(
+        text.contains("## dollar") && text.contains("Why it is bad"),
+        "{text}"
+    );
+    assert!(
+        bench
+            .run("explain bad-pattern")
+            .done()
+            .contains("does not compile")
+    );
+    assert!(bench.run("explain").done().lines().count() > 30);
+    assert_eq!(bench.run("explain nothing-such").status, 2);
+}
