@@ -332,7 +332,7 @@ fn transforms_are_applied_as_by_the_reference() {
         let (body, captures) = (random.pick(&bodies), parsed(random.pick(&captures)));
         let content = Content::compile(name, &parsed("{}")).expect("a content parser");
         let scope = captures.as_object().expect("an object");
-        let answer = content::process(body, &content, compiled.as_ref(), each, scope);
+        let answer = content::process(body, &content, compiled.as_ref(), each, scope.clone());
         cases.push(Case {
             answer: answer
                 .map(|value| json::to_string(&value))
@@ -378,7 +378,7 @@ fn differences_are_the_ones_that_are_documented() {
     let transformed = {
         let json = Content::compile("json", &parsed("{}")).expect("a content parser");
         let transform = Transform::compile(&parsed(shared)).expect("a transform");
-        content::process(r#"{"n": "1"}"#, &json, Some(&transform), false, &Map::new())
+        content::process(r#"{"n": "1"}"#, &json, Some(&transform), false, Map::new())
             .expect("a value")
     };
     let integer = tools(r#"{"type": "integer"}"#);

@@ -146,7 +146,6 @@ fn what_is_kept_does_not_fill_a_required_field() {
 #[test]
 fn a_region_that_the_prefix_breaks_is_kept_too() {
     let prefix = "A:<n>x</n>";
-    assert!(parser(prefix, Options::default()).is_err());
     let mut parser = parser(prefix, keep()).expect("kept");
     assert!(matches!(
         parser.initial_events().last(),
@@ -155,6 +154,33 @@ fn a_region_that_the_prefix_breaks_is_kept_too() {
     assert_eq!(parser.malformed().len(), 1);
     parser.feed("<n>4</n>").expect("a count");
     assert_eq!(parser.finalize().expect("a message").0["count"], 4.into());
+}
+
+#[test]
+fn a_region_that_the_prefix_breaks_is_the_error_of_the_first_call() {
+    let prefix = "A:<call>1</call><n>x</n><other>y";
+    let mut fed = parser(prefix, Options::default()).expect("a parser");
+    assert_eq!(fed.initial_events().len(), 5);
+    let error = fed.feed("</other><n>4</n>").expect_err("not an integer");
+    assert_eq!(
+        (error.kind.name(), error.raw.as_deref()),
+        ("int", Some("x"))
+    );
+    assert_eq!(
+        json::to_string(&Value::Object(fed.message().clone())),
+        r#"{"other": "text", "tool_calls": [1]}"#
+    );
+    // What follows it, the prefix's rest included, is read by the next call.
+    let error = fed.feed("").expect_err("`other` is no list");
+    assert_eq!(
+        (error.kind.name(), error.raw.as_deref()),
+        ("merge", Some("y"))
+    );
+    fed.feed("").expect("a count");
+    assert_eq!(fed.finalize().expect("a message").0["count"], 4.into());
+    let mut ended = parser(prefix, Options::default()).expect("a parser");
+    assert!(!ended.finalize().expect_err("not an integer").is_final());
+    assert_eq!(ended.message()["tool_calls"], Value::Array(vec![1.into()]));
 }
 
 #[test]

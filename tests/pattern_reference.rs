@@ -163,7 +163,7 @@ fn described(captures: &Captures) -> Value {
         .iter()
         .map(|(name, range)| {
             (
-                name.clone(),
+                name.to_string(),
                 range
                     .as_ref()
                     .map_or(Value::Null, |range| json!([range.start, range.end])),

@@ -11,10 +11,10 @@ use obverse_benches::parsers::parsers;
 use obverse_benches::{SHAPES, SIZES, size_name};
 
 /// A parser that took longer than this is not tried with the next size.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(600);
 
 /// Longer runs are timed once, and written beside what criterion writes.
-const ONCE: Duration = Duration::from_millis(200);
+const ONCE: Duration = Duration::from_millis(60);
 
 fn parse(criterion: &mut Criterion) {
     let mut slow = std::fs::File::create(concat!(env!("CARGO_MANIFEST_DIR"), "/target/slow.jsonl"))
@@ -61,8 +61,9 @@ criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(300))
+        .nresamples(1000)
+        .warm_up_time(Duration::from_millis(30))
+        .measurement_time(Duration::from_millis(120))
         .without_plots();
     targets = parse
 }

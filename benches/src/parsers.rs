@@ -45,7 +45,10 @@ pub fn parsers(input: &Input, shape: Shape) -> Vec<Parser> {
         parsers.push(dynamo_tools(name));
     }
     match (shape, input.json) {
-        (Shape::Whole, Some((open, close))) => parsers.push(serde_json(open, close)),
+        (Shape::Whole, Some((open, close))) => {
+            parsers.push(serde_json(open, close));
+            parsers.push(serde_json_message(input));
+        }
         (Shape::Whole, None) => parsers.push(memmem()),
         _ => parsers.push(append()),
     }
@@ -68,7 +71,8 @@ fn obverse(input: &Input) -> Parser {
         for chunk in chunks {
             parser.feed_with(chunk, &mut sink).expect("a response");
         }
-        black_box(parser.finalize_with(&mut sink).expect("a message"));
+        parser.finalize_with(&mut sink).expect("a message");
+        black_box(parser.into_message());
     })
 }
 
@@ -170,6 +174,23 @@ fn serde_json(open: &'static str, close: &'static str) -> Parser {
             values.push(serde_json::from_str(body).expect("JSON"));
         }
         black_box(values);
+    })
+}
+
+/// The floor for what is made of calls: `serde_json` on the message, which has been written as JSON before.
+fn serde_json_message(input: &Input) -> Parser {
+    let template = obverse_template(input);
+    let written = std::cell::RefCell::new((0, String::new()));
+    Parser::new("serde_json message", move |chunks| {
+        let mut written = written.borrow_mut();
+        if written.0 != chunks[0].len() {
+            let message =
+                obverse::parser::parse_response(chunks[0], Arc::clone(&template), "", &[]);
+            let message = obverse::value::Value::Object(message.expect("a message"));
+            *written = (chunks[0].len(), obverse::value::json::to_string(&message));
+        }
+        let value: serde_json::Value = serde_json::from_str(&written.1).expect("JSON");
+        black_box(value);
     })
 }
 

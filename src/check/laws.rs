@@ -118,12 +118,14 @@ fn lost_at(setting: &Setting<'_>, response: &str, at: usize) -> Option<Broken> {
     parser.initial_events().iter().cloned().for_each(&mut note);
     parser.feed_with(&response[..at], &mut note).ok()?;
     let before = parser.message().clone();
-    let ended = parser.finalize_with(&mut |event| {
+    let mut note = |event: Event<'_>| {
         if let Event::RegionOpen { field } = event {
             open = Some(field.into_owned());
         }
-    });
-    let after = ended.unwrap_or_else(|_| parser.message().clone());
+    };
+    // What fails at the end has left what there is.
+    let _ = parser.finalize_with(&mut note);
+    let after = parser.into_message();
     let (field, finished) = before.iter().find(|(field, finished)| {
         let overwritten = open.as_deref() == Some(field.as_str());
         finished.is_truthy() && !keeps(finished, after.get(field), overwritten)

@@ -65,16 +65,10 @@ impl Setting<'_> {
             .try_for_each(|chunk| parser.feed_with(chunk, sink))
             .and_then(|()| parser.finalize_with(sink));
         let mut errors = parser.malformed().to_vec();
-        let message = match ended {
-            Ok(message) => message,
-            Err(error) => {
-                errors.push(error);
-                parser.message().clone()
-            }
-        };
+        errors.extend(ended.err());
         Replay {
             events,
-            message,
+            message: parser.into_message(),
             errors,
         }
     }

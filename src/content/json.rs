@@ -44,6 +44,10 @@ impl Json {
         }
     }
 
+    pub(super) fn string_delims(&self) -> &[(String, String)] {
+        &self.string_delims
+    }
+
     pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
         let rewritten = self.rewrite(text)?;
         let error = match json::parse(rewritten.as_deref().unwrap_or(text)) {

@@ -17,6 +17,7 @@
 mod coerce;
 mod error;
 mod json;
+mod json_strings;
 mod kv_lines;
 mod scalar;
 mod transform;
@@ -24,6 +25,7 @@ mod xml_inline;
 
 pub use coerce::ToolSchemas;
 pub use error::{ContentError, ContentErrorKind};
+pub(crate) use json_strings::{JsonStrings, Place};
 pub use transform::{MixedPlaceholder, Placeholder, Transform, placeholders};
 
 use std::borrow::Cow;
@@ -187,6 +189,14 @@ impl Content {
         )
     }
 
+    /// For `json`, the pairs that open and close strings beside double quotes.
+    pub(crate) fn string_delims(&self) -> Option<&[(String, String)]> {
+        match &self.parser {
+            Parser::Json(json) => Some(json.string_delims()),
+            _ => None,
+        }
+    }
+
     /// The parser's name.
     pub fn name(&self) -> &'static str {
         match self.parser {
@@ -282,7 +292,7 @@ pub fn process(
     content: &Content,
     transform: Option<&Transform>,
     each: bool,
-    captures: &Map,
+    mut captures: Map,
 ) -> Result<Value, ContentError> {
     let mut value = content.parse(body)?;
     let Some(transform) = transform else {
@@ -294,15 +304,12 @@ pub fn process(
         .map(str::len)
         .sum();
     let mut budget = transform::Budget::for_input(body.len() + captured);
-    let mut apply = |inner: transform::Inner<'_>| {
-        let mut scope = transform::Scope {
-            outer: captures,
-            inner,
-        };
-        transform.apply_in(&mut scope, &mut budget)
-    };
     if !each {
-        return apply(transform::Inner::Content(&mut value));
+        let mut scope = transform::Scope {
+            outer: transform::Outer::Once(&mut captures),
+            inner: transform::Inner::Content(&mut value),
+        };
+        return transform.apply_in(&mut scope, &mut budget);
     }
     let Value::Array(items) = value else {
         let message = format!(
@@ -320,7 +327,12 @@ pub fn process(
             );
             return Err(ContentError::new(Kind::TransformEach, message));
         };
-        apply(transform::Inner::Members(&mut members))
+        let mut scope = transform::Scope {
+            outer: transform::Outer::Often(&captures),
+            inner: transform::Inner::Members(&mut members),
+        };
+        transform
+            .apply_in(&mut scope, &mut budget)
             .map_err(|error| error.inside(&format!("item {index}"), None))
     });
     transformed.collect::<Result<_, _>>().map(Value::Array)
@@ -444,7 +456,7 @@ mod tests {
         let template = Value::Array(vec![Value::from("{content}"); 10_000]);
         let transform = Transform::compile(&template).expect("a transform");
         let text = Content::compile("text", &Value::Object(Map::new())).expect("a content parser");
-        let apply = |body: &str| process(body, &text, Some(&transform), false, &Map::new());
+        let apply = |body: &str| process(body, &text, Some(&transform), false, Map::new());
         assert_eq!(
             apply(&"x".repeat(1_000_000)).expect_err("too much").kind(),
             "limit"

@@ -114,7 +114,7 @@ impl Transform {
     pub fn apply(&self, scope: &Map) -> Result<Value, ContentError> {
         let mut budget = Budget::for_input(scope.values().map(weight).sum());
         let mut scope = Scope {
-            outer: &Map::new(),
+            outer: Outer::Often(&Map::new()),
             inner: Inner::Members(&mut scope.clone()),
         };
         self.apply_in(&mut scope, &mut budget)
@@ -131,9 +131,26 @@ impl Transform {
 
 /// What placeholders can name.
 pub(super) struct Scope<'a> {
-    pub(super) outer: &'a Map,
+    pub(super) outer: Outer<'a>,
     /// Hides what has the same name outside. What is asked for once is taken out.
     pub(super) inner: Inner<'a>,
+}
+
+/// What was captured.
+pub(super) enum Outer<'a> {
+    /// For this one transform: what is asked for once is taken out.
+    Once(&'a mut Map),
+    /// For others, too.
+    Often(&'a Map),
+}
+
+impl Outer<'_> {
+    fn members(&self) -> &Map {
+        match self {
+            Self::Once(members) => members,
+            Self::Often(members) => members,
+        }
+    }
 }
 
 /// What was parsed.
@@ -151,15 +168,20 @@ impl Scope<'_> {
             Inner::Content(value) => (name == CONTENT).then_some(&**value),
             Inner::Members(members) => members.get(name),
         };
-        inner.or_else(|| self.outer.get(name))
+        inner.or_else(|| self.outer.members().get(name))
     }
 
-    /// Takes a value of the inner scope out of it.
+    /// Takes a value out of the scope, if it can be had for good.
     fn take(&mut self, names: &[String]) -> Option<Value> {
         let (root, keys) = names.split_first()?;
-        let mut value = match &mut self.inner {
-            Inner::Content(value) => (root == CONTENT).then_some(&mut **value)?,
-            Inner::Members(members) => members.get_mut(root)?,
+        let inner = match &mut self.inner {
+            Inner::Content(value) => (root == CONTENT).then_some(&mut **value),
+            Inner::Members(members) => members.get_mut(root),
+        };
+        let mut value = match (inner, &mut self.outer) {
+            (Some(value), _) => value,
+            (None, Outer::Once(members)) => members.get_mut(root)?,
+            (None, Outer::Often(_)) => return None,
         };
         for key in keys {
             let Value::Object(members) = value else {
@@ -171,7 +193,7 @@ impl Scope<'_> {
     }
 
     fn names(&self) -> Vec<&str> {
-        let outer = self.outer.keys().map(Key::as_str);
+        let outer = self.outer.members().keys().map(Key::as_str);
         match &self.inner {
             Inner::Content(_) => outer.chain([CONTENT]).collect(),
             Inner::Members(members) => outer.chain(members.keys().map(Key::as_str)).collect(),

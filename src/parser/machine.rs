@@ -10,9 +10,9 @@ use super::merge::{is_empty, merge};
 use super::options::{OnError, Options};
 use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
 use super::watch::{Next, Watch, next_delimiter};
-use crate::content::{ToolSchemas, process};
+use crate::content::{JsonStrings, Place, ToolSchemas, process};
 use crate::pattern::{ByteSet, Captures, Window};
-use crate::response_template::ResponseTemplate;
+use crate::response_template::{ResponseTemplate, Sought};
 use crate::value::{Map, Value};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
@@ -30,8 +30,6 @@ pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,
     message: Map,
-    /// Where in the message each field is, once it is known.
-    places: Vec<Option<usize>>,
     /// The text from byte `base` on that is needed again: what may belong to a delimiter, and what one may look back at.
     buffer: String,
     base: usize,
@@ -39,18 +37,10 @@ pub(super) struct Machine {
     position: usize,
     /// How much of the text is the prefix's.
     prefix_len: usize,
+    /// One for each delimiter of the template's plan.
     watches: Vec<Watch>,
-    /// The watches outside explicit regions: every open, and the implicit field's close.
-    outside: Vec<usize>,
-    /// For each field the watch of its close.
-    closes: Vec<Option<usize>>,
-    /// The bytes that the delimiters outside explicit regions begin with.
-    outside_starts: Option<ByteSet>,
-    /// How far back from the position a delimiter may look.
-    lookbehind: usize,
     region: Region,
-    /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
-    quiet: bool,
+    hush: Hush,
     /// Delimiters since the position last moved.
     idle: usize,
     options: Options,
@@ -62,9 +52,22 @@ pub(super) struct Machine {
     closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
     stalled: bool,
+    /// The error that the prefix ended in, for the next call.
+    deferred: Option<ParseError>,
     /// The limit that ended the parse.
     ended: Option<ParseError>,
     finalized: bool,
+}
+
+/// What text can be taken without asking the delimiters.
+#[derive(Debug, Clone, Copy)]
+enum Hush {
+    /// None.
+    Not,
+    /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
+    Passing,
+    /// Text is held, and stays so as long as none of these bytes comes.
+    Holding(ByteSet),
 }
 
 /// The stretch of text that is being read.
@@ -80,6 +83,8 @@ struct Region {
     /// Where its text begins, and up to where it has been read.
     start: usize,
     end: usize,
+    /// Its strings, where delimiters in them do not count.
+    strings: Option<JsonStrings>,
 }
 
 impl Region {
@@ -97,62 +102,31 @@ impl Region {
 
 impl Machine {
     pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], options: Options) -> Self {
-        let fields = template.fields();
-        let mut by_name: Vec<usize> = (0..fields.len()).collect();
-        by_name.sort_by(|&a, &b| fields[a].name.cmp(&fields[b].name));
-        let mut watches = Vec::new();
-        let mut outside = Vec::new();
-        for (rank, &index) in by_name.iter().enumerate() {
-            let field = &fields[index];
-            if let Some(open) = &field.open {
-                outside.push(watches.len());
-                watches.push(Watch::new(Side::Open, index, rank, open));
-            }
-            if let Some(close) = &field.close {
-                if template.implicit() == Some(index) {
-                    outside.push(watches.len());
-                }
-                watches.push(Watch::new(Side::Close, index, rank, close));
-            }
-        }
-        let mut closes = vec![None; fields.len()];
-        for (index, watch) in watches.iter().enumerate() {
-            if watch.side == Side::Close {
-                closes[watch.field] = Some(index);
-            }
-        }
-        let outside_starts = outside
-            .iter()
-            .try_fold(ByteSet::default(), |starts, &index| {
-                Some(starts.union(&watches[index].first_bytes()?))
-            });
-        let lookbehind = watches.iter().map(Watch::lookbehind).max().unwrap_or(0);
         let region = Region {
             field: template.implicit(),
             ..Region::default()
         };
+        let defaults = template.defaults();
+        let mut message = Map::with_capacity(defaults.len() + template.fields().len());
+        message.extend(defaults.clone());
         Self {
             tools: ToolSchemas::from_tools(tools),
-            message: template.defaults().clone(),
-            places: vec![None; template.fields().len()],
+            message,
+            watches: template.plan().sought.iter().map(Watch::new).collect(),
             template,
             buffer: String::new(),
             base: 0,
             position: 0,
             prefix_len: 0,
-            watches,
-            outside,
-            closes,
-            outside_starts,
-            lookbehind,
             region,
-            quiet: false,
+            hush: Hush::Not,
             idle: 0,
             options,
             malformed: Vec::new(),
             passed: Vec::new(),
             closed: 0,
             stalled: false,
+            deferred: None,
             ended: None,
             finalized: false,
         }
@@ -172,6 +146,7 @@ impl Machine {
 
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         let fields = self.template.fields();
+        let plan = self.template.plan();
         let region = &self.region;
         // Text that is never read is not kept either.
         let fed = self.position.max(self.base + self.buffer.len());
@@ -196,41 +171,70 @@ impl Machine {
                     captures: &region.captures,
                     span: region.start..region.end,
                 }),
-            watched: self
-                .watched()
+            watched: plan
+                .counting(region.field)
                 .iter()
-                .map(|&index| self.watches[index].snapshot(fields, self.position..fed))
+                .map(|&index| {
+                    self.watches[index].snapshot(&plan.sought[index], fields, self.position..fed)
+                })
                 .collect(),
             usage: Usage {
                 region_bytes: region.end - region.start,
-                held_bytes: fed - self.position.saturating_sub(self.lookbehind).max(self.base),
+                held_bytes: fed
+                    - self
+                        .position
+                        .saturating_sub(self.template.plan().lookbehind)
+                        .max(self.base),
                 regions: self.closed,
             },
             limits: self.options.limits,
         }
     }
 
+    /// Reads the prefix. A region of it that does not parse is the error of the next call.
+    ///
+    /// # Errors
+    ///
+    /// When the anchor's pattern reaches a limit.
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
+        if prefix.is_empty() {
+            return Ok(());
+        }
         let template = Arc::clone(&self.template);
         let rest = template
             .after_last_anchor(prefix)
             .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
-        self.take(rest, sink)
+        if !rest.is_empty() {
+            self.deferred = self.take(rest, sink).err();
+        }
+        if self.deferred.is_some() {
+            self.hush = Hush::Not;
+        }
+        Ok(())
     }
 
     pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
-        self.refuse_if_finalized()?;
-        if self.quiet && self.begins_nothing(text) {
-            self.pass_over(text, sink);
-            return Ok(());
+        match &self.hush {
+            Hush::Passing if self.begins_nothing(text) => self.pass_over(text, sink),
+            Hush::Holding(bytes) if self.changes_nothing(text, bytes) => self.buffer.push_str(text),
+            _ => {
+                self.refuse_if_finalized()?;
+                if let Some(error) = self.deferred.take() {
+                    if self.is_reading() {
+                        self.buffer.push_str(text);
+                    }
+                    return Err(error);
+                }
+                return self.take(text, sink);
+            }
         }
-        self.take(text, sink)
+        Ok(())
     }
 
     /// Reads more text, from where it is if nothing before it is needed.
     fn take(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
-        self.quiet = false;
+        self.hush = Hush::Not;
         if self.buffer.is_empty() {
             let result = self.run(text, sink, false);
             if self.is_reading() {
@@ -262,9 +266,14 @@ impl Machine {
         !self.stalled && self.ended.is_none()
     }
 
-    /// From where on a delimiter may still look at the text, which begins at `base`.
+    /// From where on the text, which begins at `base`, may still be looked at.
     fn kept(&self, text: &str) -> usize {
-        let mut kept = self.position.saturating_sub(self.lookbehind).max(self.base);
+        let strings = self.region.strings.as_ref();
+        let mut kept = self
+            .position
+            .saturating_sub(self.template.plan().lookbehind)
+            .min(strings.map_or(usize::MAX, JsonStrings::read))
+            .max(self.base);
         while !text.is_char_boundary(kept - self.base) {
             kept -= 1;
         }
@@ -273,16 +282,16 @@ impl Machine {
 
     /// Whether no delimiter that counts now can begin in the text, and the region has room for it.
     fn begins_nothing(&self, text: &str) -> bool {
-        let starts = match self.region.field {
-            Some(field) if self.template.implicit() != Some(field) => match self.closes[field] {
-                Some(close) => self.watches[close].first_bytes(),
-                None => Some(ByteSet::default()),
-            },
-            _ => self.outside_starts,
-        };
+        let starts = self.template.plan().starts(self.region.field);
         !text.is_empty()
             && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
             && self.region.body.len() + text.len() <= self.options.limits.region_bytes
+    }
+
+    /// Whether the text can be held like what is held, of which only `bytes` would change anything.
+    fn changes_nothing(&self, text: &str, bytes: &ByteSet) -> bool {
+        bytes.find(text.as_bytes()).is_none()
+            && self.buffer.len() + text.len() <= self.options.limits.held_bytes
     }
 
     /// Gives text to the open region in which no delimiter begins.
@@ -316,7 +325,10 @@ impl Machine {
 
     pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
-        self.quiet = false;
+        if let Some(error) = self.deferred.take() {
+            return Err(error);
+        }
+        self.hush = Hush::Not;
         let buffer = std::mem::take(&mut self.buffer);
         let result = self.run(&buffer, sink, true);
         self.buffer = buffer;
@@ -380,30 +392,62 @@ impl Machine {
 
     fn read(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         while !self.stalled {
-            let indices = watched(
-                self.region.field,
-                &self.template,
-                &self.closes,
-                &self.outside,
-            );
-            match next_delimiter(&mut self.watches, indices, window, self.position)
-                .map_err(|error| self.limit(window, error.to_string()))?
+            let plan = self.template.plan();
+            let counting = plan.counting(self.region.field);
+            match next_delimiter(
+                &mut self.watches,
+                &plan.sought,
+                counting,
+                window,
+                self.position,
+            )
+            .map_err(|error| self.limit(window, error.to_string()))?
             {
-                Next::Delimiter { watch, captures } => self.pass(window, watch, captures, sink)?,
-                Next::None { hold } => {
-                    self.read_to(window, hold, sink)?;
-                    if window.complete {
-                        return self.close(window, sink);
+                Next::Delimiter { watch, captures } => {
+                    let start = captures.span.start;
+                    self.read_to(window, start, sink)?;
+                    match self.place_in_strings(window, start) {
+                        Place::Outside => self.pass(window, watch, captures, sink)?,
+                        Place::Inside(end) => self.read_to(window, end, sink)?,
+                        Place::NotArrived => return self.hold(window, start, sink),
                     }
-                    self.quiet = hold == window.end() && self.lookbehind == 0;
-                    return self.check_held(window);
                 }
+                Next::None { hold } if window.complete => {
+                    self.read_to(window, hold, sink)?;
+                    return self.close(window, sink);
+                }
+                Next::None { hold } => return self.hold(window, hold, sink),
             }
         }
         Ok(())
     }
 
-    /// Takes the text up to a delimiter, and the delimiter.
+    /// Takes the text up to `end`, and waits for more.
+    fn hold(&mut self, window: &Window<'_>, end: usize, sink: Sink<'_>) -> Result<(), ParseError> {
+        self.read_to(window, end, sink)?;
+        self.check_held(window)?;
+        self.hush = self.hush(window, end);
+        Ok(())
+    }
+
+    /// Where in the open region's strings the place is, if they count.
+    fn place_in_strings(&mut self, window: &Window<'_>, place: usize) -> Place {
+        let region = &mut self.region;
+        let Some((strings, field)) = region.strings.as_mut().zip(region.field) else {
+            return Place::Outside;
+        };
+        let dialect = self.template.fields()[field].content.string_delims();
+        strings.place(dialect.unwrap_or_default(), window, place)
+    }
+
+    /// For a region of the field that begins here: what reads its strings, if they count.
+    fn strings(&self, field: usize, start: usize) -> Option<JsonStrings> {
+        let content = &self.template.fields()[field].content;
+        let count = self.options.skip_json_strings && content.string_delims().is_some();
+        count.then(|| JsonStrings::new(start))
+    }
+
+    /// Takes a delimiter; the text up to it is read.
     fn pass(
         &mut self,
         window: &Window<'_>,
@@ -412,13 +456,12 @@ impl Machine {
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
         let Range { start, end } = captures.span;
-        self.read_to(window, start, sink)?;
         self.position = end;
+        let Sought { field, opens, .. } = self.template.plan().sought[watch];
         if self.options.keep_delimiters {
-            let Watch { field, side, .. } = self.watches[watch];
             self.passed.push(Passed {
                 field,
-                side,
+                side: if opens { Side::Open } else { Side::Close },
                 span: start..end,
             });
         }
@@ -433,29 +476,25 @@ impl Machine {
                 ..error
             });
         }
-        match self.watches[watch].side {
-            Side::Open => {
-                let groups = captured(window, captures);
-                let field = self.watches[watch].field;
-                let closed = self.close(window, sink);
-                self.region = Region {
-                    field: Some(field),
-                    opened: true,
-                    captures: groups,
-                    body: String::new(),
-                    start: end,
-                    end,
-                };
-                sink(Event::RegionOpen {
-                    field: Cow::Borrowed(&self.template.fields()[field].name),
-                });
-                closed
-            }
-            Side::Close => {
-                self.stalled = !self.region.opened && start == end;
-                self.close(window, sink)
-            }
+        if !opens {
+            self.stalled = !self.region.opened && start == end;
+            return self.close(window, sink);
         }
+        let groups = captured(window, captures);
+        let closed = self.close(window, sink);
+        self.region = Region {
+            field: Some(field),
+            opened: true,
+            captures: groups,
+            body: String::new(),
+            start: end,
+            end,
+            strings: self.strings(field, end),
+        };
+        sink(Event::RegionOpen {
+            field: Cow::Borrowed(&self.template.fields()[field].name),
+        });
+        closed
     }
 
     /// Gives the text up to `end` to the open region.
@@ -476,6 +515,7 @@ impl Machine {
                 self.region.opened = true;
                 self.region.start = self.position;
                 self.region.end = self.position;
+                self.region.strings = self.strings(index, self.position);
                 sink(Event::RegionOpen {
                     field: Cow::Borrowed(&field.name),
                 });
@@ -492,11 +532,15 @@ impl Machine {
             });
         }
         self.position = end;
+        self.place_in_strings(window, end);
         Ok(())
     }
 
     fn check_held(&self, window: &Window<'_>) -> Result<(), ParseError> {
-        let kept = self.position.saturating_sub(self.lookbehind).max(self.base);
+        let kept = self
+            .position
+            .saturating_sub(self.template.plan().lookbehind)
+            .max(self.base);
         if window.end() - kept > self.options.limits.held_bytes {
             return Err(ParseError {
                 hint: Some(
@@ -594,14 +638,13 @@ impl Machine {
                     &field.content,
                     field.transform.as_ref(),
                     field.transform_each,
-                    &region.captures,
+                    std::mem::take(&mut region.captures),
                 )
                 .map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
                 self.tools.coerce(value)
             }
         };
-        let place = &mut self.places[index];
-        let value = merge(&mut self.message, place, field, value).map_err(|message| {
+        let value = merge(&mut self.message, field, value).map_err(|message| {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
         })?;
@@ -612,30 +655,31 @@ impl Machine {
         Ok(())
     }
 
-    fn watched(&self) -> &[usize] {
-        watched(
-            self.region.field,
-            &self.template,
-            &self.closes,
-            &self.outside,
-        )
+    /// What text may follow without being looked at, up to `hold` being read.
+    fn hush(&self, window: &Window<'_>, hold: usize) -> Hush {
+        let plan = self.template.plan();
+        let field = self.region.field;
+        if field.is_some_and(|field| self.strings(field, hold).is_some()) {
+            return Hush::Not;
+        }
+        if hold == window.end() {
+            return if plan.lookbehind == 0 {
+                Hush::Passing
+            } else {
+                Hush::Not
+            };
+        }
+        let counting = plan.counting(self.region.field).iter();
+        let bytes =
+            counting.map(|&index| self.watches[index].waits_for(&plan.sought[index], window.end()));
+        bytes
+            .reduce(|all, bytes| Some(all?.union(&bytes?)))
+            .flatten()
+            .map_or(Hush::Not, Hush::Holding)
     }
 
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
-    }
-}
-
-/// The watches that count while a region of the field is open.
-fn watched<'w>(
-    field: Option<usize>,
-    template: &ResponseTemplate,
-    closes: &'w [Option<usize>],
-    outside: &'w [usize],
-) -> &'w [usize] {
-    match field {
-        Some(field) if template.implicit() != Some(field) => closes[field].as_slice(),
-        _ => outside,
     }
 }
 

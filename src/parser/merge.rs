@@ -12,18 +12,16 @@ use crate::value::{Map, Value};
 ///
 /// When the value cannot be joined, or what is there is no list.
 pub fn add_to_message(message: &mut Map, field: &Field, value: Value) -> Result<(), String> {
-    merge(message, &mut None, field, value).map(|_| ())
+    merge(message, field, value).map(|_| ())
 }
 
 /// Adds a region's value to what the message has of the field, and gives it back for the event.
 pub(super) fn merge<'m>(
     message: &'m mut Map,
-    place: &mut Option<usize>,
     field: &Field,
     value: Value,
 ) -> Result<Cow<'m, Value>, String> {
-    let index = place.or_else(|| message.get_index_of(&field.name));
-    *place = index;
+    let index = message.get_index_of(&field.name);
     if let Some(separator) = &field.join {
         let Value::String(text) = &value else {
             return Err(format!(
@@ -48,7 +46,7 @@ pub(super) fn merge<'m>(
     } else if field.repeats {
         let index = index.unwrap_or_else(|| {
             let empty = Value::Array(Vec::new());
-            message.insert_full(field.name.clone(), empty).0
+            message.insert_full(&field.name, empty).0
         });
         return match &mut message[index] {
             Value::Array(items) => {
@@ -66,7 +64,7 @@ pub(super) fn merge<'m>(
             message[index] = value;
             index
         }
-        None => message.insert_full(field.name.clone(), value).0,
+        None => message.insert_full(&field.name, value).0,
     };
     Ok(Cow::Borrowed(&message[index]))
 }

@@ -64,8 +64,8 @@ pub fn parse_response(
 ) -> Result<Map, ParseError> {
     let mut parser = ResponseParser::new(template, prefix, tools)?;
     parser.feed_with(response, &mut |_| ())?;
-    parser.machine.finalize(&mut |_| ())?;
-    Ok(parser.machine.into_message())
+    parser.finalize_with(&mut |_| ())?;
+    Ok(parser.into_message())
 }
 
 /// Parses a response as it arrives.
@@ -88,7 +88,8 @@ impl ResponseParser {
     ///
     /// # Errors
     ///
-    /// When the prefix itself completes a region that does not parse, or the anchor's pattern reaches a limit.
+    /// When the anchor's pattern reaches a limit. A region of the prefix that does not parse is the error of the next call,
+    /// after which the parse goes on.
     pub fn new(
         template: impl Into<Arc<ResponseTemplate>>,
         prefix: &str,
@@ -119,7 +120,7 @@ impl ResponseParser {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); with [`OnError::Keep`] a region that does not parse is no error.
+    /// As [`new`](Self::new).
     pub fn with_options(
         template: impl Into<Arc<ResponseTemplate>>,
         prefix: &str,
@@ -181,19 +182,23 @@ impl ResponseParser {
             .map(|(events, ())| (self.message().clone(), events))
     }
 
-    /// The same, handing each event to `sink`.
+    /// The same, handing each event to `sink`; the message is in [`message`](Self::message).
     ///
     /// # Errors
     ///
     /// As [`finalize`](Self::finalize).
-    pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<Map, ParseError> {
-        self.machine.finalize(sink)?;
-        Ok(self.message().clone())
+    pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ParseError> {
+        self.machine.finalize(sink)
     }
 
     /// The message parsed so far: defaults and closed regions.
     pub fn message(&self) -> &Map {
         self.machine.message()
+    }
+
+    /// The same, for who is done with the parser.
+    pub fn into_message(self) -> Map {
+        self.machine.into_message()
     }
 
     /// The regions that did not parse, in the order in which they ended, each with its field, its span, its raw text and what

@@ -25,6 +25,9 @@ pub struct Options {
     pub limits: Limits,
     /// What becomes of a region that does not parse.
     pub on_error: OnError,
+    /// Whether delimiters that begin inside a string of a `json` region do not count; see [`crate::content`]. In the
+    /// reference they close it.
+    pub skip_json_strings: bool,
     /// Whether to keep where each delimiter stands, for [`super::ResponseParser::take_delimiters`].
     pub keep_delimiters: bool,
 }

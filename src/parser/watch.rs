@@ -4,23 +4,16 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::snapshot::{Side, Waiting, Watched};
-use crate::pattern::{ByteSet, Captures, MatchError, Pattern, Progress, Search, Window};
-use crate::response_template::Field;
+use crate::pattern::{ByteSet, Captures, Cursor, MatchError, Progress, Window};
+use crate::response_template::{Field, Sought};
 
-/// One delimiter that is being looked for.
+/// The search for one delimiter.
 ///
 /// A watch survives the states in which nobody asks for it: what it has found past the current position stays found, so
 /// that text is scanned once for each delimiter however many regions there are.
 #[derive(Debug)]
 pub(super) struct Watch {
-    pub(super) side: Side,
-    pub(super) field: usize,
-    /// Where the field's name stands among the names in code point order, which settles ties.
-    rank: usize,
-    pattern: Pattern,
-    /// Whether a match waits for the text that follows it: see [`Watch::waits`].
-    patient: bool,
-    search: Search,
+    cursor: Cursor,
     state: State,
     /// How far the search has come, and how many bytes all searches went over.
     #[cfg(test)]
@@ -46,14 +39,9 @@ pub(super) enum Next {
 }
 
 impl Watch {
-    pub(super) fn new(side: Side, field: usize, rank: usize, pattern: &Pattern) -> Self {
+    pub(super) fn new(sought: &Sought) -> Self {
         Self {
-            side,
-            field,
-            rank,
-            pattern: pattern.clone(),
-            patient: pattern.as_literals().is_none_or(extend_each_other),
-            search: Search::new(pattern, 0),
+            cursor: Cursor::new(&sought.pattern, 0),
             state: State::Pending { hold: 0 },
             #[cfg(test)]
             work: (0, 0),
@@ -75,24 +63,28 @@ impl Watch {
         }
     }
 
-    /// Bytes before the current position that the delimiter may look at.
-    pub(super) fn lookbehind(&self) -> usize {
-        self.pattern.lookbehind()
-    }
-
-    /// The bytes that the delimiter can begin with; `None` where they are not known.
-    pub(super) fn first_bytes(&self) -> Option<ByteSet> {
-        self.pattern.first_bytes()
+    /// The bytes without which more text changes nothing of what is known of it, where the text at hand ends at `end`;
+    /// `None` where they are not known.
+    pub(super) fn waits_for(&self, sought: &Sought, end: usize) -> Option<ByteSet> {
+        match &self.state {
+            State::Pending { hold } => self.cursor.waits_for(&sought.pattern, *hold, end),
+            State::Found(captures) => (!waits(sought, captures, end)).then_some(ByteSet::EMPTY),
+        }
     }
 
     /// What is known of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
     /// what was passed over without asking it, says nothing.
-    pub(super) fn snapshot<'p>(&'p self, fields: &'p [Field], unread: Range<usize>) -> Watched<'p> {
+    pub(super) fn snapshot<'p>(
+        &self,
+        sought: &'p Sought,
+        fields: &'p [Field],
+        unread: Range<usize>,
+    ) -> Watched<'p> {
         Watched {
-            field: self.field,
-            name: &fields[self.field].name,
-            side: self.side,
-            pattern: &self.pattern,
+            field: sought.field,
+            name: &fields[sought.field].name,
+            side: side(sought),
+            pattern: &sought.pattern,
             waiting: match &self.state {
                 State::Pending { hold } if unread.contains(hold) => {
                     Waiting::UnderWay { from: *hold }
@@ -100,7 +92,7 @@ impl Watch {
                 State::Found(captures) if unread.contains(&captures.span.start) => {
                     Waiting::Matched {
                         span: captures.span.clone(),
-                        may_grow: self.waits(captures, unread.end),
+                        may_grow: waits(sought, captures, unread.end),
                     }
                 }
                 State::Pending { .. } | State::Found(_) => Waiting::Nothing,
@@ -108,19 +100,24 @@ impl Watch {
         }
     }
 
-    fn advance(&mut self, window: &Window<'_>, from: usize) -> Result<(), MatchError> {
+    fn advance(
+        &mut self,
+        sought: &Sought,
+        window: &Window<'_>,
+        from: usize,
+    ) -> Result<(), MatchError> {
         let stale = match &self.state {
             State::Pending { hold } => *hold < from,
             State::Found(captures) => captures.span.start < from,
         };
         if stale {
-            self.search.restart(from);
+            self.cursor.restart(&sought.pattern, from);
             self.state = State::Pending { hold: from };
             #[cfg(test)]
             (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
-            self.state = match self.search.go_on(window)? {
+            self.state = match self.cursor.go_on(&sought.pattern, window)? {
                 Progress::Found(captures) => State::Found(captures),
                 Progress::Pending { hold } => State::Pending { hold },
             };
@@ -139,22 +136,22 @@ impl Watch {
         let (before, total) = self.work;
         self.work = (reached, total + reached.saturating_sub(before));
     }
+}
 
-    /// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
-    /// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
-    /// holds makes each chunk's events the same.
-    fn waits(&self, captures: &Captures, end: usize) -> bool {
-        captures.span.end == end && (self.patient || captures.span.is_empty())
+/// Which of its field's delimiters it is.
+pub(super) fn side(sought: &Sought) -> Side {
+    if sought.opens {
+        Side::Open
+    } else {
+        Side::Close
     }
 }
 
-/// Whether one literal begins another.
-fn extend_each_other(literals: &[String]) -> bool {
-    literals.iter().any(|long| {
-        literals
-            .iter()
-            .any(|short| long != short && long.starts_with(short.as_str()))
-    })
+/// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
+/// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
+/// holds makes each chunk's events the same.
+fn waits(sought: &Sought, captures: &Captures, end: usize) -> bool {
+    captures.span.end == end && (sought.patient || captures.span.is_empty())
 }
 
 /// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
@@ -162,6 +159,7 @@ fn extend_each_other(literals: &[String]) -> bool {
 /// complete text, where nothing is left to open or close, does not count, nor does it there.
 pub(super) fn next_delimiter(
     watches: &mut [Watch],
+    sought: &[Sought],
     indices: &[usize],
     window: &Window<'_>,
     from: usize,
@@ -170,10 +168,10 @@ pub(super) fn next_delimiter(
     let mut hold = end;
     for &index in indices {
         let watch = &mut watches[index];
-        watch.advance(window, from)?;
+        watch.advance(&sought[index], window, from)?;
         match &watch.state {
             State::Pending { hold: pending } => hold = hold.min(*pending),
-            State::Found(captures) if !window.complete && watch.waits(captures, end) => {
+            State::Found(captures) if !window.complete && waits(&sought[index], captures, end) => {
                 hold = hold.min(captures.span.start);
             }
             State::Found(_) => {}
@@ -187,13 +185,13 @@ pub(super) fn next_delimiter(
             _ => None,
         })
         .min_by_key(|(index, captures)| {
-            let watch = &watches[*index];
+            let sought = &sought[*index];
             let span = &captures.span;
             (
                 span.start,
                 Reverse(span.end - span.start),
-                watch.side,
-                watch.rank,
+                !sought.opens,
+                sought.rank,
             )
         });
     let Some((watch, _)) = best else {
@@ -206,17 +204,19 @@ pub(super) fn next_delimiter(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Pattern;
 
     const CALLS: usize = 20_000;
 
     /// Passes over all delimiters of `text`, one of `opens` and then the last of the watches, the close, in turn; says
     /// how many there were, and how many bytes the searches went over.
     fn pass_all(opens: &[&str], close: &str, text: &str) -> (usize, usize) {
-        let watch = |side, source: &&str| {
-            Watch::new(side, 0, 0, &Pattern::regex(source).expect("a pattern"))
+        let seek = |opens, source: &&str| {
+            Sought::new(0, opens, 0, &Pattern::regex(source).expect("a pattern"))
         };
-        let mut watches: Vec<Watch> = opens.iter().map(|open| watch(Side::Open, open)).collect();
-        watches.push(watch(Side::Close, &close));
+        let mut sought: Vec<Sought> = opens.iter().map(|open| seek(true, open)).collect();
+        sought.push(seek(false, &close));
+        let mut watches: Vec<Watch> = sought.iter().map(Watch::new).collect();
         let indices: Vec<usize> = (0..watches.len()).collect();
         let (outside, inside) = indices.split_at(opens.len());
         let window = Window {
@@ -227,7 +227,7 @@ mod tests {
         let (mut from, mut passed) = (0, 0);
         loop {
             let indices = if passed % 2 == 0 { outside } else { inside };
-            match next_delimiter(&mut watches, indices, &window, from).expect("no limit") {
+            match next_delimiter(&mut watches, &sought, indices, &window, from).expect("no limit") {
                 Next::Delimiter { captures, .. } => {
                     (from, passed) = (captures.span.end, passed + 1)
                 }

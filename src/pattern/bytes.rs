@@ -13,6 +13,12 @@ pub(crate) struct ByteSet {
 const SHORT: usize = 16;
 
 impl ByteSet {
+    pub(crate) const EMPTY: Self = Self {
+        bits: [0; 4],
+        few: [0; 3],
+        len: 0,
+    };
+
     pub(crate) fn add(&mut self, byte: u8) {
         if !self.contains(byte) {
             self.bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
@@ -29,9 +35,12 @@ impl ByteSet {
 
     pub(crate) fn union(&self, other: &Self) -> Self {
         let mut both = *self;
-        (0..=255)
-            .filter(|byte| other.contains(*byte))
-            .for_each(|byte| both.add(byte));
+        match other.few.get(..other.len) {
+            Some(few) => few.iter().for_each(|byte| both.add(*byte)),
+            None => (0..=255)
+                .filter(|byte| other.contains(*byte))
+                .for_each(|byte| both.add(byte)),
+        }
         both
     }
 
@@ -48,6 +57,12 @@ impl ByteSet {
             }
         }
         text.iter().position(|byte| self.contains(*byte))
+    }
+}
+
+impl From<u8> for ByteSet {
+    fn from(byte: u8) -> Self {
+        std::iter::once(byte).collect()
     }
 }
 

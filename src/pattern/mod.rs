@@ -48,12 +48,15 @@ pub use search::{Captures, Progress, Search};
 pub use text::Window;
 
 pub(crate) use bytes::ByteSet;
+pub(crate) use search::Cursor;
 
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
 use sequence::Sequence;
 use syntax::ast::Node;
+
+use crate::value::Key;
 
 /// A compiled pattern. Cloning it is cheap.
 #[derive(Debug, Clone)]
@@ -66,6 +69,8 @@ struct Inner {
     /// Names and numbers of the named groups.
     groups: Vec<(String, usize)>,
     names: Vec<String>,
+    /// The same as captures have them.
+    keys: Vec<Key>,
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
@@ -126,7 +131,7 @@ impl Pattern {
                 }
             },
         };
-        let names = parsed.names.iter().map(|(name, _)| name.clone()).collect();
+        let names: Vec<String> = parsed.names.iter().map(|(name, _)| name.clone()).collect();
         let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
@@ -139,6 +144,7 @@ impl Pattern {
             },
             sequence,
             groups: parsed.names,
+            keys: names.iter().map(Key::from).collect(),
             names,
             strategy,
         })))
@@ -176,6 +182,7 @@ impl Pattern {
             literals: Some(literals.to_vec()),
             groups: Vec::new(),
             names: Vec::new(),
+            keys: Vec::new(),
             first: Some(compiled.first_bytes()),
             strategy: Strategy::Literal(compiled),
             sequence: match literals {
@@ -284,6 +291,10 @@ impl Pattern {
         self.0.first
     }
 
+    fn keys(&self) -> &[Key] {
+        &self.0.keys
+    }
+
     pub(crate) fn sequence(&self) -> Option<&Sequence> {
         self.0.sequence.as_ref()
     }
@@ -296,11 +307,12 @@ impl Pattern {
     fn named(
         &self,
         group: impl Fn(usize) -> Option<Range<usize>>,
-    ) -> Vec<(String, Option<Range<usize>>)> {
+    ) -> Vec<(Key, Option<Range<usize>>)> {
         self.0
             .groups
             .iter()
-            .map(|(name, number)| (name.clone(), group(*number)))
+            .zip(&self.0.keys)
+            .map(|((_, number), name)| (name.clone(), group(*number)))
             .collect()
     }
 }

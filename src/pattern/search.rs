@@ -8,7 +8,8 @@ use super::error::MatchError;
 use super::literal::{self, Scan};
 use super::sequence;
 use super::text::Window;
-use super::{Pattern, Strategy};
+use super::{ByteSet, Pattern, Strategy};
+use crate::value::Key;
 
 /// A match: where it is, and what its named groups matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Captures {
     /// Byte offsets into the complete text.
     pub span: Range<usize>,
     /// Every named group of the pattern, in the order of [`Pattern::group_names`]; `None` for one that took no part.
-    pub groups: Vec<(String, Option<Range<usize>>)>,
+    pub groups: Vec<(Key, Option<Range<usize>>)>,
 }
 
 impl Captures {
@@ -60,10 +61,16 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub struct Search {
     pattern: Pattern,
+    cursor: Cursor,
+    answer: Option<Progress>,
+}
+
+/// The state of a search, for who keeps the pattern elsewhere and hands it to every call.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor {
     /// A position at which a match must not end.
     no_end_at: Option<usize>,
     state: State,
-    answer: Option<Progress>,
 }
 
 #[derive(Debug, Clone)]
@@ -74,9 +81,9 @@ enum State {
         /// Up to where the text has been read.
         read: usize,
     },
-    Automaton(Simulation),
+    Automaton(Box<Simulation>),
     Backtracking {
-        machine: Machine,
+        machine: Box<Machine>,
         /// The start that is being tried, or is to be tried next.
         start: usize,
         /// Whether the try is under way.
@@ -93,25 +100,10 @@ impl Search {
 
     /// With `advance`, an empty match at `from` itself does not count.
     pub(super) fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
-        let state = match pattern.sequence() {
-            Some(sequence) if !advance => State::Sequence(sequence::Progress::new(sequence, from)),
-            _ => State::of_engine(pattern, from),
-        };
         Self {
             pattern: pattern.clone(),
-            no_end_at: advance.then_some(from),
-            state,
+            cursor: Cursor::new_past(pattern, from, advance),
             answer: None,
-        }
-    }
-
-    /// Begins again at another place, as [`new`](Self::new) does, and keeps what memory it has.
-    pub(crate) fn restart(&mut self, from: usize) {
-        self.answer = None;
-        if let (State::Sequence(progress), None) = (&mut self.state, self.no_end_at) {
-            progress.restart(from);
-        } else {
-            *self = Self::new(&self.pattern, from);
         }
     }
 
@@ -132,35 +124,64 @@ impl Search {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
         }
-        let progress = self.go_on(window)?;
+        let progress = self.cursor.go_on(&self.pattern, window)?;
         if window.complete || matches!(progress, Progress::Found(_)) {
             self.answer = Some(progress.clone());
         }
         Ok(progress)
     }
+}
 
-    /// What [`advance`](Self::advance) does, for who does not ask again for a match that was found.
-    pub(crate) fn go_on(&mut self, window: &Window<'_>) -> Result<Progress, MatchError> {
-        if let (State::Sequence(progress), Some(sequence)) =
-            (&mut self.state, self.pattern.sequence())
-        {
+impl Cursor {
+    /// As [`Search::new`].
+    pub(crate) fn new(pattern: &Pattern, from: usize) -> Self {
+        Self::new_past(pattern, from, false)
+    }
+
+    fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
+        let state = match pattern.sequence() {
+            Some(sequence) if !advance => State::Sequence(sequence::Progress::new(sequence, from)),
+            _ => State::of_engine(pattern, from),
+        };
+        Self {
+            no_end_at: advance.then_some(from),
+            state,
+        }
+    }
+
+    /// Begins again at another place, as [`new`](Self::new) does, and keeps what memory it has.
+    pub(crate) fn restart(&mut self, pattern: &Pattern, from: usize) {
+        if let (State::Sequence(progress), None) = (&mut self.state, self.no_end_at) {
+            progress.restart(from);
+        } else {
+            *self = Self::new(pattern, from);
+        }
+    }
+
+    /// What [`Search::advance`] does, for who does not ask again for a match that was found.
+    pub(crate) fn go_on(
+        &mut self,
+        pattern: &Pattern,
+        window: &Window<'_>,
+    ) -> Result<Progress, MatchError> {
+        if let (State::Sequence(progress), Some(sequence)) = (&mut self.state, pattern.sequence()) {
             match progress.scan(sequence, window) {
                 sequence::Scanned::Hold(hold) => {
                     return Ok(Progress::Pending { hold });
                 }
                 sequence::Scanned::Found(span) => {
-                    let names = self.pattern.group_names().iter().enumerate();
+                    let names = pattern.keys().iter().enumerate();
                     let groups = names
                         .map(|(group, name)| (name.clone(), Some(progress.group(group))))
                         .collect();
                     return Ok(Progress::Found(Captures { span, groups }));
                 }
                 sequence::Scanned::Leave(from) => {
-                    self.state = State::of_engine(&self.pattern, from);
+                    self.state = State::of_engine(pattern, from);
                 }
             }
         }
-        let progress = match (self.pattern.strategy(), &mut self.state) {
+        let progress = match (pattern.strategy(), &mut self.state) {
             (Strategy::Literal(literals), State::Literal { scan, read }) => {
                 let text = &window.text.as_bytes()[*read - window.start..];
                 let scanned = literals.scan(scan, text, *read, window.complete);
@@ -176,12 +197,12 @@ impl Search {
             (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
                 match simulation.scan(automaton, window, self.no_end_at)? {
                     automaton::Scanned::Found(span) => {
-                        let groups = if self.pattern.group_names().is_empty() {
+                        let groups = if pattern.keys().is_empty() {
                             Vec::new()
                         } else {
                             automaton::groups(automaton, window, &span, self.no_end_at)
                         };
-                        let names = self.pattern.group_names().iter().cloned();
+                        let names = pattern.keys().iter().cloned();
                         Progress::Found(Captures {
                             span,
                             groups: names.zip(groups).collect(),
@@ -200,7 +221,7 @@ impl Search {
             ) => match backtrack(program, machine, start, under_way, window, self.no_end_at)? {
                 Some(span) => Progress::Found(Captures {
                     span,
-                    groups: self.pattern.named(|number| machine.group(number)),
+                    groups: pattern.named(|number| machine.group(number)),
                 }),
                 None if window.complete => Progress::Pending { hold: window.end() },
                 None => Progress::Pending { hold: *start },
@@ -208,6 +229,16 @@ impl Search {
             _ => unreachable!("the state was made for the pattern's strategy"),
         };
         Ok(progress)
+    }
+
+    /// The bytes without which more text changes nothing of an answer that was `hold`, where the text at hand ends at `end`;
+    /// `None` where they are not known.
+    pub(crate) fn waits_for(&self, pattern: &Pattern, hold: usize, end: usize) -> Option<ByteSet> {
+        match (&self.state, pattern.sequence()) {
+            _ if hold == end => pattern.first_bytes(),
+            (State::Sequence(progress), Some(sequence)) => progress.waits_for(sequence),
+            _ => None,
+        }
     }
 }
 
@@ -219,9 +250,11 @@ impl State {
                 scan: Scan::default(),
                 read: from,
             },
-            Strategy::Automaton(automaton) => Self::Automaton(Simulation::new(automaton, from)),
+            Strategy::Automaton(automaton) => {
+                Self::Automaton(Box::new(Simulation::new(automaton, from)))
+            }
             Strategy::Backtracking(_) => Self::Backtracking {
-                machine: Machine::new(from),
+                machine: Box::new(Machine::new(from)),
                 start: from,
                 under_way: false,
             },
@@ -316,7 +349,7 @@ mod tests {
                     .collect();
                 let mut steps = Search::new(&pattern, 0);
                 let mut engine = Search::new(&pattern, 0);
-                engine.state = State::of_engine(&pattern, 0);
+                engine.cursor.state = State::of_engine(&pattern, 0);
                 let mut end = 0;
                 while end <= text.len() {
                     let window = Window {

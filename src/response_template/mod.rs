@@ -9,11 +9,13 @@ mod delimiter;
 mod document;
 mod findings;
 pub(crate) mod nearest;
+mod plan;
 mod validate;
 
 use std::fmt;
 
 pub use document::{Delimiter, Document, FieldDocument};
+pub(crate) use plan::{Plan, Sought};
 
 use crate::content::{Content, Transform};
 use crate::diagnostic::Diagnostic;
@@ -37,6 +39,7 @@ pub struct ResponseTemplate {
     fields: Vec<Field>,
     implicit: Option<usize>,
     anchor: Pattern,
+    plan: Plan,
 }
 
 /// One field of a response template, compiled.
@@ -113,6 +116,11 @@ impl ResponseTemplate {
     /// What marks the start of the model's turn in a prefix.
     pub fn anchor(&self) -> &Pattern {
         &self.anchor
+    }
+
+    /// The delimiters as a parser looks for them.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// The part of a prefix that belongs to the response: what follows the last match of the anchor, or all of it when

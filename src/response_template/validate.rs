@@ -9,7 +9,7 @@ use crate::value::{Integer, Map, Path, Value};
 use super::delimiter::pattern;
 use super::findings::{Findings, Source};
 use super::nearest::nearest;
-use super::{Field, Invalid, ResponseTemplate};
+use super::{Field, Invalid, Plan, ResponseTemplate};
 
 const TOP_KEYS: [&str; 5] = [
     "version",
@@ -100,6 +100,7 @@ fn template(
     let implicit = implicit(members, root, findings);
     Some(ResponseTemplate {
         defaults,
+        plan: Plan::new(&fields, implicit),
         fields,
         implicit,
         anchor: anchor?,

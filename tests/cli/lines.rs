@@ -53,6 +53,15 @@ fn a_line_can_bring_everything() {
 }
 
 #[test]
+fn strings_of_json_are_skipped_when_asked_for() {
+    let line = r#"{"response": "<call>{\"name\": \"</call>\"}</call>", "skip_json_strings": true}"#;
+    assert_snapshot!(answer(line), @r#"
+    exit 0
+    {"message": {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "</call>"}}]}}
+    "#);
+}
+
+#[test]
 fn a_message_can_be_had_before_the_end() {
     let line = r#"{"chunks": ["<think>a</think>b"], "finalize": false, "events": true}"#;
     assert_snapshot!(answer(line), @r#"
@@ -133,7 +142,7 @@ fn a_bad_line_is_answered_and_stops_nothing() {
     {"id": 6, "error": {"kind": "input", "message": "tools must be a list, not an object"}}
     {"id": 7, "error": {"kind": "template", "message": "$: a response template needs start_anchor or start_anchor_pattern\n$.fields.a.opne: a field has no key \"opne\""}}
     {"id": 8, "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [7, 8], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}, "message": {"role": "assistant", "content": "b"}, "initial_events": [], "events": [[{"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "a", "dirty": false}, {"type": "region_close", "field": "content", "value": "a"}, {"type": "region_open", "field": "tool_calls"}, {"type": "region_chunk", "field": "tool_calls", "text": "[", "dirty": true}, {"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}]], "final_events": [{"type": "region_close", "field": "content", "value": "b"}]}
-    {"id": 9, "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}, "message": {"role": "assistant"}}
+    {"id": 9, "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}, "message": {"role": "assistant", "content": "a"}}
     {"message": {"role": "assistant", "content": "last"}}
     --- stderr
     "#);

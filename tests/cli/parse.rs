@@ -460,7 +460,8 @@ fn a_prefix_with_a_broken_region_is_an_error() {
         "hint": "where such a region may be plain text, content_args.allow_non_json takes it"
       },
       "message": {
-        "role": "assistant"
+        "role": "assistant",
+        "content": "Hi"
       }
     }
     --- stderr
@@ -474,8 +475,33 @@ fn a_prefix_with_a_broken_region_is_an_error() {
     let run = bench.run_all(&with_events, "Hi");
     assert_eq!(run.status, 1);
     assert_snapshot!(run.stdout, @r#"
+    {"type": "region_open", "field": "tool_calls"}
+    {"type": "region_chunk", "field": "tool_calls", "text": "[", "dirty": true}
     {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a value", "field": "tool_calls", "span": [0, 0], "raw": "[", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}}
-    {"type": "partial_message", "message": {"role": "assistant"}}
+    {"type": "region_open", "field": "content"}
+    {"type": "region_chunk", "field": "content", "text": "Hi", "dirty": false}
+    {"type": "region_close", "field": "content", "value": "Hi"}
+    {"type": "partial_message", "message": {"role": "assistant", "content": "Hi"}}
+    "#);
+}
+
+#[test]
+fn a_close_inside_a_json_string_need_not_count() {
+    let response = r#"<call>{"name": "</call>"}</call>"#;
+    let bench = Bench::new();
+    assert_eq!(bench.run_with("parse template.json", response).status, 1);
+    assert_snapshot!(bench.run_with("parse template.json --skip-json-strings", response).done(), @r#"
+    {
+      "role": "assistant",
+      "tool_calls": [
+        {
+          "type": "function",
+          "function": {
+            "name": "</call>"
+          }
+        }
+      ]
+    }
     "#);
 }
 

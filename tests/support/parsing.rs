@@ -49,6 +49,17 @@ pub fn parse(
             return outcome;
         }
     };
+    // What is wrong in the prefix is what the first call says.
+    if !prefix.is_empty()
+        && let Err(error) = parser.feed("")
+    {
+        outcome.result = Err(Failure {
+            stage: "prefix",
+            error,
+            output: None,
+        });
+        return outcome;
+    }
     outcome.initial = join_chunks(parser.initial_events().iter().cloned());
     let failed = |stage, error, parser: &ResponseParser| Failure {
         stage,

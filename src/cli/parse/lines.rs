@@ -84,6 +84,7 @@ struct Request {
     tools: Vec<Value>,
     finalize: bool,
     events: bool,
+    options: Options,
 }
 
 impl Request {
@@ -117,16 +118,15 @@ impl Request {
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
             finalize: wire::take_bool(&mut members, "finalize", true)?,
             events: wire::take_bool(&mut members, "events", false)?,
+            options: Options {
+                skip_json_strings: wire::take_bool(&mut members, "skip_json_strings", false)?,
+                ..Options::default()
+            },
         })
     }
 
     fn answer(&self, out: &mut Map) {
-        let begun = Session::begin(
-            &self.template,
-            &self.prefix,
-            &self.tools,
-            Options::default(),
-        );
+        let begun = Session::begin(&self.template, &self.prefix, &self.tools, self.options);
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {

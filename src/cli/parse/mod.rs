@@ -38,7 +38,7 @@ const RAW: usize = 200;
 /// of the text that is parsed, whose first prefix_bytes are the prefix's.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
+/// skip_json_strings?, id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,8 +69,12 @@ pub(crate) struct Args {
     #[arg(long, requires = "events")]
     state: bool,
 
+    /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
+    #[arg(long)]
+    skip_json_strings: bool,
+
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "skip_json_strings"])]
     jsonl: bool,
 }
 
@@ -106,6 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let name = input::name(response);
     let options = Options {
         keep_delimiters: args.state,
+        skip_json_strings: args.skip_json_strings,
         ..Options::default()
     };
     match Session::begin(&template, &prefix, &tools, options) {
@@ -150,14 +155,19 @@ fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
 
 /// Parses a response that is there.
 fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
+    // What is wrong in the prefix is what the first call says.
+    session.feed("", &mut |_| ());
+    let mut errors = session.take_errors();
+    show(&errors, "the prefix", None, usize::MAX);
     session.feed(text, &mut |_| ());
     let ended = session.finish(&mut |_| ());
     show(&ended.errors, name, Some(text), text.len());
-    if ended.errors.is_empty() {
+    errors.extend(ended.errors);
+    if errors.is_empty() {
         output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
         return Ok(Status::Done);
     }
-    output::print_json(&wire::pretty(&partial(&ended.errors, ended.message)))?;
+    output::print_json(&wire::pretty(&partial(&errors, ended.message)))?;
     Ok(Status::Found)
 }
 
@@ -181,13 +191,17 @@ fn follow(
     for event in session.initial_events() {
         out.write_all(wire::line(event.to_map()).as_bytes())?;
     }
+    let mut broken = 0;
+    let mut result = Ok(());
+    session.feed("", &mut |step| write_step(&mut out, step, &mut result));
+    result?;
+    tell(&mut session, "the prefix", &mut broken);
     write_state(&mut session, states, &mut out)?;
     out.flush()?;
     let mut decoder = Utf8Decoder::default();
     // The bytes that the decoder has not returned yet: a character's beginning.
     let mut waiting: Vec<u8> = Vec::new();
     let mut decoded = 0;
-    let mut broken = 0;
     let mut buffer = vec![0; PIECE];
     loop {
         let piece = input::read_piece(reading, &mut buffer)

@@ -94,7 +94,7 @@ impl Session {
                 .parser
                 .finalize_with(&mut |event| sink(Step::Event(event)));
             match done {
-                Ok(_) => return,
+                Ok(()) => return,
                 Err(error) => self.note(error, sink),
             }
         }
@@ -103,7 +103,7 @@ impl Session {
     /// Ends the parse where it is, the response not being over.
     pub(super) fn stop(self) -> Ended {
         Ended {
-            message: self.parser.message().clone(),
+            message: self.parser.into_message(),
             errors: self.errors,
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use super::build::{Pad, Sequence, Step};
+use crate::pattern::bytes::ByteSet;
 use crate::pattern::text::{CharSet, Window};
 
 /// What is known after the text at hand was read.
@@ -87,6 +88,16 @@ impl Progress {
     pub(crate) fn group(&self, number: usize) -> Range<usize> {
         let (start, end) = self.groups[number];
         start..end
+    }
+
+    /// The bytes without which the try under way goes on as it is, after it was held; `None` where they are not known.
+    pub(crate) fn waits_for(&self, sequence: &Sequence) -> Option<ByteSet> {
+        match sequence.steps.get(self.attempt?.step)? {
+            Step::Until { literal, .. } | Step::Ahead(literal) => {
+                literal.needle().last().copied().map(ByteSet::from)
+            }
+            _ => None,
+        }
     }
 
     /// Goes on with what has arrived.
