@@ -19,6 +19,7 @@ mod problem;
 mod progress;
 mod project;
 mod render;
+mod replace;
 mod report;
 mod schema;
 mod source;
