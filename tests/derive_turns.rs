@@ -139,6 +139,63 @@ fn a_header_that_only_the_answered_conversation_has() {
     assert!(derivation.cases.iter().any(|case| with_header(&case)));
 }
 
+/// Content and calls have wrappers of their own, which stand there without content too, and what wraps the reasoning begins as
+/// they do.
+#[test]
+fn every_part_in_a_wrapper_that_begins_alike() {
+    let wrap = |part: &str, body: &str| format!("<in>{part}<sep>{body}<out>{part}<sep>");
+    let assistant = format!(
+        "{{% if thinking | default(true) %}}{}{{% endif %}}{}{{% if m.tool_calls %}}{}{{% endif %}}<out>turn<sep>",
+        wrap("think", "{{ m.reasoning_content }}"),
+        wrap("say", "{{ m.content }}"),
+        wrap(
+            "tools",
+            "{% for c in m.tool_calls %}<in>call {{ c.function.name }}<sep>{% for k, v in c.function.arguments.items() %}<in>{{ k }} {{ 'string' if v is string else 'null' if v is none else 'other' }}<sep>{{ v if v is string else v | tojson }}<out>{{ k }}<sep>{% endfor %}<out>call<sep>{% endfor %}"
+        ),
+    );
+    let prompt = "<bot><in>{{ 'think' if thinking | default(true) else 'say' }}<sep>";
+    let derivation = turns(&assistant, prompt);
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(
+        (
+            report.reasoning.open.as_str(),
+            report.reasoning.close.as_str()
+        ),
+        ("<in>think<sep>", "<out>think<sep>")
+    );
+    assert_eq!(report.content.open, "<in>say<sep>");
+    assert_eq!(report.tools.section_open, "<in>tools<sep>");
+}
+
+/// An answer without reasoning begins with the end of one, which the prompt leaves to the model.
+#[test]
+fn reasoning_that_is_closed_without_being_opened() {
+    let derivation = turns(
+        "{% if m.reasoning_content %}<r>{{ m.reasoning_content }}{% endif %}</r>{{ m.content }}",
+        "<bot>{{ '<r>' if thinking }}",
+    );
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    let model_closes = derivation
+        .cases
+        .iter()
+        .any(|case| case.prefix.ends_with("<bot>") && case.response.starts_with("</r>"));
+    assert!(model_closes, "no such response was tried");
+}
+
+#[test]
+fn arguments_that_are_left_out_where_they_are_null() {
+    let derivation = turns(
+        "{{ m.content }}{% for c in m.tool_calls %}<call {{ c.function.name }}>{% for k, v in c.function.arguments.items() if v is not none %}<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{% endfor %}</call>{% endfor %}",
+        "<bot>",
+    );
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert!(findings(&derivation).contains(&"not-rendered"));
+}
+
 /// The prompt stands at the end of every conversation, and what it writes into the turn is not what an answer begins with.
 #[test]
 fn a_prompt_that_nobody_asked_for() {

@@ -8,7 +8,7 @@ use super::lab::{Context, Lab};
 use super::limit::Limit;
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
-use super::tool_calls::{self, ToolCalls};
+use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
 use crate::value::{Map, Value};
 
@@ -65,7 +65,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     ]);
     let settings = lab.settings(&user, &[plain.clone(), reasoned]);
     let mut evidence = Vec::new();
-    let mut findings = Vec::new();
+    let mut findings = lab.wants.findings();
 
     let (literal, found) = anchor::read(
         lab,
@@ -106,13 +106,23 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
             anchor.literals.push(literal);
             evidence.push(found);
         }
+        let markers = (reasoning.open.as_str(), reasoning.close.as_str());
+        if let Some(found) = anchor::closing_first(lab, &user, &anchor, &settings, markers) {
+            anchor.in_response = Some(found.marker.clone());
+            evidence.push(found);
+        }
     }
 
     let (mut content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 
-    let known = (reasoning.as_ref(), dialect.reasoning_key.as_deref());
-    let calls = tool_calls::read(lab, &tooled, &anchor, known, turn_end.marker());
+    let said = Said {
+        reasoning: reasoning.as_ref(),
+        reasoning_key: dialect.reasoning_key.as_deref(),
+        content: &content,
+        end: turn_end.marker(),
+    };
+    let calls = tool_calls::read(lab, &tooled, &anchor, said);
     evidence.extend(calls.evidence);
     findings.extend(calls.obstacle.map(|finding| *finding));
     let limits = calls

@@ -96,11 +96,18 @@ pub(super) fn read(
             if adds_nothing {
                 continue;
             }
-            let shared = text::snap_back(&turn.prompt, turn.shared()).max(begin);
-            let found = &turn.prompt[begin..shared];
+            let shared = text::snap_back(&turn.prompt, turn.shared());
+            // Where the answer stands before what the prompt ends with, that prompt says nothing of where it begins.
+            if shared < begin && header.is_some() {
+                continue;
+            }
+            let found = &turn.prompt[begin..shared.max(begin)];
             before.get_or_insert_with(|| text::last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
-                Some(before) => before[..text::common_prefix(&before, found)].to_owned(),
+                Some(before) => {
+                    let cut = text::common_prefix(&before, found);
+                    before[..text::before_header(&before, found, cut)].to_owned()
+                }
                 None => found.to_owned(),
             });
             evidence.get_or_insert_with(|| Evidence {
@@ -205,6 +212,29 @@ pub(super) fn with_closed_reasoning(
     found
 }
 
+/// The end of a reasoning that nothing opened, where an answer without reasoning begins with it and the prompt lacks it.
+pub(super) fn closing_first(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    (open, close): (&str, &str),
+) -> Option<Evidence> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    settings.iter().find_map(|kwargs| {
+        let turn = lab.turn(&context.under(kwargs), &answer).ok()?;
+        let rest = turn.full.strip_prefix(&turn.prompt)?;
+        let opened = anchor.after_last(&turn.prompt)?.contains(open);
+        (!opened && rest.trim_start().starts_with(close)).then(|| Evidence {
+            question: "reasoning close",
+            marker: close.to_owned(),
+            reading: "an answer without reasoning begins with the end of one".to_owned(),
+            left: Sample::new("the prompt", turn.prompt.as_str()),
+            right: Sample::new("answered", turn.full.as_str()),
+        })
+    })
+}
+
 /// Where there is no generation prompt, the last marker between what was said and the answer begins the turn; where that is
 /// a `known` one, which the prompt then lacks, the marker before it.
 fn read_gap(
@@ -233,6 +263,12 @@ fn read_gap(
         .find_map(|literal| gap.strip_suffix(literal.as_str()))
         .unwrap_or(gap);
     let marker = text::last_token(gap);
+    // White space that the prompt lacks belongs to the turn.
+    let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
+        marker.trim_end()
+    } else {
+        marker
+    };
     (!marker.trim().is_empty()).then(|| {
         let evidence = Evidence {
             question: "anchor",

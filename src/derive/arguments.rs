@@ -181,13 +181,10 @@ impl ArgumentTag {
 
     /// Adds what stands around a value of another type than text, the one argument of a call that goes on with `rest`.
     pub(super) fn learn(&mut self, said: &str, key: &str, value: &str, rest: &str) {
-        let Some((between, after)) = self
+        let around = self
             .after_key(said, key)
-            .and_then(|said| said.split_once(value))
-        else {
-            return;
-        };
-        let Some(close) = after.strip_suffix(rest) else {
+            .and_then(|said| said.strip_suffix(rest)?.rsplit_once(value));
+        let Some((between, close)) = around else {
             return;
         };
         let found = Around {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
+use super::wants::Wants;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
 };
@@ -32,6 +33,8 @@ pub(super) struct Lab<'a> {
     clock: Option<Clock>,
     /// What is left of [`MAX_STEPS`].
     steps: Cell<u64>,
+    /// What the template wants of every input.
+    pub(super) wants: Wants,
     /// The prompts that nobody asked for, by the kwargs under which they were looked for.
     unasked: RefCell<Vec<(Map, Option<String>)>>,
     /// How often was rendered, and what that took.
@@ -111,7 +114,7 @@ impl Context {
 }
 
 impl<'a> Lab<'a> {
-    /// Finds out with which tools the template renders at all.
+    /// Finds out what the template wants, and with which tools it renders at all.
     ///
     /// # Errors
     ///
@@ -124,12 +127,14 @@ impl<'a> Lab<'a> {
             source,
             clock,
             steps: Cell::new(MAX_STEPS),
+            wants: Wants::default(),
             unasked: RefCell::default(),
             rendered: Cell::default(),
             recent: RefCell::default(),
             without_tools: true,
             with_tools: true,
         };
+        lab.wants = Wants::of(&lab);
         let bare = lab.prompt(&lab.user(false));
         let tooled = lab.prompt(&lab.user(true));
         lab.without_tools = bare.is_ok();
@@ -138,6 +143,16 @@ impl<'a> Lab<'a> {
             (Err(error), Err(_)) => Err(error),
             _ => Ok(lab),
         }
+    }
+
+    /// The same without making parts of contents, for whoever tries their forms.
+    #[must_use]
+    pub(super) fn with_contents_as_they_are(mut self) -> Self {
+        self.wants.parts = false;
+        // What was rendered before was rendered with parts.
+        self.unasked = RefCell::default();
+        self.recent = RefCell::default();
+        self
     }
 
     /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
@@ -329,14 +344,23 @@ impl<'a> Lab<'a> {
     }
 
     fn input(&self, context: &Context, add_generation_prompt: bool) -> RenderInput {
-        RenderInput {
+        self.input_wanting(&self.wants, context, add_generation_prompt)
+    }
+
+    fn input_wanting(
+        &self,
+        wants: &Wants,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> RenderInput {
+        wants.meet(RenderInput {
             messages: context.history.clone(),
             tools: context.tools.clone(),
             documents: None,
             add_generation_prompt,
             kwargs: context.kwargs.clone(),
             clock: self.clock,
-        }
+        })
     }
 
     fn render(
@@ -367,6 +391,19 @@ impl<'a> Lab<'a> {
             rendered: rendered.clone(),
         });
         rendered
+    }
+
+    /// Renders as if the template wanted something else.
+    pub(super) fn render_wanting(
+        &self,
+        wants: &Wants,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        let input = self.input_wanting(wants, context, add_generation_prompt);
+        self.spend(context, |template, steps| {
+            template.render_within(&input, steps)
+        })
     }
 
     /// Renders with the template that the context asks for, on the account of all steps.

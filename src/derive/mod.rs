@@ -4,7 +4,8 @@
 //! without reasoning, tools, one call and two, other settings of its kwargs), and what the renders have in common and
 //! where they differ tells how the model's turn is written. In the order in which it happens:
 //!
-//! - `probe` and `lab` make and render the variants, `text`, `json_shape`, `cut` and `slot` compare them;
+//! - `wants` says what the template cannot do without, `probe` and `lab` make and render the variants, `text`,
+//!   `json_shape`, `cut` and `slot` compare them;
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `limit` says what of it no response template can read;
@@ -36,6 +37,7 @@ mod tool_calls;
 mod turn_end;
 mod unasked;
 mod verify;
+mod wants;
 
 use std::sync::Arc;
 

@@ -79,7 +79,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
     let prompts = prompts(lab, context, anchor, settings);
     let prefilled = from_prompts(&prompts);
     if let Some(shown) = shown(lab, context, anchor, settings)
-        && let Some((mut reasoning, evidence)) = rendered(lab, anchor, &shown)
+        && let Some((mut reasoning, evidence)) = rendered(lab, anchor, &shown, settings)
     {
         reasoning.opened_by = opener(&prompts, &reasoning.open);
         return Found {
@@ -290,7 +290,9 @@ fn shown_beside(
                 .map(|turn| turn.full)
                 .ok()
                 .filter(|full| {
-                    anchor.turn(full, next).is_some() && full.contains(probe::REASONING)
+                    [next, probe::REASONING]
+                        .iter()
+                        .all(|said| anchor.turn(full, said).is_some())
                 });
             if let Some(full) = full {
                 let shown = Shown {
@@ -313,7 +315,12 @@ fn shown_beside(
 }
 
 /// Reads the markers around a reasoning that the template renders before what the message says.
-fn rendered(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown) -> Option<(Reasoning, Vec<Evidence>)> {
+fn rendered(
+    lab: &Lab<'_>,
+    anchor: &Anchor,
+    shown: &Shown,
+    settings: &[Map],
+) -> Option<(Reasoning, Vec<Evidence>)> {
     let without = lab
         .turn(&shown.context, &shown.dialect.write(&shown.plain))
         .ok()?
@@ -324,7 +331,12 @@ fn rendered(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown) -> Option<(Reasoning,
     let (lead, _) = anchor
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
-    let wrap = next_open(open, close, lead);
+    let wrap = match bare_lead(lab, anchor, shown, settings) {
+        Some(bare) if bare.len() < close.len() && close.ends_with(&bare) => {
+            &close[close.len() - bare.len()..]
+        }
+        _ => next_open(open, close, lead),
+    };
     let close = &close[..close.len() - wrap.len()];
     let reasoning = Reasoning {
         open: open.trim().to_owned(),
@@ -346,6 +358,20 @@ fn rendered(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown) -> Option<(Reasoning,
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// What opens the content or the call itself under a setting in which the message has no reasoning, nor an empty one: the
+/// shortest that there is.
+fn bare_lead(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown, settings: &[Map]) -> Option<String> {
+    let message = shown.dialect.write(&shown.plain);
+    settings
+        .iter()
+        .filter_map(|kwargs| {
+            let full = lab.turn(&shown.context.under(kwargs), &message).ok()?.full;
+            let (lead, _) = anchor.turn(&full, &shown.next)?.split_once(&shown.next)?;
+            (!lead.trim().is_empty()).then(|| lead.to_owned())
+        })
+        .min_by_key(String::len)
 }
 
 /// What opens the content or the call itself, at the end of what stands between reasoning and it.

@@ -42,6 +42,30 @@ pub(super) fn before_open_bracket(text: &str, cut: usize) -> usize {
         .map_or(cut, |at| line + at)
 }
 
+/// Moves a cut between what two texts share and where they part to before the header that it splits: where both go on with
+/// a word, the marker before it belongs to that word, unless it is all that they share.
+pub(super) fn before_header(a: &str, b: &str, mut cut: usize) -> usize {
+    let goes_on = |text: &str, cut: usize| {
+        text.get(cut..)
+            .is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    };
+    while goes_on(a, cut) && goes_on(b, cut) && !a[..cut].ends_with(char::is_whitespace) {
+        match tokens(&a[..cut]).as_slice() {
+            [_, .., last] => cut -= last.len(),
+            _ => break,
+        }
+    }
+    cut
+}
+
+/// Moves a cut directly behind a word to behind the marker that belongs to that word, unless that is all that follows.
+pub(super) fn after_word(text: &str, cut: usize) -> usize {
+    match tokens(&text[cut..]).as_slice() {
+        [first, _, ..] if text[..cut].ends_with(char::is_alphanumeric) => cut + first.len(),
+        _ => cut,
+    }
+}
+
 /// Moves a cut that lies inside a bracket to after it.
 pub(super) fn snap_forward(text: &str, cut: usize) -> usize {
     let start = snap_back(text, cut);
@@ -120,15 +144,37 @@ pub(super) struct Repeated {
 
 /// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them.
 pub(super) fn repeated(before: &str, between: &str, after: &str) -> Repeated {
-    let close = before_open_bracket(between, common_prefix(between, after));
-    let shared = common_suffix(before, between).min(between.len() - close);
-    let open = snap_forward(between, between.len() - shared).max(close);
+    let ends_alike = common_prefix(between, after);
+    let begins_alike = common_suffix(before, between);
+    let (close, open) = match same_beginning(between, between.len() - begins_alike, ends_alike) {
+        Some(cut) => (cut, cut),
+        None => {
+            let close = before_open_bracket(between, ends_alike);
+            let shared = begins_alike.min(between.len() - close);
+            let open = snap_forward(between, between.len() - shared).max(close);
+            (close, open)
+        }
+    };
     Repeated {
         each: (between[open..].to_owned(), between[..close].to_owned()),
         before: before[..before.len() - (between.len() - open)].to_owned(),
         separator: between[close..open].to_owned(),
         after: after[close..].to_owned(),
     }
+}
+
+/// Where between `from` and `to` the second of two markers begins that begin alike, by as much as says that they do.
+fn same_beginning(between: &str, from: usize, to: usize) -> Option<usize> {
+    /// A bracket and a sign or two are no prefix that markers share.
+    const TELLING: usize = 4;
+    between
+        .char_indices()
+        .map(|(at, _)| at)
+        .filter(|&at| at > 0 && (from..=to).contains(&at))
+        .map(|at| (common_prefix(&between[at..], between), at))
+        .max_by_key(|&(shared, at)| (shared, std::cmp::Reverse(at)))
+        .filter(|&(shared, _)| shared >= TELLING)
+        .map(|(_, at)| at)
 }
 
 /// The last token of a literal with the white space after it: what a search for the end of `text` should look for.
@@ -202,6 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_does_not_split_a_header() {
+        let cut = |a: &str, b: &str| before_header(a, b, common_prefix(a, b));
+        assert_eq!(cut("<end><to>bot<sep>", "<end><to>user<sep>"), 5);
+        assert_eq!(cut("<end><to>x y=\"bot\"", "<end><to>x y=\"user\""), 5);
+        assert_eq!(cut("<end>", "<end><to>user"), 5);
+        assert_eq!(cut("<end>bot", "<end>user"), 5);
+        assert_eq!(cut("<end>\nbot", "<end>\nuser"), 6);
+    }
+
+    #[test]
+    fn a_cut_behind_a_word_takes_its_marker() {
+        assert_eq!(after_word("<out>tools<sep><end>", 10), 15);
+        assert_eq!(after_word("</tools><sep><end>", 8), 8);
+        assert_eq!(after_word("tools<end>", 5), 5);
+    }
+
+    #[test]
     fn tokens_are_brackets_and_words() {
         assert_eq!(tokens("<a>\n\n</a>x\n"), ["<a>", "</a>", "x"]);
         assert_eq!(tokens("[X][1]y"), ["[X]", "[1]", "y"]);
@@ -218,6 +281,24 @@ mod tests {
             ("<all>\n", "\n</all>")
         );
         assert_eq!(found.separator, ", ");
+    }
+
+    /// Brackets that do not pair say nothing of where a marker begins, but what all of them begin with does.
+    #[test]
+    fn markers_with_a_prefix_of_brackets() {
+        let found = repeated(
+            "]<x[<all>]<x[<one ",
+            "]<x[</one>]<x[<one ",
+            "]<x[</one>]<x[</all>",
+        );
+        assert_eq!(
+            found.each,
+            ("]<x[<one ".to_owned(), "]<x[</one>".to_owned())
+        );
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("]<x[<all>", "]<x[</all>")
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::anchor::Anchor;
 use super::arguments::{ArgumentTag, Unread};
+use super::content::Content;
 use super::cut::{Cut, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
@@ -65,25 +66,46 @@ impl ToolCalls {
     }
 }
 
+/// What is known of a turn before its calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) reasoning: Option<&'a Reasoning>,
+    pub(super) reasoning_key: Option<&'a str>,
+    pub(super) content: &'a Content,
+    /// What ends a turn that ends with content.
+    pub(super) end: &'a str,
+}
+
+impl Said<'_> {
+    /// What follows a content without text: it is opened, and goes on as the end of a turn does, which closes it.
+    fn after_empty_content<'t>(&self, literal: &'t str) -> Option<&'t str> {
+        let open = self.content.open.as_deref()?;
+        let rest = literal.trim_start().strip_prefix(open)?.trim_start();
+        let end = self.end.trim_start();
+        let close = text::snap_back(rest, text::common_prefix(rest, end));
+        (!rest[..close].trim().is_empty()).then(|| &rest[close..])
+    }
+}
+
 impl Cut {
-    /// The same without an empty reasoning before the first call.
-    fn after(mut self, reasoning: Option<&Reasoning>) -> Self {
-        if let (Some(reasoning), Some(first)) = (reasoning, self.literals.first_mut()) {
-            *first = reasoning.strip(first);
+    /// The same without an empty reasoning and an empty content before the first call.
+    fn after(mut self, said: Said<'_>) -> Self {
+        if let Some(first) = self.literals.first_mut() {
+            if let Some(reasoning) = said.reasoning {
+                *first = reasoning.strip(first);
+            }
+            if let Some(rest) = said.after_empty_content(first) {
+                *first = rest.to_owned();
+            }
         }
         self
     }
 }
 
-pub(super) fn read(
-    lab: &Lab<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    (reasoning, reasoning_key): (Option<&Reasoning>, Option<&str>),
-    end: &str,
-) -> Found {
+pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said<'_>) -> Found {
+    let end = said.end;
     let standard = Dialect {
-        reasoning_key: reasoning_key.map(str::to_owned),
+        reasoning_key: said.reasoning_key.map(str::to_owned),
         ..Dialect::standard()
     };
     let Spelled {
@@ -110,11 +132,7 @@ pub(super) fn read(
     let double = double_render
         .as_deref()
         .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
-    let mut calls = assemble(
-        single.after(reasoning),
-        double.map(|cut| cut.after(reasoning)),
-        end,
-    );
+    let mut calls = assemble(single.after(said), double.map(|cut| cut.after(said)), end);
     match &mut calls.shape {
         Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
         Shape::Dialect { json, .. } => {
@@ -306,12 +324,16 @@ fn learn_types(
     let Some(rest) = argument.rest(&of_text, key, text) else {
         return;
     };
-    for (value, written) in [
-        (Value::from(8_675_309), "8675309"),
-        (Value::Array(vec![Value::from(8_675_309)]), "[8675309]"),
+    let number = Value::from(8_675_309);
+    for value in [
+        number.clone(),
+        Value::Array(vec![number.clone()]),
+        probe::object([("violet", number)]),
+        Value::Bool(true),
+        Value::Null,
     ] {
         if let Some(said) = said(&value) {
-            argument.learn(&said, key, written, rest);
+            argument.learn(&said, key, &json::to_string(&value), rest);
         }
     }
     // Some texts are quoted as a whole.
@@ -376,7 +398,7 @@ fn split_end(tail: &str, end: &str) -> (String, String) {
         let said = tail.trim_end().len();
         let shared = text::common_suffix(&tail[..said], mark);
         match text::snap_forward(&tail[..said], said - shared) {
-            at if at < said => at,
+            at if at < said => text::after_word(tail, at),
             _ => tail.len(),
         }
     });

@@ -73,7 +73,11 @@ fn read_under(
     let answered = lab.answered(context, &answer).ok().flatten();
     let in_middle = answered.as_deref().and_then(tail);
     let shared = match &in_middle {
-        Some(middle) => text::snap_back(&at_end, text::common_prefix(&at_end, middle)),
+        Some(middle) => text::before_header(
+            &at_end,
+            middle,
+            text::snap_back(&at_end, text::common_prefix(&at_end, middle)),
+        ),
         None => at_end.len(),
     };
     let (marker, rest) = at_end.split_at(shared);

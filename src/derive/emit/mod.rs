@@ -30,7 +30,7 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
             reasoning_region(reasoning),
         );
     }
-    let ends = turn_ends(analysis);
+    let ends = Ends::of(analysis);
     if let Some(calls) = &analysis.calls {
         let region = call_region(analysis, calls, &ends, target);
         fields.insert("tool_calls".to_owned(), region);
@@ -48,25 +48,27 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     }
 }
 
-fn content_region(analysis: &Analysis, ends: &[&str], target: Target) -> FieldDocument {
+fn content_region(analysis: &Analysis, ends: &Ends<'_>, target: Target) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let ends = ends
-        .iter()
-        .map(|end| end_pattern(end))
-        .chain(beginning.map(slot::pattern));
-    let end = alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", epilogue(analysis)));
-    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
-        (Some(marker), Some(calls)) if marker.is_empty() => {
-            let name = name(analysis, calls);
-            Some(format!("(?={})", next_call(calls, &name)))
+    let end = ends.pattern(None, beginning);
+    let close = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) => {
+            let before_calls = if marker.is_empty() {
+                format!("(?={})", next_call(calls, &name(analysis, calls)))
+            } else {
+                format!("{}\\s*", slot::pattern(marker))
+            };
+            let own = &analysis.turn_end.markers;
+            let ends_alike = own
+                .iter()
+                .all(|end| end.trim().starts_with(marker.as_str()));
+            match end.filter(|_| marker.is_empty() || !ends_alike) {
+                Some(end) => Some(format!("(?:{before_calls}|{end})")),
+                None => Some(before_calls),
+            }
         }
-        (Some(marker), Some(_)) => Some(format!("{}\\s*", slot::pattern(marker))),
-        _ => None,
-    };
-    let close = match (end, before_calls) {
-        (Some(end), Some(before_calls)) => Some(format!("(?:{before_calls}|{end})")),
-        (end, before_calls) => end.or(before_calls),
+        _ => end,
     };
     // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
     // models write it before a marker, and a default are texts as well, and must add nothing.
@@ -95,28 +97,52 @@ fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
     }
 }
 
-/// The markers that end a turn: after content, and after calls where that is another one.
-fn turn_ends(analysis: &Analysis) -> Vec<&str> {
-    let mut ends = Vec::new();
-    let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.as_str());
-    let markers = analysis.turn_end.markers.iter().map(String::as_str);
-    for end in markers.chain(after_calls) {
-        let end = end.trim();
-        if !end.is_empty() && !ends.contains(&end) {
-            ends.push(end);
-        }
-    }
-    let all = ends.clone();
-    ends.retain(|end| {
-        !all.iter()
-            .any(|other| other != end && needs_only(other, end))
-    });
-    ends
+/// What ends a turn.
+struct Ends<'a> {
+    /// The markers: after content, and after calls where that is another one.
+    markers: Vec<&'a str>,
+    /// A pattern for what may follow at the end of a conversation.
+    epilogue: String,
 }
 
-/// What may follow the end of a turn at the end of a conversation.
-fn epilogue(analysis: &Analysis) -> String {
-    optional(analysis.turn_end.epilogue.trim())
+impl<'a> Ends<'a> {
+    fn of(analysis: &'a Analysis) -> Self {
+        let epilogue = analysis.turn_end.epilogue.trim();
+        let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
+        let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
+        let mut markers = Vec::new();
+        for end in analysis
+            .turn_end
+            .markers
+            .iter()
+            .map(|marker| marker.trim())
+            .chain(after_calls)
+        {
+            if !end.is_empty() && !markers.contains(&end) {
+                markers.push(end);
+            }
+        }
+        let all = markers.clone();
+        markers.retain(|end| {
+            !all.iter()
+                .any(|other| other != end && needs_only(other, end))
+        });
+        Self {
+            markers,
+            // Where content is opened, what follows its end is nobody's.
+            epilogue: match analysis.content.open {
+                Some(_) => String::new(),
+                None => optional(epilogue),
+            },
+        }
+    }
+
+    /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
+    fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        let ends = before.into_iter().chain(self.markers.iter().copied());
+        let ends = ends.map(end_pattern).chain(after.map(slot::pattern));
+        alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", self.epilogue))
+    }
 }
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
@@ -169,7 +195,7 @@ fn optional_after(marker: &str) -> String {
 fn call_region(
     analysis: &Analysis,
     calls: &ToolCalls,
-    ends: &[&str],
+    ends: &Ends<'_>,
     target: Target,
 ) -> FieldDocument {
     let name = name(analysis, calls);
@@ -287,7 +313,7 @@ fn named_call(calls: &ToolCalls) -> Value {
 fn bare_object(
     calls: &ToolCalls,
     members: &Members,
-    ends: &[&str],
+    ends: &Ends<'_>,
     end_of_text: &str,
 ) -> FieldDocument {
     let [before, between, after] = &members.literals;
@@ -378,7 +404,7 @@ fn name_pattern(between: &str, after: &str) -> String {
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
-fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
+fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
         let next = match &calls.shape {
@@ -397,10 +423,9 @@ fn closing(calls: &ToolCalls, ends: &[&str], name: &str) -> Option<Delimiter> {
 
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
 /// call, whose beginning is the pattern `next`.
-fn stop(calls: &ToolCalls, ends: &[&str], next: &str) -> Option<String> {
+fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
-    let stops = section.into_iter().chain(ends.iter().copied());
-    let stop = alternatives(stops.map(end_pattern).collect()).map(|stop| format!("{stop}\\s*"));
+    let stop = ends.pattern(section, None);
     if !calls.parallel || next.is_empty() {
         return stop;
     }

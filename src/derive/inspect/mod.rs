@@ -170,7 +170,7 @@ pub fn inspect(source: &ChatTemplateSource, options: &Options) -> Inspection {
 
 /// Inspects the one chat template of a source.
 fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, InspectError> {
-    let lab = Lab::new(source, options.clock)?;
+    let lab = Lab::new(source, options.clock)?.with_contents_as_they_are();
     // Under the name that transformers hands on under two, until the template's own is known.
     let standard = Dialect {
         reasoning_key: Some("reasoning_content".to_owned()),
@@ -264,7 +264,7 @@ fn special_tokens(source: &ChatTemplateSource) -> Map {
 /// Whether the prompt is another one on another day.
 fn dated(source: &ChatTemplateSource, subject: &Subject<'_>) -> bool {
     let prompt = |clock| {
-        let lab = Lab::new(source, clock).ok()?;
+        let lab = Lab::new(source, clock).ok()?.with_contents_as_they_are();
         let prompt = |tools| lab.prompt(&subject.talk(tools, [subject::user()])).ok();
         Some((prompt(false), prompt(true)))
     };

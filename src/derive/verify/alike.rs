@@ -31,6 +31,26 @@ fn without_values(value: &Value, inside: bool) -> Value {
     }
 }
 
+/// The message without the arguments of its calls that are null.
+pub(super) fn without_nulls(message: &Value) -> Value {
+    let mut message = message.clone();
+    let calls = match &mut message {
+        Value::Object(members) => members.get_mut(CALLS_KEY),
+        _ => None,
+    };
+    if let Some(Value::Array(calls)) = calls {
+        for call in calls {
+            if let Value::Object(call) = call
+                && let Some(Value::Object(function)) = call.get_mut("function")
+                && let Some(Value::Object(arguments)) = function.get_mut("arguments")
+            {
+                arguments.retain(|_, value| !matches!(value, Value::Null));
+            }
+        }
+    }
+    message
+}
+
 /// Whether two messages have the same calls and the same texts, in whichever fields.
 pub(super) fn same_but_fields(a: &Value, b: &Value) -> bool {
     let texts = |message: &Value| -> Vec<String> {

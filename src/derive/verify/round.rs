@@ -107,6 +107,8 @@ impl Bench<'_> {
             Some(Reason::TypeNotTold)
         } else if alike::same_but_fields(expected, parsed) {
             Some(Reason::FieldNotTold)
+        } else if alike::without_nulls(expected) == *parsed {
+            Some(Reason::NotRendered("arguments that are null"))
         } else {
             None
         };
@@ -204,9 +206,14 @@ impl Bench<'_> {
             .anchor
             .after_last(&rendered.turn.prompt)
             .unwrap_or_default();
+        let content = &self.analysis.content;
         if missing(&rest, &said).is_some()
             || said.contains(&reasoning.close)
             || prompted.contains(&reasoning.close)
+            || content
+                .open
+                .as_ref()
+                .is_some_and(|open| prompted.contains(open))
         {
             return Outcome::Skipped(Reason::NotRendered("reasoning"));
         }

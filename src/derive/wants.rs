@@ -1,0 +1,153 @@
+//! What does the chat template want before it renders anything? Content as a list of parts instead of a text, and variables
+//! that it cannot do without: the tools, in another place or in another shape.
+
+use super::finding::Finding;
+use super::lab::Lab;
+use super::probe::{self, Assistant, Dialect};
+use crate::chat_template::{RenderError, RenderInput};
+use crate::value::{Map, Value, json};
+
+/// How many settings of variables are tried.
+const MAX_TRIES: usize = 256;
+
+/// What a chat template wants, beside what every one is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// Whether a message's content has to be a list of parts.
+    pub(super) parts: bool,
+    /// The variables without which it does not render.
+    variables: Vec<(String, Shape)>,
+}
+
+/// The shape in which the tools are given as a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    List,
+}
+
+impl Wants {
+    /// Finds out what `lab`'s template wants, which is none of it where it renders without.
+    pub(super) fn of(lab: &Lab<'_>) -> Self {
+        let mut wants = Self {
+            parts: false,
+            variables: variables(lab),
+        };
+        wants.parts = !wants.shows_texts(lab) && {
+            wants.parts = true;
+            wants.shows_texts(lab)
+        };
+        wants
+    }
+
+    /// Whether a conversation shows what its messages say.
+    fn shows_texts(&self, lab: &Lab<'_>) -> bool {
+        let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+        let context = lab.user(false).and(answer);
+        lab.render_wanting(self, &context, false).is_ok_and(|text| {
+            [probe::USER, probe::CONTENT]
+                .iter()
+                .all(|said| text.contains(said))
+        })
+    }
+
+    /// The input with what is wanted.
+    pub(super) fn meet(&self, mut input: RenderInput) -> RenderInput {
+        if self.parts {
+            input.messages.iter_mut().for_each(content_to_parts);
+        }
+        for (name, shape) in &self.variables {
+            let tools = Value::from(input.tools.clone().unwrap_or_default());
+            let value = match shape {
+                Shape::Text => Value::from(json::to_string(&tools)),
+                Shape::List => tools,
+            };
+            if !input.kwargs.contains_key(name) {
+                input.kwargs.insert(name.as_str(), value);
+            }
+        }
+        input
+    }
+
+    /// What whoever renders with this chat template has to know.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if self.parts {
+            findings.push(Finding::info(
+                "content-as-parts",
+                "the chat template reads content as a list of parts only: the text of a parsed message has to be made one before it is appended",
+            ));
+        }
+        if !self.variables.is_empty() {
+            let names: Vec<String> = self
+                .variables
+                .iter()
+                .map(|(name, shape)| match shape {
+                    Shape::Text => format!("{name} (a text)"),
+                    Shape::List => format!("{name} (a list)"),
+                })
+                .collect();
+            findings.push(Finding::info(
+                "wants-variables",
+                format!(
+                    "the chat template renders nothing without {}; each was given the tools",
+                    names.join(", ")
+                ),
+            ));
+        }
+        findings
+    }
+}
+
+/// The variables that a single user message cannot be rendered without.
+fn variables(lab: &Lab<'_>) -> Vec<(String, Shape)> {
+    let wants = Wants::default();
+    let Err(stopped) = lab.render_wanting(&wants, &lab.user(false), true) else {
+        return Vec::new();
+    };
+    let names: Vec<String> = lab.kwargs().into_iter().map(|(name, _)| name).collect();
+    further(lab, &names, wants, &stopped, &mut { MAX_TRIES })
+        .unwrap_or_default()
+        .variables
+}
+
+/// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.
+fn further(
+    lab: &Lab<'_>,
+    names: &[String],
+    wants: Wants,
+    stopped: &RenderError,
+    tries: &mut usize,
+) -> Option<Wants> {
+    let known = |name: &String| wants.variables.iter().any(|(known, _)| known == name);
+    let context = lab.user(false);
+    let mut better = Vec::new();
+    for name in names.iter().filter(|name| !known(name)) {
+        for shape in [Shape::Text, Shape::List] {
+            *tries = tries.checked_sub(1)?;
+            let mut more = wants.clone();
+            more.variables.push((name.clone(), shape));
+            match lab.render_wanting(&more, &context, true) {
+                Ok(_) => return Some(more),
+                Err(error) if error != *stopped => better.push((more, error)),
+                Err(_) => {}
+            }
+        }
+    }
+    better
+        .into_iter()
+        .find_map(|(more, error)| further(lab, names, more, &error, tries))
+}
+
+/// A text as the one part of a list.
+fn content_to_parts(message: &mut Value) {
+    if let Value::Object(members) = message
+        && let Some(content @ Value::String(_)) = members.get_mut("content")
+    {
+        let part = Map::from_iter([
+            ("type".to_owned(), Value::from("text")),
+            ("text".to_owned(), std::mem::take(content)),
+        ]);
+        *content = Value::Array(vec![Value::Object(part)]);
+    }
+}
