@@ -29,6 +29,9 @@ enum Same {
     Turns,
     /// What follows the last instructions: some formats put words of their own beside all that the system says.
     Answers,
+    /// What follows the instructions at the beginning, up to the text of the last message: some formats instruct once more
+    /// at the end.
+    Within,
 }
 
 fn pairs() -> Vec<Pair> {
@@ -47,6 +50,7 @@ fn pairs() -> Vec<Pair> {
                     "all" => Same::All,
                     "turns" => Same::Turns,
                     "answers" => Same::Answers,
+                    "within" => Same::Within,
                     _ => panic!("unknown: {same:?}"),
                 },
             }
@@ -122,7 +126,11 @@ fn turns<'a>(render: &'a str, input: &Value, later: bool) -> &'a str {
         .iter()
         .any(|key| input.get(key).is_some());
     let messages = input["messages"].as_array().expect("messages");
-    let instructs = |message: &Value| message["role"] == "system" || message["role"] == "developer";
+    let instructs = |message: &Value| {
+        ["system", "developer", "root"]
+            .iter()
+            .any(|role| message["role"] == *role)
+    };
     let instructed = messages.iter().rposition(instructs);
     for (index, message) in messages.iter().enumerate() {
         let system = instructs(message);
@@ -142,6 +150,17 @@ fn turns<'a>(render: &'a str, input: &Value, later: bool) -> &'a str {
         }
     }
     ""
+}
+
+/// What stands before the end of the last message's text, or everything.
+fn until_last_text<'a>(render: &'a str, input: &Value) -> &'a str {
+    let messages = input["messages"].as_array().expect("messages");
+    messages
+        .iter()
+        .rev()
+        .filter_map(text_of)
+        .find_map(|text| Some(&render[..render.rfind(text)? + text.len()]))
+        .unwrap_or(render)
 }
 
 #[test]
@@ -272,6 +291,7 @@ fn own_templates_render_like_the_real_ones() {
                 Same::All => text,
                 Same::Turns => turns(text, input, true),
                 Same::Answers => turns(text, input, false),
+                Same::Within => until_last_text(turns(text, input, true), input),
             });
             assert_eq!(our_text, real_text, "{place}");
             rendered += 1;

@@ -1,6 +1,7 @@
 //! What the benches time: inputs of every size, cut in every shape, and the parsers that read them.
 
 pub mod inputs;
+#[cfg(feature = "peers")]
 pub mod parsers;
 
 /// The sizes of the inputs, in bytes.

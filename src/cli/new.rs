@@ -60,6 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(chat) => {
             let options = derive::Options {
                 clock: args.source_args.date,
+                ..derive::Options::default()
             };
             let derived = derive::derive(chat, &options);
             derived

@@ -8,6 +8,9 @@ use crate::value::Value;
 /// The code of what the response template format cannot express.
 pub(super) const INEXPRESSIBLE: &str = "inexpressible";
 
+/// The code of what an engine has against a response template that has to be as it is.
+pub(super) const REFUSED_BY_ENGINE: &str = "refused-by-engine";
+
 /// One thing worth knowing about a derivation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -57,6 +60,11 @@ impl Finding {
 
     pub(super) fn error(code: &'static str, text: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, text)
+    }
+
+    /// Whether nothing better could have been derived.
+    pub(super) fn is_inexpressible(&self) -> bool {
+        [INEXPRESSIBLE, REFUSED_BY_ENGINE].contains(&self.code)
     }
 
     /// What the response template format cannot express, to be shown with the smallest example.

@@ -1,6 +1,7 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::probe::{self, Assistant, Dialect};
@@ -35,9 +36,23 @@ pub(super) struct Lab<'a> {
     unasked: RefCell<Vec<(Map, Option<String>)>>,
     /// How often was rendered, and what that took.
     rendered: Cell<(usize, Duration)>,
+    /// The last renders, the latest first.
+    recent: RefCell<VecDeque<Recent>>,
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
+}
+
+/// How many renders are remembered. The prompt of a context is asked for with each message that is tried in it, and a message
+/// that came back is rendered again.
+const MAX_RECENT: usize = 4;
+
+/// A render that was asked for before.
+#[derive(Debug)]
+struct Recent {
+    context: Context,
+    add_generation_prompt: bool,
+    rendered: Result<String, RenderError>,
 }
 
 /// The conversation before the model's turn, and how it is rendered.
@@ -72,6 +87,20 @@ impl Context {
         next
     }
 
+    /// Whether both render the same, whatever the chat template: unlike for equality the order of keys counts.
+    fn is_identical(&self, other: &Self) -> bool {
+        let lists = |a: &[Value], b: &[Value]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+        };
+        lists(&self.history, &other.history)
+            && match (&self.tools, &other.tools) {
+                (Some(a), Some(b)) => lists(a, b),
+                (None, None) => true,
+                _ => false,
+            }
+            && members_identical(&self.kwargs, &other.kwargs)
+    }
+
     /// The same context rendered with other kwargs.
     pub(super) fn under(&self, kwargs: &Map) -> Self {
         Self {
@@ -97,6 +126,7 @@ impl<'a> Lab<'a> {
             steps: Cell::new(MAX_STEPS),
             unasked: RefCell::default(),
             rendered: Cell::default(),
+            recent: RefCell::default(),
             without_tools: true,
             with_tools: true,
         };
@@ -314,10 +344,29 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
+        let mut recent = self.recent.borrow_mut();
+        let known = recent.iter().find(|known| {
+            known.add_generation_prompt == add_generation_prompt
+                && known.context.is_identical(context)
+        });
+        if let Some(known) = known {
+            return known.rendered.clone();
+        }
         let input = self.input(context, add_generation_prompt);
-        self.spend(context, |template, steps| {
+        let rendered = self.spend(context, |template, steps| {
             template.render_within(&input, steps)
-        })
+        });
+        // The prompts of a context outlive the messages that are tried in it.
+        if !add_generation_prompt {
+            recent.retain(|known| known.add_generation_prompt);
+        }
+        recent.truncate(MAX_RECENT - 1);
+        recent.push_front(Recent {
+            context: context.clone(),
+            add_generation_prompt,
+            rendered: rendered.clone(),
+        });
+        rendered
     }
 
     /// Renders with the template that the context asks for, on the account of all steps.
@@ -352,10 +401,58 @@ impl<'a> Lab<'a> {
     }
 }
 
+fn identical(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => members_identical(a, b),
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+fn members_identical(a: &Map, b: &Map) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .zip(b.iter())
+            .all(|((key, a), (other, b))| key == other && identical(a, b))
+}
+
 /// What follows the last thing that the user said.
 fn after_user(render: &str) -> String {
     render
         .rfind(probe::USER)
         .map_or(render, |at| &render[at + probe::USER.len()..])
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn what_was_just_rendered_is_not_rendered_again() {
+        let text =
+            "{% for m in messages %}{% for k in m %}{{ k }} {{ m[k] }} {% endfor %}{% endfor %}";
+        let source = chat_template::from_text("test", text).unwrap();
+        let lab = Lab::new(&source, None).unwrap();
+        let message = |text: &str| json::parse(text).unwrap();
+        let context = lab.user(false);
+        let first = message(r#"{"role": "assistant", "content": 0.0}"#);
+        let turn = lab.turn(&context, &first).unwrap();
+        let (count, _) = lab.rendered();
+        assert_eq!(lab.turn(&context, &first).unwrap(), turn);
+        assert_eq!(lab.rendered().0, count);
+        for other in [
+            r#"{"content": 0.0, "role": "assistant"}"#,
+            r#"{"role": "assistant", "content": -0.0}"#,
+            r#"{"role": "assistant", "content": 0}"#,
+        ] {
+            let (count, _) = lab.rendered();
+            assert_ne!(lab.turn(&context, &message(other)).unwrap(), turn);
+            assert_eq!(lab.rendered().0, count + 1, "the prompt is known");
+        }
+    }
 }

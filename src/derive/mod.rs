@@ -40,12 +40,12 @@ mod verify;
 use std::sync::Arc;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
-use crate::response_template::{Document, Invalid, ResponseTemplate};
+use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
 use crate::value::Value;
 
 pub use analysis::Unreadable;
 pub use cost::{Cost, Stage};
-pub use evidence::{Evidence, Piece, Sample, Side};
+pub use evidence::{Evidence, Piece, Sample, Side, diff};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
 pub use reasoning::{History, Opener};
@@ -56,10 +56,12 @@ pub use report::{
 pub use verify::{Case, Rounds};
 
 /// How to derive.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The time that the chat template is told; the system's when there is none.
     pub clock: Option<Clock>,
+    /// What the response template must be good for: it keeps to what all of these take. None means transformers alone.
+    pub engines: Vec<Engine>,
 }
 
 /// A response template and what is known of it.
@@ -130,11 +132,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         return Err(exhausted());
     }
     let analysis = analysis?;
-    let document = emit::emit(&analysis);
+    let target = emit::Target::of(&options.engines);
+    let document = emit::emit(&analysis, target);
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
     let verification;
     (verification, cost.verification) =
-        cost::measured(&lab, || verify::verify(&lab, &analysis, &template));
+        cost::measured(&lab, || verify::verify(&lab, &analysis, target, &template));
     let supports;
     (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
     if lab.is_exhausted() {
@@ -152,6 +155,8 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         )
     }));
     findings.extend(verification.findings);
+    findings.extend(emit::left_to_do(&analysis, target));
+    findings.extend(refusals(&options.engines, &document));
     let verdict = Verdict::of(verification.rounds, &findings);
     let report = Report {
         source: source.path.display().to_string(),
@@ -172,4 +177,18 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         cases: verification.cases,
         cost,
     })
+}
+
+/// What the engines have against the response template, which then is the closest that could be found.
+fn refusals(engines: &[Engine], document: &Document) -> Vec<Finding> {
+    let refused = |engine: &Engine| {
+        let diagnostics = engine.check(document);
+        let text = diagnostics
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n");
+        (!text.is_empty()).then(|| Finding::error(finding::REFUSED_BY_ENGINE, text))
+    };
+    engines.iter().filter_map(refused).collect()
 }

@@ -6,7 +6,7 @@ use super::analysis::Analysis;
 use super::arguments::Around;
 use super::cut::Shape;
 use super::evidence::Evidence;
-use super::finding::{self, Finding};
+use super::finding::Finding;
 use super::inspect::Supports;
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
@@ -59,8 +59,8 @@ impl Report {
 pub enum Verdict {
     /// Every message that was tried, and that its render tells, came back.
     Proved,
-    /// All but those came back that no response template can bring back, as the findings `inexpressible` show; the
-    /// response template is the closest one.
+    /// All but those came back that no response template can bring back, as the findings `inexpressible` show, or that none
+    /// can that the engines take, as the findings `refused-by-engine` show; the response template is the closest one.
     Inexpressible,
     /// Something did not come back that should have, or nothing could be tried.
     NotProved,
@@ -76,7 +76,7 @@ impl Verdict {
             Self::NotProved
         } else if errors.peek().is_none() {
             Self::Proved
-        } else if errors.all(|finding| finding.code == finding::INEXPRESSIBLE) {
+        } else if errors.all(Finding::is_inexpressible) {
             Self::Inexpressible
         } else {
             Self::NotProved

@@ -2,11 +2,12 @@
 //!
 //! A response template is accepted exactly where `load_response_template` of transformers 5.23 accepts it, odd ones
 //! included, and means the same. [`ResponseTemplate`] is the compiled form that a parser runs; [`Document`] is the plain
-//! form to fill in and to write; [`config`] finds and stores it.
+//! form to fill in and to write; [`config`] finds and stores it; [`Engine`] is what runs it, which may take less.
 
 pub mod config;
 mod delimiter;
 mod document;
+mod engine;
 mod findings;
 pub(crate) mod nearest;
 mod plan;
@@ -15,6 +16,7 @@ mod validate;
 use std::fmt;
 
 pub use document::{Delimiter, Document, FieldDocument};
+pub use engine::{Engine, UnknownEngine};
 pub(crate) use plan::{Plan, Sought};
 
 use crate::content::{Content, Transform};

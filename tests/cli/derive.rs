@@ -83,6 +83,28 @@ fn the_evidence_is_shown_as_diffs() {
 }
 
 #[test]
+fn a_template_can_be_asked_for_by_the_engines_that_read_it() {
+    let chat = CHAT.replace(
+        "{{ message.content }}",
+        "{% if message.reasoning_content %}[R]{{ message.reasoning_content }}[/R]{% endif %}{{ message.content }}",
+    );
+    let bench = Bench::new().file("reasoning.jinja", chat);
+    let run = bench.run("derive reasoning.jinja");
+    assert!(run.stdout.contains("\"reasoning_content\": {"), "{run}");
+    let run = bench.run("derive reasoning.jinja --for vllm --for transformers");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stdout.contains("\"thinking\": {"), "{run}");
+    assert!(run.stderr.contains("info[reasoning-renamed]"), "{run}");
+    let run = bench.run("derive reasoning.jinja --for llamacpp");
+    assert_eq!(run.status, 2, "{run}");
+    assert!(
+        run.stderr
+            .contains("the engines are transformers, vllm, sglang"),
+        "{run}"
+    );
+}
+
+#[test]
 fn several_sources_each_get_their_files() {
     let bench = Bench::new()
         .file("other/chat.jinja", CHAT)

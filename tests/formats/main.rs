@@ -91,7 +91,13 @@ fn derive_one(name: &str, path: &Path) -> Derived {
     let clock = obverse::chat_template::Clock::date(2026, 1, 1);
     Derived {
         name: name.to_owned(),
-        outcome: derive(&source, &Options { clock }),
+        outcome: derive(
+            &source,
+            &Options {
+                clock,
+                ..Options::default()
+            },
+        ),
         source,
     }
 }

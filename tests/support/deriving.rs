@@ -2,6 +2,7 @@
 
 use obverse::chat_template;
 use obverse::derive::{Derivation, DeriveError, Options, derive};
+use obverse::response_template::Engine;
 
 /// What is derived from a template.
 pub fn derive_text(text: &str) -> Result<Derivation, DeriveError> {
@@ -11,15 +12,29 @@ pub fn derive_text(text: &str) -> Result<Derivation, DeriveError> {
 
 /// The derivation from a template whose assistant's turns are rendered by `assistant`, an expression block over `m`.
 pub fn turns(assistant: &str, prompt: &str) -> Derivation {
-    let text = format!(
+    derive_text(&turns_text(assistant, prompt)).expect("derived")
+}
+
+/// The same for the engines named.
+pub fn turns_for(engines: &[Engine], assistant: &str) -> Derivation {
+    let source =
+        chat_template::from_text("test", &turns_text(assistant, "<bot>")).expect("a template");
+    let options = Options {
+        engines: engines.to_vec(),
+        ..Options::default()
+    };
+    derive(&source, &options).expect("derived")
+}
+
+fn turns_text(assistant: &str, prompt: &str) -> String {
+    format!(
         "{{%- for m in messages %}}\
          {{%- if m.role == 'assistant' %}}<bot>{assistant}<end>\
          {{%- else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>\
          {{%- endif %}}\
          {{%- endfor %}}\
          {{%- if add_generation_prompt %}}{prompt}{{%- endif %}}"
-    );
-    derive_text(&text).expect("derived")
+    )
 }
 
 /// The codes of what was found.

@@ -144,6 +144,7 @@ fn of_template(args: &Args, subject: &Subject) -> Vec<Diagnostic> {
         Some(chat) => {
             let options = derive::Options {
                 clock: args.source_args.date,
+                ..derive::Options::default()
             };
             match check::rederive(chat, document, template, &options) {
                 Ok(rederived) => of_derivation(subject, template, &rederived),

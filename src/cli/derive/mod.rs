@@ -8,11 +8,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
-use obverse::response_template::config;
+use obverse::response_template::{Engine, UnknownEngine, config};
 use obverse::value::json;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
+use super::replace::replace;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -35,6 +36,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
+    #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
+    engines: Vec<Engine>,
+
     /// Show for each marker the two renders that it was read from, as a diff
     #[arg(long)]
     explain: bool,
@@ -45,6 +50,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
+}
+
+fn engine(name: &str) -> Result<Engine, UnknownEngine> {
+    name.parse()
 }
 
 /// Derives, each source for itself; the worst exit status counts.
@@ -130,6 +139,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     };
     let options = Options {
         clock: args.source_args.date,
+        engines: args.engines.clone(),
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -165,7 +175,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
             (format!("{name}.report.json"), &report),
         ] {
             let file = folder.join(file);
-            files::replace(&file, text)?;
+            replace(&file, text)?;
             wrote.push(file);
         }
     }
@@ -174,13 +184,13 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         let written = config::write(&text, &derivation.document.to_value()).map_err(|invalid| {
             Problem::all(invalid.into_diagnostics()).about(Document::new(input::name(path), text))
         })?;
-        files::replace(path, &written)?;
+        replace(path, &written)?;
         wrote.push(path.to_path_buf());
     }
     let report_to_stdout = match &args.report {
         Some(path) if input::is_stdin(path) => true,
         Some(path) => {
-            files::replace(path, &report)?;
+            replace(path, &report)?;
             wrote.push(path.clone());
             false
         }
@@ -215,7 +225,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     Ok(wire::pretty(&value))
 }
 
-fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
+pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     let about = |problem: Problem| match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,

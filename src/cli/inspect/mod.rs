@@ -53,6 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let options = Options {
         clock: args.source_args.date,
+        ..Options::default()
     };
     let inspection = inspect(&opened.source, &options);
     let mut status = Status::Done;

@@ -6,6 +6,7 @@
 
 mod listed;
 mod tags;
+mod target;
 
 use indexmap::IndexMap;
 
@@ -19,40 +20,26 @@ use super::{slot, text};
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
-/// The field for reasoning where the template reads none back; the name that every engine takes.
-const REASONING_FIELD: &str = "thinking";
+pub(super) use target::{Target, left_to_do, reasoning_field};
 
-/// The field that the reasoning goes to.
-pub(super) fn reasoning_field(analysis: &Analysis) -> &str {
-    analysis
-        .dialect
-        .reasoning_key
-        .as_deref()
-        .unwrap_or(REASONING_FIELD)
-}
-
-pub(super) fn emit(analysis: &Analysis) -> Document {
+pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         fields.insert(
-            reasoning_field(analysis).to_owned(),
+            reasoning_field(analysis, target).to_owned(),
             reasoning_region(reasoning),
         );
     }
     let ends = turn_ends(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(analysis, calls, &ends);
+        let region = call_region(analysis, calls, &ends, target);
         fields.insert("tool_calls".to_owned(), region);
     }
-    fields.insert("content".to_owned(), content_region(analysis, &ends));
+    let content = content_region(analysis, &ends, target);
+    fields.insert("content".to_owned(), content);
     let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
-    // What the chat template needs to find in a message without content, so that it can be rendered again.
     defaults.extend(
-        analysis
-            .dialect
-            .no_content
-            .value()
-            .map(|value| ("content".to_owned(), value)),
+        target::default_content(analysis, target).map(|value| ("content".to_owned(), value)),
     );
     Document {
         defaults,
@@ -61,7 +48,7 @@ pub(super) fn emit(analysis: &Analysis) -> Document {
     }
 }
 
-fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
+fn content_region(analysis: &Analysis, ends: &[&str], target: Target) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
     let ends = ends
@@ -81,9 +68,14 @@ fn content_region(analysis: &Analysis, ends: &[&str]) -> FieldDocument {
         (Some(end), Some(before_calls)) => Some(format!("(?:{before_calls}|{end})")),
         (end, before_calls) => end.or(before_calls),
     };
+    // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
+    // models write it before a marker, and a default are texts as well, and must add nothing.
+    let joined = analysis.calls.is_some() && !target.served;
     FieldDocument {
         open: analysis.content.open.clone().map(Delimiter::literal),
         close: close.map(Delimiter::pattern),
+        repeats: joined,
+        join: joined.then(String::new),
         content: Some("text".to_owned()),
         ..FieldDocument::default()
     }
@@ -174,11 +166,20 @@ fn optional_after(marker: &str) -> String {
     }
 }
 
-fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &[&str]) -> FieldDocument {
+fn call_region(
+    analysis: &Analysis,
+    calls: &ToolCalls,
+    ends: &[&str],
+    target: Target,
+) -> FieldDocument {
     let name = name(analysis, calls);
+    let (open, close) = match listed::delimiters(calls, &name) {
+        Some((open, close)) => (open, Some(close)),
+        None => (opening(calls, &name), closing(calls, ends, &name)),
+    };
     let region = FieldDocument {
-        open: Some(opening(calls, &name)),
-        close: closing(calls, ends, &name),
+        open: Some(open),
+        close,
         repeats: true,
         ..FieldDocument::default()
     };
@@ -191,7 +192,7 @@ fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &[&str]) -> FieldDo
             ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
-            bare_object(calls, members, ends)
+            bare_object(calls, members, ends, target.end_of_text)
         }
         Shape::Object(members) => FieldDocument {
             content: Some("json".to_owned()),
@@ -215,20 +216,12 @@ fn call_region(analysis: &Analysis, calls: &ToolCalls, ends: &[&str]) -> FieldDo
             transform: Some(named_call(calls)),
             ..region
         },
-        Shape::Tags { argument, .. } => {
-            let (open, close) = match listed::delimiters(calls, &name) {
-                Some((open, close)) => (Some(open), Some(close)),
-                None => (region.open, region.close),
-            };
-            FieldDocument {
-                open,
-                close,
-                content: Some("xml-inline".to_owned()),
-                content_args: tags::content_args(argument),
-                transform: Some(named_call(calls)),
-                ..region
-            }
-        }
+        Shape::Tags { argument, .. } => FieldDocument {
+            content: Some("xml-inline".to_owned()),
+            content_args: tags::content_args(argument),
+            transform: Some(named_call(calls)),
+            ..region
+        },
     }
 }
 
@@ -291,18 +284,27 @@ fn named_call(calls: &ToolCalls) -> Value {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(calls: &ToolCalls, members: &Members, ends: &[&str]) -> FieldDocument {
+fn bare_object(
+    calls: &ToolCalls,
+    members: &Members,
+    ends: &[&str],
+    end_of_text: &str,
+) -> FieldDocument {
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
     let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
     let end = match stop(calls, ends, &head) {
-        Some(stop) => format!("(?:{stop}|\\Z)"),
-        None => "\\Z".to_owned(),
+        Some(stop) => format!("(?:{stop}|{end_of_text})"),
+        None => end_of_text.to_owned(),
     };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
-        close: Some(Delimiter::pattern(format!("{}{end}", loose_json(after)))),
+        // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
+        close: Some(Delimiter::pattern(format!(
+            "{}{end}",
+            loose_json(after).trim_start_matches("\\s*")
+        ))),
         repeats: true,
         content: Some("json".to_owned()),
         transform: Some(call_object(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::analysis::Analysis;
-use super::super::emit;
+use super::super::emit::{self, Target};
 use super::super::finding::Counterexample;
 use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
@@ -21,6 +21,8 @@ pub(super) enum Outcome {
     /// The chat template does not render the message, or not all of it.
     Skipped(Reason),
     Failed(Box<Counterexample>),
+    /// The message goes on from a prompt that opens a reasoning, and nothing closes it: nobody can tell it from one.
+    AsReasoning(Box<Counterexample>),
 }
 
 /// Why a message says nothing about the response template.
@@ -45,6 +47,7 @@ pub(super) enum Reason {
 pub(super) struct Bench<'a> {
     pub(super) lab: &'a Lab<'a>,
     pub(super) analysis: &'a Analysis,
+    pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
 }
 
@@ -59,7 +62,7 @@ struct Rendered {
 }
 
 /// A prompt or prefix and the response after it.
-type Split = (String, String);
+pub(super) type Split = (String, String);
 
 impl Bench<'_> {
     /// Renders `message` in `context`, parses the turn whole and in pieces, and compares.
@@ -72,18 +75,25 @@ impl Bench<'_> {
         if let Some(part) = missing(message, &full[rendered.start.unwrap_or(0)..]) {
             return Outcome::Skipped(Reason::NotRendered(part));
         }
+        // A prompt that does not begin a turn asks for none.
+        let asked = &prompt[end_of_context(context, prompt)..];
         let continued = full
             .strip_prefix(prompt.as_str())
+            .filter(|_| self.analysis.anchor.after_last(asked).is_some())
             .map(|response| (prompt.clone(), response.to_owned()));
         let anchored = rendered.start.map(|start| {
             let (prefix, response) = full.split_at(start);
             (prefix.to_owned(), response.to_owned())
         });
-        let splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        let mut splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
+        splits.dedup();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
+            Outcome::Failed(found) if self.is_written_as_reasoning(message, &rendered.turn) => {
+                Outcome::AsReasoning(found)
+            }
             Outcome::Failed(found) => self.tell_apart(context, found, full),
-            other @ Outcome::Skipped(_) => other,
+            other => other,
         }
     }
 
@@ -101,7 +111,7 @@ impl Bench<'_> {
             None
         };
         let again = || {
-            let parsed = with_ids(parsed.clone(), &found.message);
+            let parsed = self.as_appended(parsed.clone(), &found.message);
             self.lab
                 .turn(context, &parsed)
                 .is_ok_and(|turn| turn.full == full)
@@ -121,8 +131,7 @@ impl Bench<'_> {
         cases: Vec<Case>,
     ) -> Outcome {
         let parsed = Value::Object(self.expected(message));
-        // Where the text carries no ids, whoever appends the message gives the calls some.
-        let parsed = with_ids(parsed, &rendered.written);
+        let parsed = self.as_appended(parsed, &rendered.written);
         let again = self.lab.turn(context, &parsed).map(|turn| turn.full);
         let error = match again {
             Ok(full) if full == rendered.turn.full => return Outcome::Passed(cases),
@@ -143,6 +152,28 @@ impl Bench<'_> {
         }))
     }
 
+    /// A parsed message as it is appended to the conversation: with ids for its calls where the text carries none, and in
+    /// the chat template's own keys where the target takes others.
+    fn as_appended(&self, parsed: Value, written: &Value) -> Value {
+        let mut message = with_ids(parsed, written);
+        let dialect = &self.analysis.dialect;
+        let Value::Object(members) = &mut message else {
+            return message;
+        };
+        let field = emit::reasoning_field(self.analysis, self.target);
+        if let Some(key) = &dialect.reasoning_key
+            && let Some(reasoning) = members.shift_remove(field)
+        {
+            members.insert(key.clone(), reasoning);
+        }
+        if let Some(content) = dialect.no_content.value()
+            && !members.contains_key("content")
+        {
+            members.insert("content", content);
+        }
+        message
+    }
+
     /// Writes a reasoning that the chat template does not render into the turn that it does render, as the model would,
     /// and parses that. Skipped under a setting whose prompt or turn has a reasoning of its own, an empty one.
     pub(super) fn run_spliced(&self, context: &Context, message: &Assistant) -> Outcome {
@@ -154,19 +185,26 @@ impl Bench<'_> {
             Ok(rendered) => rendered,
             Err(reason) => return Outcome::Skipped(reason),
         };
-        let said = rendered
-            .start
-            .map_or("", |start| &rendered.turn.full[start..]);
+        let rest = Assistant {
+            reasoning: None,
+            ..message.clone()
+        };
+        let said = if self.is_written_as_reasoning(&rest, &rendered.turn) {
+            self.earlier(context, &rest).map(|(_, (_, said))| said)
+        } else {
+            let said = rendered.start.map(|start| &rendered.turn.full[start..]);
+            Ok(said.unwrap_or_default().to_owned())
+        };
+        let said = match said {
+            Ok(said) => said,
+            Err(reason) => return Outcome::Skipped(reason),
+        };
         let prompted = self
             .analysis
             .anchor
             .after_last(&rendered.turn.prompt)
             .unwrap_or_default();
-        let rest = Assistant {
-            reasoning: None,
-            ..message.clone()
-        };
-        if missing(&rest, said).is_some()
+        if missing(&rest, &said).is_some()
             || said.contains(&reasoning.close)
             || prompted.contains(&reasoning.close)
         {
@@ -218,7 +256,12 @@ impl Bench<'_> {
         })
     }
 
-    fn compare(&self, splits: &[Split], message: &Assistant, written: &Value) -> Outcome {
+    pub(super) fn compare(
+        &self,
+        splits: &[Split],
+        message: &Assistant,
+        written: &Value,
+    ) -> Outcome {
         let expected = Value::Object(self.expected(message));
         if splits.is_empty() {
             return Outcome::Failed(Box::new(Counterexample {
@@ -254,11 +297,11 @@ impl Bench<'_> {
     }
 
     /// The message that a response must parse to.
-    fn expected(&self, message: &Assistant) -> Map {
+    pub(super) fn expected(&self, message: &Assistant) -> Map {
         let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
-                emit::reasoning_field(self.analysis).to_owned(),
+                emit::reasoning_field(self.analysis, self.target).to_owned(),
                 Value::from(reasoning.as_str()),
             );
         }
@@ -300,12 +343,7 @@ impl Bench<'_> {
             return (Value::Object(message), Some(error.to_string()));
         }
         for size in [1, 7] {
-            let characters: Vec<char> = response.chars().collect();
-            let pieces: Vec<String> = characters
-                .chunks(size)
-                .map(|piece| piece.iter().collect())
-                .collect();
-            let cut = self.parse_in(prefix, pieces.iter().map(String::as_str), tools);
+            let cut = self.parse_in(prefix, pieces(response, size), tools);
             if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");
                 return (Value::Object(whole.0), Some(error));
@@ -342,8 +380,15 @@ impl Bench<'_> {
     }
 }
 
+/// A text in pieces of so many characters.
+fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
+    let ends = starts().skip(1).chain(std::iter::once(text.len()));
+    starts().zip(ends).map(|(start, end)| &text[start..end])
+}
+
 /// The message with the ids of `written` where its calls have none.
-fn with_ids(mut message: Value, written: &Value) -> Value {
+pub(super) fn with_ids(mut message: Value, written: &Value) -> Value {
     let given = written
         .get(probe::CALLS_KEY)
         .and_then(Value::as_array)
@@ -363,7 +408,7 @@ fn with_ids(mut message: Value, written: &Value) -> Value {
 }
 
 /// Where the last thing said in the context ends in a render.
-fn end_of_context(context: &Context, render: &str) -> usize {
+pub(super) fn end_of_context(context: &Context, render: &str) -> usize {
     context
         .history
         .last()
@@ -388,7 +433,7 @@ fn parts(message: &Assistant) -> Vec<(&'static str, Vec<&str>)> {
 }
 
 /// The first part of the message that is not in the render.
-fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
+pub(super) fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
     parts(message)
         .into_iter()
         .find(|(_, words)| !words.iter().all(|word| render.contains(word)))
@@ -403,9 +448,21 @@ fn outer_words(text: &str) -> Vec<&str> {
 }
 
 /// Where the first part of the message begins that is in what was rendered after the context.
-fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
+pub(super) fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
     parts(message)
         .into_iter()
         .filter_map(|(_, words)| rendered.find(words.first()?))
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_counted_in_characters() {
+        assert_eq!(pieces("aéb", 1).collect::<Vec<_>>(), ["a", "é", "b"]);
+        assert_eq!(pieces("aéb", 2).collect::<Vec<_>>(), ["aé", "b"]);
+        assert_eq!(pieces("", 2).count(), 0);
+    }
 }

@@ -1,0 +1,67 @@
+//! What a response template is written for: transformers, or servers that take less.
+
+use super::super::analysis::Analysis;
+use super::super::finding::Finding;
+use crate::response_template::Engine;
+use crate::value::Value;
+
+/// The field for reasoning where the template reads none back; the name that every engine takes.
+const REASONING_FIELD: &str = "thinking";
+
+/// What a response template is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Target {
+    /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
+    pub(super) served: bool,
+    /// How a pattern says that the text ends.
+    pub(super) end_of_text: &'static str,
+}
+
+impl Target {
+    /// What all of the engines take.
+    pub(in super::super) fn of(engines: &[Engine]) -> Self {
+        Self {
+            served: engines.iter().any(|engine| engine.is_server()),
+            // `$` stands before a final line feed as well, but not where all white space is taken before it.
+            end_of_text: if engines.contains(&Engine::Vllm) {
+                "$"
+            } else {
+                "\\Z"
+            },
+        }
+    }
+}
+
+/// The field that the reasoning goes to.
+pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
+    let key = analysis.dialect.reasoning_key.as_deref();
+    key.filter(|_| !target.served).unwrap_or(REASONING_FIELD)
+}
+
+/// What the chat template needs to find in a message without content, so that it can be rendered again.
+pub(super) fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
+    let content = analysis.dialect.no_content.value();
+    content.filter(|_| !target.served)
+}
+
+/// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
+pub(in super::super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let (Some(key), Some(_)) = (&analysis.dialect.reasoning_key, &analysis.reasoning)
+        && reasoning_field(analysis, target) != key
+    {
+        findings.push(Finding::info(
+            "reasoning-renamed",
+            format!(
+                "the engines take no field {key}: the reasoning is parsed into {REASONING_FIELD}, and is to be renamed before the message is appended, since the chat template reads {key}"
+            ),
+        ));
+    }
+    if analysis.dialect.no_content.value() != default_content(analysis, target) {
+        findings.push(Finding::info(
+            "content-left-out",
+            "the engines take no default for content: a message with calls alone is parsed without it, and is to be given an empty one before it is appended, which the chat template asks for",
+        ));
+    }
+    findings
+}
