@@ -130,8 +130,8 @@ impl Built {
             fields.insert(format!("f{index}"), field.document());
         }
         let mut document = Map::new();
-        document.insert("start_anchor".into(), "[C]".into());
-        document.insert("fields".into(), fields.into());
+        document.insert("start_anchor", "[C]".into());
+        document.insert("fields", fields.into());
         document.into()
     }
 
@@ -191,24 +191,24 @@ impl Field {
             "bool",
         ];
         let content = of(&parsers, self.content);
-        members.insert("content".into(), content.into());
+        members.insert("content", content.into());
         if content == "xml-inline" {
             let args = r#"{"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</\\w+>"}"#;
-            members.insert("content_args".into(), json::parse(args).expect("JSON"));
+            members.insert("content_args", json::parse(args).expect("JSON"));
         }
         if self.repeats || self.join {
-            members.insert("repeats".into(), true.into());
+            members.insert("repeats", true.into());
         }
         if self.join {
-            members.insert("join".into(), "\n".into());
+            members.insert("join", "\n".into());
         }
         if self.required {
-            members.insert("optional".into(), false.into());
+            members.insert("optional", false.into());
         }
         let named = matches!(self.open, Some(Delimiter::Pattern(_)));
         if self.transform % 2 == 1 || named && self.transform % 4 == 2 {
             let transform = of(&TRANSFORMS, self.transform / 2);
-            members.insert("transform".into(), json::parse(transform).expect("JSON"));
+            members.insert("transform", json::parse(transform).expect("JSON"));
         }
         members.into()
     }
