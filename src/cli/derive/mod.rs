@@ -225,7 +225,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     Ok(wire::pretty(&value))
 }
 
-fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
+pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     let about = |problem: Problem| match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,
