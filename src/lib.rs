@@ -15,6 +15,7 @@
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
+//! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
 //!
@@ -50,6 +51,8 @@ pub mod project;
 pub mod response_template;
 #[cfg(test)]
 mod schemas;
+#[cfg(feature = "tui")]
+pub mod tui;
 pub mod value;
 
 #[cfg(doctest)]

@@ -41,7 +41,18 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("schemas", &["project", "derive"]),
-    ("tui", &["parser", "derive", "check"]),
+    (
+        "tui",
+        &[
+            "pattern",
+            "content",
+            "response_template",
+            "parser",
+            "lint",
+            "derive",
+            "check",
+        ],
+    ),
     (
         "cli",
         &[

@@ -86,7 +86,8 @@ fn reasoning_that_the_anchor_seems_to_open() {
     assert_eq!(report.reasoning.open, "[R]");
 }
 
-/// Such a template writes the last turn as if its content were reasoning, which no response template can undo.
+/// Such a template writes the last turn as if its content were reasoning, which no response template can undo; the earlier
+/// turns it writes as the model does.
 #[test]
 fn reasoning_that_the_last_turn_is_prefilled_with() {
     let derivation = turns(
@@ -102,7 +103,20 @@ fn reasoning_that_the_last_turn_is_prefilled_with() {
         ),
         ("[R]", "[/R]")
     );
-    assert!(!report.verified, "{:?}", report.findings);
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    let finding = report
+        .findings
+        .iter()
+        .find(|finding| finding.code == "last-turn-as-reasoning")
+        .expect("a finding");
+    let smallest = finding.counterexample.as_ref().expect("an example");
+    assert_eq!(smallest.response.trim_start(), "Zephyr wold<end>");
+    assert!(smallest.parsed.get("content").is_none());
+    // Both what an earlier turn shows and what the model goes on with from the prompt.
+    let cases = &derivation.cases;
+    assert!(cases.iter().any(|case| case.response == "Zephyr wold<end>"));
+    assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
+    assert!(cases.iter().any(|case| case.prefix.ends_with("<bot>[R]")));
 }
 
 #[test]

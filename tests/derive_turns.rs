@@ -175,3 +175,72 @@ fn a_turn_that_is_stopped_at_its_last_marker() {
         );
     }
 }
+
+/// After a tool's result the prompt writes white space and a reasoning, begun or empty, and the answer no header.
+#[test]
+fn a_turn_that_white_space_begins() {
+    let derivation = derive_text(
+        "{%- for m in messages %}\
+         {%- if m.role == 'assistant' %}\
+         {%- if messages[loop.index0 - 1].role != 'tool' %}<bot>{% else %}{{ '\n\n' }}{% endif %}\
+         {%- if think and loop.last %}[R]{{ m.thinking }}{% endif %}[/R]{{ m.content }}\
+         {%- for c in m.tool_calls %}<call>{{ c.function | tojson }}</call>{% endfor %}<end>\
+         {%- elif m.role == 'tool' %}<result>{{ m.content }}</result>\
+         {%- else %}<{{ m.role }}>{{ m.content }}<end>{%- endif %}\
+         {%- endfor %}\
+         {%- if add_generation_prompt %}{{ '\n\n' if messages[-1].role == 'tool' else '<bot>' }}[R]{{ '' if think else '[/R]' }}{% endif %}",
+    )
+    .expect("derived");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    let after_result = "</result>\n\n".to_owned();
+    assert!(
+        report.start_anchor.contains(&after_result),
+        "{:?}",
+        report.start_anchor
+    );
+    assert!(!findings(&derivation).contains(&"turn-not-marked"));
+}
+
+/// Under one setting the template writes no prompt, which says nothing of where a turn begins.
+#[test]
+fn a_setting_that_silences_the_prompt() {
+    let derivation = turns(
+        "[R]{{ m.thinking }}[/R]{{ m.content }}",
+        "{% if mode != 'retry' %}<bot>{{ '[R]' if mode == 'high' else '[R][/R]' }}{% endif %}",
+    );
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<bot>"]);
+    assert_eq!(report.reasoning.open, "[R]");
+}
+
+/// Some texts are quoted as a whole, the others stand as they are.
+#[test]
+fn texts_that_are_quoted_only_where_they_have_to_be() {
+    let derivation = turns(
+        "{{ m.content }}{% for c in m.tool_calls %}<call={{ c.function.name }}>\
+         {%- for k, v in c.function.arguments.items() -%}\
+         <p={{ k }}>{%- if v is string and ('<' in v or '\n' in v) -%}<raw>{{ v }}</raw>{%- else -%}{{ v if v is string else v | tojson }}{%- endif -%}</p>\
+         {%- endfor -%}</call>{% endfor %}",
+        "<bot>",
+    );
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    let quoted = |case: &&obverse::derive::Case| case.response.contains("<raw>two\nlines</raw>");
+    assert!(derivation.cases.iter().any(|case| quoted(&case)));
+}
+
+/// Each call is an object whose one key is the name: nothing that a text could not have as well, but for the list around.
+#[test]
+fn calls_in_a_list_with_their_names_for_keys() {
+    let derivation = turns(
+        "{{ m.content }}{% if m.tool_calls %}<calls>[{% for c in m.tool_calls %}{{ '{\"' }}{{ c.function.name }}\": {{ c.function.arguments | tojson }}{{ '}' }}{{ ', ' if not loop.last }}{% endfor %}]</calls>{% endif %}",
+        "<bot>",
+    );
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert!(has_two_calls(&derivation));
+    let prose = |case: &&obverse::derive::Case| case.response.contains("{\"json\": [1, 2]}");
+    assert!(derivation.cases.iter().any(|case| prose(&case)));
+}

@@ -18,6 +18,20 @@ pub(crate) enum Color {
 }
 
 impl Color {
+    /// Whether what fills the screen has colours; `otherwise` where nobody has said, and it does not go to a terminal.
+    #[cfg(feature = "tui")]
+    pub(crate) fn is_wanted(self, otherwise: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let is_refused =
+                    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                !is_refused && (otherwise || std::io::IsTerminal::is_terminal(&std::io::stdout()))
+            }
+        }
+    }
+
     /// Makes it the choice of every stream.
     pub(crate) fn apply(self) {
         match self {

@@ -7,6 +7,7 @@ use obverse::lint::{self, Options, WARNINGS};
 use obverse::project::Project;
 
 use super::problem::{Document, Problem};
+use super::replace::replace;
 use super::report::{Format, Outcome, Report};
 use super::source::SourceArgs;
 use super::status::{Status, Stop};
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             if input::is_stdin(path) {
                 piped = Some(fixed.clone());
             } else if fixed != text {
-                write(path, &fixed)?;
+                replace(path, &fixed)?;
             }
             fixed
         } else {
@@ -192,15 +193,6 @@ fn outcome(
         diagnostics,
         allowed,
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Problem> {
-    std::fs::write(path, text).map_err(|error| {
-        Problem::failed(
-            "unwritable",
-            format!("cannot write {}: {error}", input::name(path)),
-        )
-    })
 }
 
 fn denied(text: &str) -> Result<String, String> {

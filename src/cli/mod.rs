@@ -6,6 +6,8 @@
 mod bulk;
 mod check;
 mod color;
+#[cfg(feature = "tui")]
+mod debug;
 mod derive;
 mod escape;
 mod explain;
@@ -19,6 +21,7 @@ mod problem;
 mod progress;
 mod project;
 mod render;
+mod replace;
 mod report;
 mod schema;
 mod source;
@@ -50,6 +53,8 @@ response that does not parse, a lint error); 2 the work could not be done (usage
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    #[cfg(feature = "tui")]
+    Debug(Box<debug::Args>),
     Derive(derive::Args),
     Inspect(inspect::Args),
     Parse(parse::Args),
@@ -73,6 +78,8 @@ pub(crate) fn main() -> Status {
     };
     cli.color.apply();
     let done = match &cli.verb {
+        #[cfg(feature = "tui")]
+        Verb::Debug(args) => debug::run(args, cli.color),
         Verb::Derive(args) => derive::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),

@@ -140,8 +140,25 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
                 "after a tool's result",
             )
         {
-            anchor.literals.push(literal);
+            let begins = Anchor {
+                literals: vec![literal],
+                in_response: None,
+            };
             evidence.push(found);
+            if let Some(reasoning) = &reasoning {
+                let closed = anchor::with_closed_reasoning(
+                    lab,
+                    &after_tool,
+                    &begins,
+                    &settings,
+                    &reasoning.close,
+                );
+                for (literal, found) in closed {
+                    anchor.literals.push(literal);
+                    evidence.push(found);
+                }
+            }
+            anchor.literals.extend(begins.literals);
         }
     }
     Ok(Analysis {

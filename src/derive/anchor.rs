@@ -77,6 +77,7 @@ pub(super) fn read(
     let dialect = Dialect::standard();
     let mut header: Option<String> = None;
     let mut gap: Option<(String, Evidence)> = None;
+    let mut before: Option<String> = None;
     let mut evidence = None;
     for kwargs in settings {
         let context = context.under(kwargs);
@@ -84,12 +85,20 @@ pub(super) fn read(
             continue;
         };
         let begin = text::snap_back(&prompt, text::common_prefix(&history, &prompt));
+        let adds_nothing = begin == prompt.len();
         for content in [probe::CONTENT, probe::OTHER_CONTENT] {
             let Ok(turn) = lab.turn(&context, &dialect.write(&Assistant::saying(content))) else {
                 continue;
             };
+            if gap.is_none() {
+                gap = read_gap(&context, &turn.full, content, &history, known, label);
+            }
+            if adds_nothing {
+                continue;
+            }
             let shared = text::snap_back(&turn.prompt, turn.shared()).max(begin);
             let found = &turn.prompt[begin..shared];
+            before.get_or_insert_with(|| text::last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => before[..text::common_prefix(&before, found)].to_owned(),
                 None => found.to_owned(),
@@ -101,14 +110,16 @@ pub(super) fn read(
                 left: Sample::new("conversation", history.as_str()),
                 right: Sample::new("with the generation prompt", turn.prompt.as_str()),
             });
-            if gap.is_none() {
-                gap = read_gap(&context, &turn.full, content, &history, known, label);
-            }
         }
     }
     let header = header.map(|found| {
         let end = text::before_open_bracket(&found, found.len());
-        found[..end].to_owned()
+        let found = &found[..end];
+        // White space alone begins nothing; with the marker before it, it does.
+        match before {
+            Some(before) if !found.is_empty() && found.trim().is_empty() => before + found,
+            _ => found.to_owned(),
+        }
     });
     match header {
         Some(marker) if !marker.trim().is_empty() => {

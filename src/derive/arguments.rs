@@ -202,10 +202,11 @@ impl ArgumentTag {
     /// How the value of the one argument is written of a call that goes on with `rest`.
     pub(super) fn written<'t>(&self, said: &'t str, key: &str, rest: &str) -> Option<&'t str> {
         let said = self.after_key(said, key)?.strip_suffix(rest)?;
-        self.value.iter().find_map(|Around { between, close }| {
+        let ways = self.value.iter().filter_map(|Around { between, close }| {
             said.strip_prefix(between.as_str())?
                 .strip_suffix(close.replace(slot::KEY, key).as_str())
-        })
+        });
+        ways.min_by_key(|value| value.len())
     }
 
     fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {

@@ -71,7 +71,7 @@ impl Evidence {
 }
 
 /// The difference between two texts, by words and signs; adjacent pieces of one side are joined.
-pub(super) fn diff(left: &str, right: &str) -> Vec<Piece> {
+pub fn diff(left: &str, right: &str) -> Vec<Piece> {
     let (left, right) = (words(left), words(right));
     let diff = TextDiff::from_slices(&left, &right);
     let mut pieces: Vec<Piece> = Vec::new();

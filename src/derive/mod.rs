@@ -45,7 +45,7 @@ use crate::value::Value;
 
 pub use analysis::Unreadable;
 pub use cost::{Cost, Stage};
-pub use evidence::{Evidence, Piece, Sample, Side};
+pub use evidence::{Evidence, Piece, Sample, Side, diff};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
 pub use reasoning::{History, Opener};

@@ -279,6 +279,10 @@ fn shows_arguments(full: &str, call: &Call) -> bool {
         .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
 }
 
+/// Texts with signs that some templates escape, or for which they quote the text.
+const SIGNS: &str = "opal \\ ' \" \n drift";
+const MARKUP: &str = "opal <b> & </b> drift";
+
 /// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
 fn learn_types(
     lab: &Lab<'_>,
@@ -310,6 +314,12 @@ fn learn_types(
             argument.learn(&said, key, written, rest);
         }
     }
+    // Some texts are quoted as a whole.
+    for text in [SIGNS, MARKUP] {
+        if let Some(said) = said(&Value::from(text)) {
+            argument.learn(&said, key, text, rest);
+        }
+    }
     let unread = |value: Value| {
         let said = said(&value)?;
         let written = argument.written(&said, key, rest)?;
@@ -321,7 +331,7 @@ fn learn_types(
     };
     let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
     argument.unread = Unread {
-        texts: unread(Value::from("opal \\ ' \" \n drift")),
+        texts: unread(Value::from(SIGNS)),
         objects: unread(probe::object([("violet", array.clone())])),
         arrays: unread(array),
     };

@@ -1,5 +1,7 @@
 //! What the chat template renders, as far as the rules ask.
 
+use std::cell::Cell;
+
 use crate::chat_template::{ChatTemplate, ChatTemplateSource, RenderInput};
 use crate::value::{Map, Value, json};
 
@@ -17,6 +19,8 @@ pub(super) struct Chat {
     /// Those that end where the model's turn begins.
     pub(super) prompts: Vec<Prompt>,
     source: ChatTemplateSource,
+    /// What further renders may cost.
+    steps: Cell<u64>,
 }
 
 /// A conversation's prompt.
@@ -51,8 +55,8 @@ impl Chat {
         let mut chat = Self {
             prompts: Vec::new(),
             source: source.clone(),
+            steps: Cell::new(STEPS),
         };
-        let mut steps = STEPS;
         let turn = [user(), assistant(), user()];
         let called = [user(), calling(), tool()];
         let conversations: [(&'static str, &[Value], bool); 4] = [
@@ -62,7 +66,7 @@ impl Chat {
             ("a tool's result", &called, true),
         ];
         for (of, messages, with_tools) in conversations {
-            let text = chat.render(messages.to_vec(), with_tools, true, &mut steps);
+            let text = chat.render(messages.to_vec(), with_tools, true);
             let after_tool = messages.len() == called.len() && with_tools;
             // A chat template that knows no tools may leave their messages out.
             if let Some(text) = text
@@ -116,10 +120,9 @@ impl Chat {
                 (vec![user(), message, user()], false),
             ]
         });
-        let mut steps = STEPS;
         let mut answer = ReadBack::Unknown;
         for (messages, with_tools) in conversations {
-            match self.render(messages, with_tools, false, &mut steps) {
+            match self.render(messages, with_tools, false) {
                 Some(text) if text.contains(KEY) => return ReadBack::Yes,
                 Some(_) => answer = ReadBack::No,
                 None => {}
@@ -133,7 +136,6 @@ impl Chat {
         messages: Vec<Value>,
         with_tools: bool,
         add_generation_prompt: bool,
-        steps: &mut u64,
     ) -> Option<String> {
         let template: &ChatTemplate = self.source.select(with_tools).ok()?;
         let input = RenderInput {
@@ -142,7 +144,10 @@ impl Chat {
             add_generation_prompt,
             ..RenderInput::default()
         };
-        template.render_within(&input, steps).ok()
+        let mut steps = self.steps.get();
+        let text = template.render_within(&input, &mut steps);
+        self.steps.set(steps);
+        text.ok()
     }
 }
 

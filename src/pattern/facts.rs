@@ -392,13 +392,10 @@ fn samples(node: &Node) -> Vec<String> {
         }
         Node::Alternation(nodes) => nodes.iter().flat_map(samples).take(SAMPLES).collect(),
         Node::Repeat(repeat) => {
-            let most = SAMPLE_BYTES / 8;
             let min = repeat.min as usize;
-            if min > most {
-                return Vec::new();
-            }
             let mut texts: Vec<String> = samples(&repeat.node)
                 .iter()
+                .filter(|text| text.len().saturating_mul(min) <= SAMPLE_BYTES)
                 .map(|text| text.repeat(min))
                 .collect();
             texts.dedup();
@@ -485,6 +482,7 @@ mod tests {
         assert_eq!(samples(r"<(?P<n>[^>]+)>\d{2}"), ["<x>11"]);
         assert_eq!(samples(r"\s+x"), ["\tx"]);
         assert!(samples(r"\s*").is_empty());
+        assert!(samples("(?:a{500}){10}").is_empty(), "too long");
         assert!(samples(r"a(?=b)").is_empty(), "the look needs more");
     }
 

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod debug;
 mod derive;
 mod inspect;
 mod lines;

@@ -13,6 +13,7 @@ use obverse::value::json;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
+use super::replace::replace;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -174,7 +175,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
             (format!("{name}.report.json"), &report),
         ] {
             let file = folder.join(file);
-            files::replace(&file, text)?;
+            replace(&file, text)?;
             wrote.push(file);
         }
     }
@@ -183,13 +184,13 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         let written = config::write(&text, &derivation.document.to_value()).map_err(|invalid| {
             Problem::all(invalid.into_diagnostics()).about(Document::new(input::name(path), text))
         })?;
-        files::replace(path, &written)?;
+        replace(path, &written)?;
         wrote.push(path.to_path_buf());
     }
     let report_to_stdout = match &args.report {
         Some(path) if input::is_stdin(path) => true,
         Some(path) => {
-            files::replace(path, &report)?;
+            replace(path, &report)?;
             wrote.push(path.clone());
             false
         }
@@ -224,7 +225,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     Ok(wire::pretty(&value))
 }
 
-fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
+pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     let about = |problem: Problem| match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,

@@ -7,13 +7,20 @@ use super::super::slot;
 use super::super::tool_calls::ToolCalls;
 use crate::response_template::Delimiter;
 
+/// What lists and objects are written with; no marker by itself.
+const PUNCTUATION: [char; 4] = ['{', '[', '(', '"'];
+
 /// What opens and closes a call, whose name `name` captures; `None` where a call has a marker of its own.
 pub(super) fn delimiters(calls: &ToolCalls, name: &str) -> Option<(Delimiter, Delimiter)> {
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let close = calls.call.1.trim();
-    if !calls.call.0.trim().is_empty() || section_open.is_empty() || close.is_empty() {
+    let own = calls.call.0.trim();
+    let is_marked = !own.chars().all(|c| PUNCTUATION.contains(&c));
+    if is_marked || name.is_empty() || section_open.is_empty() || close.is_empty() {
         return None;
     }
+    let next = super::next_call(calls, name);
+    let name = format!("{}{name}", slot::pattern(own));
     let list = slot::pattern(section_open);
     let close = slot::pattern(close);
     let end = slot::pattern(section_close);
@@ -30,7 +37,6 @@ pub(super) fn delimiters(calls: &ToolCalls, name: &str) -> Option<(Delimiter, De
     } else {
         format!("(?<={list}(?:(?!{end}).)*)")
     };
-    let next = name.replace("(?P<name>", "(?:").replace("(?P<id>", "(?:");
     Some((
         Delimiter::pattern(format!(
             "(?:{list}\\s*|(?<={close}){separator}){name}{inside}"

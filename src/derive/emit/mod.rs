@@ -173,9 +173,13 @@ fn call_region(
     target: Target,
 ) -> FieldDocument {
     let name = name(analysis, calls);
+    let (open, close) = match listed::delimiters(calls, &name) {
+        Some((open, close)) => (open, Some(close)),
+        None => (opening(calls, &name), closing(calls, ends, &name)),
+    };
     let region = FieldDocument {
-        open: Some(opening(calls, &name)),
-        close: closing(calls, ends, &name),
+        open: Some(open),
+        close,
         repeats: true,
         ..FieldDocument::default()
     };
@@ -212,20 +216,12 @@ fn call_region(
             transform: Some(named_call(calls)),
             ..region
         },
-        Shape::Tags { argument, .. } => {
-            let (open, close) = match listed::delimiters(calls, &name) {
-                Some((open, close)) => (Some(open), Some(close)),
-                None => (region.open, region.close),
-            };
-            FieldDocument {
-                open,
-                close,
-                content: Some("xml-inline".to_owned()),
-                content_args: tags::content_args(argument),
-                transform: Some(named_call(calls)),
-                ..region
-            }
-        }
+        Shape::Tags { argument, .. } => FieldDocument {
+            content: Some("xml-inline".to_owned()),
+            content_args: tags::content_args(argument),
+            transform: Some(named_call(calls)),
+            ..region
+        },
     }
 }
 

@@ -46,8 +46,11 @@ fn values(around: &[Around]) -> String {
         let between = super::any_of(&between).unwrap_or_default();
         return value(&between, lead, &first.close);
     }
+    // What begins like another way and goes on is tried before it.
+    let mut around: Vec<&Around> = around.iter().collect();
+    around.sort_by_key(|way| std::cmp::Reverse(way.between.trim_end().len()));
     let ways: Vec<String> = around
-        .iter()
+        .into_iter()
         .map(|Around { between, close }| {
             let (between, lead) = split_space(between, Edge::End);
             value(&slot::pattern(between), lead, close)

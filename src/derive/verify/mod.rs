@@ -1,6 +1,7 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
 mod alike;
+mod earlier;
 mod messages;
 mod round;
 mod shrink;
@@ -92,6 +93,8 @@ struct Trial<'a> {
     skipped: Vec<(Reason, usize)>,
     /// For each limit that the analysis names, what became of the messages that seemed to have it.
     limited: Vec<Limited>,
+    /// The messages that are written as reasoning where they come last.
+    as_reasoning: Limited,
 }
 
 /// The messages that did not come back because of one limit.
@@ -109,6 +112,7 @@ impl<'a> Trial<'a> {
             bench,
             verification: Verification::default(),
             skipped: Vec::new(),
+            as_reasoning: Limited::default(),
         }
     }
 
@@ -129,6 +133,28 @@ impl<'a> Trial<'a> {
             Outcome::Failed(_) => self.fail(context, label, message, |candidate| {
                 matches!(bench.run(context, candidate), Outcome::Failed(_))
             }),
+            Outcome::AsReasoning(found) => {
+                self.as_reasoning.count += 1;
+                self.as_reasoning.smallest.get_or_insert(*found);
+                self.run_earlier(context, label, message);
+            }
+        }
+    }
+
+    /// Tries a message that cannot be told from reasoning where it comes last, as an earlier one.
+    fn run_earlier(&mut self, context: &Context, label: &str, message: &Assistant) {
+        let bench = self.bench;
+        match bench.run_earlier(context, message) {
+            Outcome::Passed(cases) => {
+                self.verification.rounds.passed += 1;
+                self.verification.cases.extend(cases);
+            }
+            Outcome::Skipped(reason) => self.skip(reason),
+            Outcome::Failed(_) | Outcome::AsReasoning(_) => {
+                self.fail(context, label, message, |candidate| {
+                    matches!(bench.run_earlier(context, candidate), Outcome::Failed(_))
+                });
+            }
         }
     }
 
@@ -148,7 +174,7 @@ impl<'a> Trial<'a> {
                 self.verification.rounds.spliced += 1;
                 self.verification.cases.extend(cases);
             }
-            Outcome::Skipped(_) => {}
+            Outcome::Skipped(_) | Outcome::AsReasoning(_) => {}
             Outcome::Failed(_) => self.fail(context, label, message, |candidate| {
                 matches!(bench.run_spliced(context, candidate), Outcome::Failed(_))
             }),
@@ -216,6 +242,7 @@ impl<'a> Trial<'a> {
             mut verification,
             skipped,
             limited,
+            as_reasoning,
         } = self;
         let analysis = bench.analysis;
         for (limit, limited) in analysis.limits.iter().zip(limited) {
@@ -231,6 +258,16 @@ impl<'a> Trial<'a> {
         verification
             .findings
             .extend(skipped.into_iter().map(explain));
+        if as_reasoning.count > 0 {
+            let text = format!(
+                "{} messages are written, where they come last, as going on with a reasoning that the prompt opens and nothing closes, from which they cannot be told; they were tried as earlier turns, which are written otherwise",
+                as_reasoning.count
+            );
+            let finding = Finding::warning("last-turn-as-reasoning", text);
+            verification
+                .findings
+                .push(finding.with(as_reasoning.smallest));
+        }
         if let Some(calls) = &analysis.calls
             && matches!(calls.shape, Shape::Tags { .. })
         {
@@ -259,6 +296,7 @@ fn show(bench: &Bench<'_>, context: &Context, message: &Assistant) -> Option<Cou
     [
         bench.run(context, message),
         bench.run_spliced(context, message),
+        bench.run_earlier(context, message),
     ]
     .into_iter()
     .find_map(|outcome| match outcome {

@@ -21,6 +21,8 @@ pub(super) enum Outcome {
     /// The chat template does not render the message, or not all of it.
     Skipped(Reason),
     Failed(Box<Counterexample>),
+    /// The message goes on from a prompt that opens a reasoning, and nothing closes it: nobody can tell it from one.
+    AsReasoning(Box<Counterexample>),
 }
 
 /// Why a message says nothing about the response template.
@@ -60,7 +62,7 @@ struct Rendered {
 }
 
 /// A prompt or prefix and the response after it.
-type Split = (String, String);
+pub(super) type Split = (String, String);
 
 impl Bench<'_> {
     /// Renders `message` in `context`, parses the turn whole and in pieces, and compares.
@@ -73,8 +75,11 @@ impl Bench<'_> {
         if let Some(part) = missing(message, &full[rendered.start.unwrap_or(0)..]) {
             return Outcome::Skipped(Reason::NotRendered(part));
         }
+        // A prompt that does not begin a turn asks for none.
+        let asked = &prompt[end_of_context(context, prompt)..];
         let continued = full
             .strip_prefix(prompt.as_str())
+            .filter(|_| self.analysis.anchor.after_last(asked).is_some())
             .map(|response| (prompt.clone(), response.to_owned()));
         let anchored = rendered.start.map(|start| {
             let (prefix, response) = full.split_at(start);
@@ -84,8 +89,11 @@ impl Bench<'_> {
         splits.dedup();
         match self.compare(&splits, message, &rendered.written) {
             Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
+            Outcome::Failed(found) if self.is_written_as_reasoning(message, &rendered.turn) => {
+                Outcome::AsReasoning(found)
+            }
             Outcome::Failed(found) => self.tell_apart(context, found, full),
-            other @ Outcome::Skipped(_) => other,
+            other => other,
         }
     }
 
@@ -177,19 +185,26 @@ impl Bench<'_> {
             Ok(rendered) => rendered,
             Err(reason) => return Outcome::Skipped(reason),
         };
-        let said = rendered
-            .start
-            .map_or("", |start| &rendered.turn.full[start..]);
+        let rest = Assistant {
+            reasoning: None,
+            ..message.clone()
+        };
+        let said = if self.is_written_as_reasoning(&rest, &rendered.turn) {
+            self.earlier(context, &rest).map(|(_, (_, said))| said)
+        } else {
+            let said = rendered.start.map(|start| &rendered.turn.full[start..]);
+            Ok(said.unwrap_or_default().to_owned())
+        };
+        let said = match said {
+            Ok(said) => said,
+            Err(reason) => return Outcome::Skipped(reason),
+        };
         let prompted = self
             .analysis
             .anchor
             .after_last(&rendered.turn.prompt)
             .unwrap_or_default();
-        let rest = Assistant {
-            reasoning: None,
-            ..message.clone()
-        };
-        if missing(&rest, said).is_some()
+        if missing(&rest, &said).is_some()
             || said.contains(&reasoning.close)
             || prompted.contains(&reasoning.close)
         {
@@ -241,7 +256,12 @@ impl Bench<'_> {
         })
     }
 
-    fn compare(&self, splits: &[Split], message: &Assistant, written: &Value) -> Outcome {
+    pub(super) fn compare(
+        &self,
+        splits: &[Split],
+        message: &Assistant,
+        written: &Value,
+    ) -> Outcome {
         let expected = Value::Object(self.expected(message));
         if splits.is_empty() {
             return Outcome::Failed(Box::new(Counterexample {
@@ -277,7 +297,7 @@ impl Bench<'_> {
     }
 
     /// The message that a response must parse to.
-    fn expected(&self, message: &Assistant) -> Map {
+    pub(super) fn expected(&self, message: &Assistant) -> Map {
         let mut expected = self.template.defaults().clone();
         if let Some(reasoning) = &message.reasoning {
             expected.insert(
@@ -368,7 +388,7 @@ fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
 }
 
 /// The message with the ids of `written` where its calls have none.
-fn with_ids(mut message: Value, written: &Value) -> Value {
+pub(super) fn with_ids(mut message: Value, written: &Value) -> Value {
     let given = written
         .get(probe::CALLS_KEY)
         .and_then(Value::as_array)
@@ -388,7 +408,7 @@ fn with_ids(mut message: Value, written: &Value) -> Value {
 }
 
 /// Where the last thing said in the context ends in a render.
-fn end_of_context(context: &Context, render: &str) -> usize {
+pub(super) fn end_of_context(context: &Context, render: &str) -> usize {
     context
         .history
         .last()
@@ -413,7 +433,7 @@ fn parts(message: &Assistant) -> Vec<(&'static str, Vec<&str>)> {
 }
 
 /// The first part of the message that is not in the render.
-fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
+pub(super) fn missing(message: &Assistant, render: &str) -> Option<&'static str> {
     parts(message)
         .into_iter()
         .find(|(_, words)| !words.iter().all(|word| render.contains(word)))
@@ -428,7 +448,7 @@ fn outer_words(text: &str) -> Vec<&str> {
 }
 
 /// Where the first part of the message begins that is in what was rendered after the context.
-fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
+pub(super) fn first_visible(rendered: &str, message: &Assistant) -> Option<usize> {
     parts(message)
         .into_iter()
         .filter_map(|(_, words)| rendered.find(words.first()?))

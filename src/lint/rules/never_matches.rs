@@ -31,6 +31,9 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
+/// So many delimiters are compared with each other; a response template has a handful.
+const MOST: usize = 200;
+
 fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     let implicit = subject.template().implicit();
     // Within an explicit region its own close is all that counts.
@@ -38,6 +41,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
         .delimiters()
         .iter()
         .filter(|delimiter| delimiter.side == Side::Open || implicit == Some(delimiter.field))
+        .take(MOST)
         .collect();
     let rank = |delimiter: &Delimiter<'_>| (delimiter.side, subject.name(delimiter));
     for loser in &rivals {

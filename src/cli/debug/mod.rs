@@ -1,0 +1,174 @@
+//! `obverse debug`: a response being parsed, to be looked at step by step.
+
+mod open;
+mod terminal;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use obverse::tui::{Chunking, Debugger, Host, Theme};
+
+use super::color::Color;
+use super::problem::Problem;
+use super::replace::replace;
+use super::source::SourceArgs;
+use super::status::{Status, Stop};
+use super::{input, output};
+
+/// Watch a response being parsed, step by step, both ways
+///
+/// TEMPLATE is a response template, a tokenizer_config.json or model folder that holds one, a session that was recorded, or a
+/// chat template, from which one is derived first. RESPONSES are files, fixtures, or folders of fixtures; - is standard
+/// input, shown while it arrives. `?` lists the keys.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A response template, a config that holds one, a chat template, or a recorded session
+    template: PathBuf,
+
+    /// The responses: files, fixtures, folders of fixtures, or - for standard input
+    responses: Vec<PathBuf>,
+
+    /// The prompt before the responses, of which what follows the start anchor is parsed first
+    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
+    prefix: Option<String>,
+
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    prefix_file: Option<PathBuf>,
+
+    /// The tools: a JSON list of their schemas, by which arguments are typed
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+
+    /// How responses are cut: whole, words, recorded, random:SEED, 3 (characters), 3b (bytes)
+    #[arg(long, value_name = "HOW")]
+    chunks: Option<Chunking>,
+
+    /// A file that a response is being written to
+    #[arg(long, value_name = "FILE")]
+    follow: Option<PathBuf>,
+
+    /// The report of the derivation that the template comes from; NAME.report.json beside NAME.json is found
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Write the session to a file when it ends, for somebody else to open
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Print one screen of so many columns and rows, and end
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    screenshot: Option<(u16, u16)>,
+
+    /// Print the screen as an SVG picture
+    #[arg(long, requires = "screenshot")]
+    svg: bool,
+
+    /// Keys to press first, such as `<right><right>x`; <enter>, <tab>, <esc>, <c-s> and the like are keys, <lt> is <
+    #[arg(long, value_name = "KEYS")]
+    keys: Option<String>,
+
+    #[command(flatten)]
+    source_args: SourceArgs,
+}
+
+/// Shows the debugger, or one screen of it.
+pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
+    let mut stdin_paths: Vec<Option<&Path>> = args
+        .responses
+        .iter()
+        .map(|path| Some(path.as_path()))
+        .collect();
+    stdin_paths.extend([
+        Some(args.template.as_path()),
+        args.prefix_file.as_deref(),
+        args.tools.as_deref(),
+    ]);
+    input::one_stdin(stdin_paths)?;
+    let live = args
+        .follow
+        .as_deref()
+        .or_else(|| {
+            args.responses
+                .iter()
+                .map(PathBuf::as_path)
+                .find(|path| input::is_stdin(path))
+        })
+        .filter(|_| args.screenshot.is_none());
+    let setup = open::setup(args, live.is_some())?;
+    let theme = Theme {
+        color: color.is_wanted(args.svg),
+    };
+    let mut debugger = Debugger::new(setup, theme, Files);
+    if let Some(keys) = &args.keys {
+        let bad = |error: obverse::tui::BadScript| Problem::failed("usage", error.to_string());
+        debugger.type_keys(keys).map_err(bad)?;
+    }
+    if let Some((width, height)) = args.screenshot {
+        let screen = debugger.screen(width, height);
+        let text = if args.svg {
+            screen.to_svg()
+        } else {
+            screen.to_text()
+        };
+        let mut out = output::results();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+    } else {
+        if !std::io::stdout().is_terminal() {
+            let problem = Problem::failed("no-terminal", "standard output is not a terminal");
+            return Err(problem
+                .with_hint("--screenshot 80x24 prints a screen")
+                .into());
+        }
+        terminal::run(&mut debugger, live).map_err(|error| {
+            Problem::failed("terminal", format!("the terminal failed: {error}"))
+        })?;
+    }
+    if let Some(path) = &args.record {
+        replace(path, &debugger.session())?;
+    }
+    Ok(Status::Done)
+}
+
+/// The files that the debugger reads and writes, and the terminal's clipboard.
+#[derive(Debug)]
+struct Files;
+
+impl Host for Files {
+    fn read(&mut self, path: &Path) -> Result<Option<String>, String> {
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+        }
+    }
+
+    fn write(&mut self, path: &Path, text: &str) -> Result<(), String> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+        }
+        let message = |problem: Problem| {
+            let first = problem.diagnostics.into_iter().next();
+            first.map_or_else(String::new, |diagnostic| diagnostic.message)
+        };
+        replace(path, text).map_err(message)
+    }
+
+    fn copy(&mut self, text: &str) {
+        terminal::copy(text);
+    }
+}
+
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let parse = |number: &str| {
+        number
+            .parse()
+            .ok()
+            .filter(|number| (1..=1000).contains(number))
+    };
+    text.split_once('x')
+        .and_then(|(width, height)| Some((parse(width)?, parse(height)?)))
+        .ok_or_else(|| "expected columns and rows, such as 80x24, up to 1000x1000".to_owned())
+}

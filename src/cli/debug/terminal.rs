@@ -1,0 +1,168 @@
+//! The terminal: taken over and given back on every way out, and what comes in from it and from a response that still
+//! arrives.
+
+use std::io::{self, Read, Stdout};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute};
+use obverse::tui::{Debugger, Host, Incoming, Input};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::cli::input;
+
+/// How long a key waits while a response may be arriving.
+const SLICE: Duration = Duration::from_millis(15);
+
+/// How long a file that has ended is left alone before it is looked at again.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How many pieces of a response wait at most.
+const QUEUE: usize = 64;
+
+/// Runs the debugger on the terminal; `live` is where a response is still arriving from.
+pub(super) fn run<H: Host>(debugger: &mut Debugger<H>, live: Option<&Path>) -> io::Result<()> {
+    let ends = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&ends))?;
+    }
+    let mut incoming = FromTerminal {
+        live: live.map(follow),
+        ends,
+    };
+    let _taken = Taken::new()?;
+    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    match debugger.run(&mut terminal, &mut incoming) {
+        // Being told to end is no failure.
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Puts text on the clipboard, by way of the terminal.
+pub(super) fn copy(text: &str) {
+    // That a terminal has no clipboard cannot be told.
+    let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
+}
+
+/// The terminal while it is taken over. It is given back when this is dropped, and before a panic is told.
+struct Taken;
+
+impl Taken {
+    fn new() -> io::Result<Self> {
+        let tell = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back(&mut io::stdout());
+            tell(panic);
+        }));
+        enable_raw_mode()?;
+        let taken = Self;
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            EnableMouseCapture,
+            EnableBracketedPaste,
+            cursor::Hide
+        )?;
+        Ok(taken)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        give_back(&mut io::stdout());
+    }
+}
+
+/// Every step is tried, whatever becomes of the others.
+fn give_back(out: &mut Stdout) {
+    let _ = execute!(out, DisableBracketedPaste);
+    let _ = execute!(out, DisableMouseCapture);
+    let _ = execute!(out, LeaveAlternateScreen);
+    let _ = execute!(out, cursor::Show);
+    let _ = disable_raw_mode();
+}
+
+/// What comes from the terminal, and from a response that still arrives.
+struct FromTerminal {
+    live: Option<Receiver<Incoming>>,
+    /// Set when the process is told to end.
+    ends: Arc<AtomicBool>,
+}
+
+impl Input for FromTerminal {
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Incoming>> {
+        let until = Instant::now() + wait;
+        loop {
+            if self.ends.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match self.live.as_ref().map(Receiver::try_recv) {
+                Some(Ok(incoming)) => return Ok(Some(incoming)),
+                Some(Err(TryRecvError::Disconnected)) => self.live = None,
+                Some(Err(TryRecvError::Empty)) | None => {}
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let slice = if self.live.is_some() {
+                left.min(SLICE)
+            } else {
+                left
+            };
+            match event::poll(slice) {
+                Ok(true) => return event::read().map(|event| Some(Incoming::Terminal(event))),
+                Ok(false) if left <= slice => return Ok(None),
+                Ok(false) => {}
+                // A signal came; the flag says which.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Reads a response that is still arriving, in a thread of its own. Standard input has an end; a file may always grow.
+fn follow(path: &Path) -> Receiver<Incoming> {
+    let (sender, receiver) = mpsc::sync_channel(QUEUE);
+    let path = path.to_owned();
+    thread::spawn(move || {
+        let error = match input::open(&path) {
+            Ok(mut reading) => read_on(reading.as_mut(), input::is_stdin(&path), &sender),
+            Err(problem) => problem
+                .diagnostics
+                .first()
+                .map(|found| found.message.clone()),
+        };
+        // That nobody listens any more is how it ends.
+        let _ = sender.send(Incoming::Ended(error));
+    });
+    receiver
+}
+
+/// Returns why reading ended, when it was not the end.
+fn read_on(reading: &mut dyn Read, ends: bool, sender: &SyncSender<Incoming>) -> Option<String> {
+    let mut buffer = vec![0; 4096];
+    loop {
+        match input::read_piece(reading, &mut buffer) {
+            Ok([]) if ends => return None,
+            Ok([]) => thread::sleep(PAUSE),
+            Ok(piece) => {
+                if sender.send(Incoming::Bytes(piece.to_vec())).is_err() {
+                    return None;
+                }
+            }
+            Err(error) => return Some(format!("the response broke off: {error}")),
+        }
+    }
+}

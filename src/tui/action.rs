@@ -1,0 +1,112 @@
+//! What can be asked of the debugger, and what it asks of its host.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::state::Pane;
+use super::text::Motion;
+
+/// What one step goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Chunk,
+    Character,
+    Event,
+    Region,
+    Error,
+    /// The next region of the field that was last asked for.
+    Field,
+    /// To the next breakpoint.
+    Break,
+    /// To the next place at which the searched text has arrived.
+    Found,
+}
+
+/// Which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Forward,
+    Back,
+}
+
+/// Everything that can happen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    Step(Unit, Way),
+    Start,
+    End,
+    /// So many rows or pages up (negative) or down in the focused pane.
+    Move(isize),
+    Page(isize),
+    Play,
+    Faster,
+    Slower,
+    /// So much time has passed.
+    Tick(Duration),
+    Focus(Pane),
+    NextPane(Way),
+    Zoom,
+    /// What Enter does.
+    Open,
+    Edit,
+    EditPrefix,
+    Type(String),
+    Go(Motion),
+    Vertical(Way),
+    Remove(Motion),
+    Undo,
+    Redo,
+    Leave,
+    Yes,
+    No,
+    Delete,
+    Add,
+    AskByte,
+    AskSearch,
+    AskField,
+    AskBreakpoints,
+    AskChunking,
+    AskSample,
+    AskFixture,
+    SaveTemplate,
+    /// Mend what the linter can mend.
+    Mend,
+    CopyValue,
+    CopyPath,
+    Spaces,
+    Evidence,
+    Help,
+    Quit,
+    /// A click at a column and row of the screen.
+    Click(u16, u16),
+    /// The wheel at a column and row of the screen.
+    Wheel(u16, u16, Way),
+    /// More of a response that is still arriving.
+    Arrived(Vec<u8>),
+    /// Nothing more arrives; why, if something went wrong.
+    Ended(Option<String>),
+    /// What is in the files that are about to be written.
+    Compared(Vec<Change>),
+    /// Whether they were written.
+    Wrote(Result<(), String>),
+}
+
+/// A file that is about to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) path: PathBuf,
+    /// What is there now.
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
+}
+
+/// What the debugger asks its host for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    None,
+    Quit,
+    /// Say what is in these files now.
+    Compare(Vec<(PathBuf, String)>),
+    Write(Vec<Change>),
+    Copy(String),
+}

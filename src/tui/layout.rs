@@ -1,0 +1,179 @@
+//! Where the panes are on a screen of any size.
+
+use ratatui::layout::Rect;
+
+use super::state::Pane;
+
+/// The columns before a text: a letter for the field, and a gap.
+pub(crate) const GUTTER: u16 = 2;
+
+/// Below this only one pane is shown at a time.
+const NARROW: u16 = 60;
+const LOW: u16 = 14;
+
+/// Where everything is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) title: Rect,
+    pub(crate) status: Rect,
+    /// The panes that are shown, each with its heading.
+    pub(crate) panes: Vec<(Pane, Rect)>,
+    /// The column between left and right.
+    pub(crate) divider: Option<Rect>,
+}
+
+impl Layout {
+    /// The inside of a pane; `None` when it is not shown or has no room.
+    pub(crate) fn content(&self, pane: Pane) -> Option<Rect> {
+        let (_, rect) = self.panes.iter().find(|(shown, _)| *shown == pane)?;
+        let content = Rect {
+            y: rect.y + 1,
+            height: rect.height.saturating_sub(1),
+            ..*rect
+        };
+        (content.height > 0 && content.width > 0).then_some(content)
+    }
+
+    /// The pane at a place of the screen.
+    pub(crate) fn pane_at(&self, x: u16, y: u16) -> Option<Pane> {
+        let mut panes = self.panes.iter();
+        panes
+            .find(|(_, rect)| rect.contains((x, y).into()))
+            .map(|(pane, _)| *pane)
+    }
+}
+
+/// The columns of a text in a pane; one more is left for the sign of a line feed.
+pub(crate) fn text_width(content: Rect) -> usize {
+    usize::from(content.width.saturating_sub(GUTTER + 1)).max(1)
+}
+
+/// The rows of the message's tree: below it stands the open region, if there is one.
+pub(crate) fn tree_height(content: Rect, region: bool) -> u16 {
+    if region {
+        content
+            .height
+            .saturating_sub(if content.height > 6 { 3 } else { 2 })
+    } else {
+        content.height
+    }
+}
+
+/// The rows of the template: below it stands what is wrong with it, if anything is.
+pub(crate) fn template_height(content: Rect, diagnostics: bool) -> u16 {
+    if diagnostics {
+        content
+            .height
+            .saturating_sub(if content.height > 4 { 2 } else { 1 })
+    } else {
+        content.height
+    }
+}
+
+/// The panes on a screen.
+pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layout {
+    let title = Rect {
+        height: area.height.min(1),
+        ..area
+    };
+    let status = Rect {
+        y: area.y + area.height.saturating_sub(1),
+        height: u16::from(area.height > 1),
+        ..area
+    };
+    let body = Rect {
+        y: area.y + title.height,
+        height: area.height.saturating_sub(title.height + status.height),
+        ..area
+    };
+    let one = zoom || area.width < NARROW || area.height < LOW;
+    if one || body.height == 0 {
+        return Layout {
+            title,
+            status,
+            panes: vec![(focus, body)],
+            divider: None,
+        };
+    }
+    let right_width = (body.width * 2 / 5).clamp(26, 64);
+    let left = Rect {
+        width: body.width - right_width - 1,
+        ..body
+    };
+    let divider = Rect {
+        x: left.x + left.width,
+        width: 1,
+        ..body
+    };
+    let right = Rect {
+        x: divider.x + 1,
+        width: right_width,
+        ..body
+    };
+    // The derivation stands in the template's place while one looks at it.
+    let lower = if derivation && focus == Pane::Derivation {
+        Pane::Derivation
+    } else {
+        Pane::Template
+    };
+    let mut panes = stack(left, &[(Pane::Response, 5), (lower, 4)]);
+    panes.extend(stack(
+        right,
+        &[(Pane::Events, 1), (Pane::State, 1), (Pane::Message, 1)],
+    ));
+    Layout {
+        title,
+        status,
+        panes,
+        divider: Some(divider),
+    }
+}
+
+/// Shares of a height, one below the other.
+fn stack(area: Rect, shares: &[(Pane, u16)]) -> Vec<(Pane, Rect)> {
+    let total: u16 = shares.iter().map(|(_, share)| share).sum();
+    let mut y = area.y;
+    let mut given = 0;
+    shares
+        .iter()
+        .map(|(pane, share)| {
+            given += share;
+            let end = area.y
+                + u16::try_from(u32::from(area.height) * u32::from(given) / u32::from(total))
+                    .unwrap_or(area.height);
+            let rect = Rect {
+                y,
+                height: end - y,
+                ..area
+            };
+            y = end;
+            (*pane, rect)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panes_lie_on_the_screen_and_not_on_each_other() {
+        for (width, height) in (1..130).flat_map(|width| (1..45).map(move |height| (width, height)))
+        {
+            let area = Rect::new(0, 0, width, height);
+            for (zoom, focus) in [
+                (false, Pane::Response),
+                (true, Pane::State),
+                (false, Pane::Derivation),
+            ] {
+                let layout = of(area, focus, zoom, true);
+                let mut rects: Vec<Rect> = layout.panes.iter().map(|(_, rect)| *rect).collect();
+                rects.extend([layout.title, layout.status]);
+                rects.extend(layout.divider);
+                let cells: u32 = rects.iter().map(|rect| rect.area()).sum();
+                assert_eq!(cells, area.area(), "{area} {layout:?}");
+                assert!(rects.iter().all(|rect| rect.intersection(area) == *rect));
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Recording: the parser is fed, and what it reports becomes a timeline.
+//!
+//! Events say what happened but not where; the parser's delimiters say where. Both come in the order in which they were
+//! read, so that walking along the two gives each event its place.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{CHECKPOINTS, Entry, EntryKind, Region, Step, Timeline, Watch, add};
+use crate::parser::{
+    Event, OnError, Options, ParseError, Passed, ResponseParser, Side, Status, Waiting,
+};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+/// What an event says, without its field: that is known from the place.
+#[derive(Debug)]
+enum Said {
+    Open(usize),
+    Text(usize),
+    Close(Value),
+    Error(ParseError),
+}
+
+/// A parse that is being recorded.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    timeline: Timeline,
+    /// `None` once nothing more can be fed.
+    parser: Option<ResponseParser>,
+    /// How much of the response has arrived.
+    arrived: usize,
+    /// Up to where the walk has come.
+    at: usize,
+    /// The open region.
+    open: Option<usize>,
+    /// For each field the last region that gave it a value.
+    filled: Vec<Option<usize>>,
+    /// The message as the regions make it.
+    message: Map,
+    said: Vec<Said>,
+}
+
+impl Recorder {
+    pub(crate) fn new(template: &Arc<ResponseTemplate>, prefix: &str, tools: &[Value]) -> Self {
+        let options = Options {
+            on_error: OnError::Keep,
+            keep_delimiters: true,
+            ..Options::default()
+        };
+        let rest = template.after_last_anchor(prefix).unwrap_or_default();
+        let timeline = Timeline {
+            template: Arc::clone(template),
+            text: rest.to_owned(),
+            prefix: rest.len(),
+            steps: Vec::new(),
+            entries: Vec::new(),
+            regions: Vec::new(),
+            delimiters: Vec::new(),
+            watches: Vec::new(),
+            failure: None,
+            checkpoints: Vec::new(),
+            apart: 64,
+            message: Map::new(),
+        };
+        let mut recorder = Self {
+            timeline,
+            parser: None,
+            arrived: 0,
+            at: 0,
+            open: None,
+            filled: vec![None; template.fields().len()],
+            message: template.defaults().clone(),
+            said: Vec::new(),
+        };
+        match ResponseParser::with_options(Arc::clone(template), prefix, tools, options) {
+            Ok(parser) => {
+                for event in parser.initial_events() {
+                    recorder.said.extend(said(template, event));
+                }
+                recorder.parser = Some(parser);
+                recorder.note(false);
+            }
+            Err(error) => {
+                recorder.note(false);
+                recorder.fail(error);
+            }
+        }
+        recorder
+    }
+
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    pub(crate) fn into_timeline(self) -> Timeline {
+        self.timeline
+    }
+
+    /// Feeds the chunk of `response` that ends at the byte `end`. Of a character that is cut nothing is fed before all of it is
+    /// there.
+    pub(crate) fn feed_to(&mut self, response: &str, end: usize) {
+        let from = self.timeline.text.len() - self.timeline.prefix;
+        let mut to = end.min(response.len());
+        self.arrived = to;
+        while !response.is_char_boundary(to) {
+            to -= 1;
+        }
+        let chunk = response.get(from..to).unwrap_or_default();
+        self.timeline.text.push_str(chunk);
+        let template = Arc::clone(&self.timeline.template);
+        let said_now = &mut self.said;
+        let fed = match &mut self.parser {
+            Some(parser) => {
+                parser.feed_with(chunk, &mut |event| said_now.extend(said(&template, &event)))
+            }
+            None => Ok(()),
+        };
+        self.note(false);
+        if let Err(error) = fed {
+            self.fail(error);
+        }
+    }
+
+    /// Ends the response.
+    pub(crate) fn finish(&mut self) {
+        let template = Arc::clone(&self.timeline.template);
+        let said_now = &mut self.said;
+        let ended = match &mut self.parser {
+            Some(parser) => {
+                parser.finalize_with(&mut |event| said_now.extend(said(&template, &event)))
+            }
+            None => Ok(()),
+        };
+        self.note(true);
+        match ended {
+            Ok(()) => {
+                let parsed = self.parser.as_ref().map(ResponseParser::message);
+                self.timeline.message = parsed.unwrap_or(&self.message).clone();
+            }
+            Err(error) => {
+                self.timeline.message = self.message.clone();
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Ends the recording with an error of the parse as a whole. It belongs to the step at which it happened.
+    fn fail(&mut self, error: ParseError) {
+        self.parser = None;
+        let timeline = &mut self.timeline;
+        timeline.failure = Some(error);
+        let step = timeline.steps.len() - 1;
+        timeline.entries.push(Entry {
+            kind: EntryKind::Failure,
+            region: timeline.regions.len(),
+            span: self.at..self.at,
+            first: step,
+            last: step,
+        });
+        if let Some(last) = timeline.steps.last_mut() {
+            last.entries += 1;
+        }
+    }
+
+    /// Records a step: what was said since the last one, and what the parser is doing.
+    fn note(&mut self, over: bool) {
+        let passed = match &mut self.parser {
+            Some(parser) => parser.take_delimiters(),
+            None => Vec::new(),
+        };
+        let said = std::mem::take(&mut self.said);
+        let position = match &self.parser {
+            Some(parser) => parser.snapshot().position,
+            None => self.at,
+        };
+        self.said = self.walk(said, passed, position);
+        let mut status = if over {
+            Status::Finalized
+        } else {
+            Status::Ended
+        };
+        if let Some(parser) = &self.parser {
+            let snapshot = parser.snapshot();
+            if !over {
+                status = snapshot.status;
+            }
+            if let (Some(open), Some(region)) = (self.open, &snapshot.region)
+                && !region.captures.is_empty()
+            {
+                self.timeline.regions[open]
+                    .captures
+                    .clone_from(region.captures);
+            }
+            for watched in &snapshot.watched {
+                let Some(reason) = watched.reason() else {
+                    continue;
+                };
+                let (span, matched) = match &watched.waiting {
+                    Waiting::Nothing => continue,
+                    Waiting::UnderWay { from } => (*from..snapshot.fed, false),
+                    Waiting::Matched { span, .. } => (span.clone(), true),
+                };
+                self.timeline.watches.push(Watch {
+                    field: watched.field,
+                    side: watched.side,
+                    span,
+                    matched,
+                    reason,
+                });
+            }
+        }
+        let timeline = &mut self.timeline;
+        let regions = timeline.regions.len();
+        timeline.steps.push(Step {
+            arrived: number(self.arrived),
+            fed: number(timeline.text.len() - timeline.prefix),
+            position: number(position),
+            entries: number(timeline.entries.len()),
+            closed: number(regions - usize::from(self.open.is_some())),
+            watches: number(timeline.watches.len()),
+            open: number(self.open.map_or(0, |open| open + 1)),
+            status,
+        });
+    }
+
+    /// Gives what was said its places. Returns the emptied list, for its memory.
+    fn walk(&mut self, mut said: Vec<Said>, passed: Vec<Passed>, position: usize) -> Vec<Said> {
+        let step = self.timeline.steps.len();
+        let mut rest = said.drain(..).peekable();
+        for Passed { field, side, span } in passed {
+            self.text(&mut rest, step);
+            let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
+            match ended {
+                Some(ended) => {
+                    let close = (side == Side::Close).then(|| span.clone());
+                    self.close(ended, close, step);
+                }
+                None if side == Side::Close => {
+                    self.push(
+                        EntryKind::Stray,
+                        self.timeline.regions.len(),
+                        span.clone(),
+                        step,
+                    );
+                }
+                None => {}
+            }
+            self.timeline.delimiters.push((span.clone(), field, side));
+            self.at = span.end;
+            if side == Side::Open && rest.next_if(|said| matches!(said, Said::Open(_))).is_some() {
+                self.open(field, Some(span), step);
+            }
+        }
+        self.text(&mut rest, step);
+        // The end of the response closes without a delimiter.
+        if let Some(ended) = rest.next() {
+            self.close(ended, None, step);
+        }
+        drop(rest);
+        self.at = self.at.max(position);
+        said
+    }
+
+    /// Text of the open region, which may be what opens the implicit field.
+    fn text(&mut self, rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>, step: usize) {
+        loop {
+            match rest.peek() {
+                Some(Said::Open(field)) if self.open.is_none() => {
+                    // An open delimiter's own region comes after it; this one has text.
+                    if Some(*field) != self.timeline.template.implicit() {
+                        return;
+                    }
+                    let field = *field;
+                    rest.next();
+                    self.open(field, None, step);
+                }
+                Some(Said::Text(length)) => {
+                    let length = *length;
+                    rest.next();
+                    self.extend(length, step);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn open(&mut self, field: usize, open: Option<Range<usize>>, step: usize) {
+        let index = self.timeline.regions.len();
+        let span = open.clone().unwrap_or(self.at..self.at);
+        self.timeline.regions.push(Region {
+            field,
+            open,
+            text: self.at..self.at,
+            close: None,
+            captures: Map::new(),
+            value: None,
+            error: None,
+            replaces: None,
+        });
+        self.open = Some(index);
+        self.push(EntryKind::Open, index, span, step);
+    }
+
+    fn extend(&mut self, length: usize, step: usize) {
+        let from = self.at;
+        self.at += length;
+        let Some(index) = self.open else {
+            return;
+        };
+        self.timeline.regions[index].text.end = self.at;
+        match self.timeline.entries.last_mut() {
+            Some(entry) if entry.kind == EntryKind::Text && entry.region == index => {
+                entry.span.end = self.at;
+                entry.last = step;
+            }
+            _ => self.push(EntryKind::Text, index, from..self.at, step),
+        }
+    }
+
+    fn close(&mut self, ended: Said, close: Option<Range<usize>>, step: usize) {
+        let Some(index) = self.open.take() else {
+            return;
+        };
+        let timeline = &mut self.timeline;
+        let template = &timeline.template;
+        let region = &mut timeline.regions[index];
+        region.close.clone_from(&close);
+        let span = close.unwrap_or(region.text.end..region.text.end);
+        let kind = match ended {
+            Said::Error(error) => {
+                region.error = Some(error);
+                EntryKind::Error
+            }
+            Said::Close(value) => {
+                region.value = Some(value);
+                let field = &template.fields()[region.field];
+                let before = self.filled[region.field].replace(index);
+                if !field.repeats && field.join.is_none() {
+                    region.replaces = before;
+                }
+                EntryKind::Close
+            }
+            Said::Open(_) | Said::Text(_) => return,
+        };
+        add(&mut self.message, template, region);
+        self.push(kind, index, span, step);
+        self.checkpoint(index + 1);
+    }
+
+    /// Keeps the message now and then; when there are too many, every second one, and from then on half as often.
+    fn checkpoint(&mut self, closed: usize) {
+        let timeline = &mut self.timeline;
+        if !closed.is_multiple_of(timeline.apart) {
+            return;
+        }
+        timeline.checkpoints.push((closed, self.message.clone()));
+        if timeline.checkpoints.len() > CHECKPOINTS {
+            timeline.apart *= 2;
+            let apart = timeline.apart;
+            timeline
+                .checkpoints
+                .retain(|(closed, _)| closed.is_multiple_of(apart));
+        }
+    }
+
+    fn push(&mut self, kind: EntryKind, region: usize, span: Range<usize>, step: usize) {
+        self.timeline.entries.push(Entry {
+            kind,
+            region,
+            span,
+            first: step,
+            last: step,
+        });
+    }
+}
+
+fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<Said> {
+    Some(match event {
+        Event::RegionOpen { field } => {
+            let mut fields = template.fields().iter();
+            Said::Open(fields.position(|known| known.name == *field)?)
+        }
+        Event::RegionChunk { text, .. } => Said::Text(text.len()),
+        Event::RegionClose { value, .. } => Said::Close(value.as_ref().clone()),
+        Event::RegionError { error, .. } => Said::Error(error.as_ref().clone()),
+    })
+}
+
+/// Places are kept in four bytes; what is longer than they count is shown as if it ended there.
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

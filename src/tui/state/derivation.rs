@@ -1,0 +1,98 @@
+//! What a response template was derived from, to be looked at beside it.
+
+use crate::derive::{Evidence, Report};
+use crate::value::{Value, json};
+
+/// A derivation, as far as it is shown.
+#[derive(Debug, Clone)]
+pub struct Derivation {
+    /// Where the chat template came from.
+    pub source: String,
+    /// Whether messages came back from their renders.
+    pub verified: bool,
+    /// The markers, each with the renders that it was read from.
+    pub markers: Vec<Marker>,
+}
+
+/// A marker with its evidence: two renders that differ.
+#[derive(Debug, Clone)]
+pub struct Marker {
+    /// The question that it answers.
+    pub question: String,
+    /// What was read off.
+    pub text: String,
+    /// How it was read off, in a sentence.
+    pub reading: String,
+    /// Which variant the one render is of, and its text.
+    pub left: (String, String),
+    /// The same of the other.
+    pub right: (String, String),
+}
+
+impl Derivation {
+    /// What a report says.
+    pub fn of_report(report: &Report) -> Self {
+        Self {
+            source: report.source.clone(),
+            verified: report.verified,
+            markers: report.evidence.iter().map(Marker::of_evidence).collect(),
+        }
+    }
+
+    /// What a report that was written as JSON says; `None` when it is no report.
+    pub fn of_json(text: &str) -> Option<Self> {
+        let value = json::parse(text).ok()?;
+        let evidence = value.get("evidence")?.as_array()?.iter();
+        Some(Self {
+            source: value.get("source")?.as_str()?.to_owned(),
+            verified: value.get("verified")?.is_truthy(),
+            markers: evidence.map(Marker::of_value).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl Marker {
+    fn of_evidence(evidence: &Evidence) -> Self {
+        let (left, right) = (&evidence.left, &evidence.right);
+        Self {
+            question: evidence.question.to_owned(),
+            text: evidence.marker.clone(),
+            reading: evidence.reading.clone(),
+            left: (left.variant.clone(), left.text.clone()),
+            right: (right.variant.clone(), right.text.clone()),
+        }
+    }
+
+    fn of_value(value: &Value) -> Option<Self> {
+        let text = |value: &Value, key: &str| Some(value.get(key)?.as_str()?.to_owned());
+        let sample = |key: &str| {
+            let sample = value.get(key)?;
+            Some((text(sample, "variant")?, text(sample, "text")?))
+        };
+        Some(Self {
+            question: text(value, "question")?,
+            text: text(value, "marker")?,
+            reading: text(value, "reading")?,
+            left: sample("left")?,
+            right: sample("right")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read() {
+        let report = r#"{"source": "x.jinja", "verified": true, "evidence": [{"question": "anchor", "marker": "<a>",
+            "reading": "what both have", "left": {"variant": "one", "text": "a"}, "right": {"variant": "two", "text": "b"}}]}"#;
+        let derivation = Derivation::of_json(report).expect("a report");
+        assert!(derivation.verified);
+        assert_eq!(
+            derivation.markers[0].right,
+            ("two".to_owned(), "b".to_owned())
+        );
+        assert!(Derivation::of_json("{}").is_none());
+    }
+}

@@ -1,0 +1,442 @@
+//! All that the debugger knows. It knows no terminal: a screen is what `view` makes of it.
+
+mod breakpoint;
+mod derivation;
+mod mode;
+mod sample;
+mod template;
+pub(crate) mod tree;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ratatui::layout::Rect;
+
+pub(crate) use breakpoint::{Breakpoint, Trigger};
+pub use derivation::{Derivation, Marker};
+pub(crate) use mode::{
+    Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Saves, Shown, breakpoint_row,
+};
+pub use sample::Sample;
+pub use template::Template;
+
+use super::layout::{self, Layout};
+use super::replay::{Moment, Place, Recorder, Timeline};
+use super::text::{Editor, Rows};
+use crate::parser::Utf8Decoder;
+use crate::tui::chunking::Chunking;
+use crate::value::{Map, Path, Value};
+
+/// What a debugger begins with.
+#[derive(Debug)]
+pub struct Setup {
+    /// The response template.
+    pub template: Template,
+    /// The responses; the first one is shown. There is an empty one when there is none.
+    pub samples: Vec<Sample>,
+    /// How they are cut.
+    pub chunking: Chunking,
+    /// What the response template was derived from.
+    pub derivation: Option<Derivation>,
+    /// Where to begin: how many bytes of the response have arrived.
+    pub byte: usize,
+    /// The breakpoints, as they are written: `field NAME`, `event KIND`, `text TEXT`. What cannot be read is left out.
+    pub breakpoints: Vec<String>,
+}
+
+impl Setup {
+    /// A response template with its responses, and nothing else.
+    pub fn new(template: Template, samples: Vec<Sample>) -> Self {
+        Self {
+            template,
+            samples,
+            chunking: Chunking::default(),
+            derivation: None,
+            byte: 0,
+            breakpoints: Vec::new(),
+        }
+    }
+}
+
+/// A part of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Pane {
+    Response,
+    Events,
+    State,
+    Message,
+    Template,
+    Derivation,
+}
+
+impl Pane {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Response,
+        Self::Events,
+        Self::State,
+        Self::Message,
+        Self::Template,
+        Self::Derivation,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Response => "Response",
+            Self::Events => "Events",
+            Self::State => "State",
+            Self::Message => "Message",
+            Self::Template => "Template",
+            Self::Derivation => "Derivation",
+        }
+    }
+}
+
+/// Playing: how fast, and the time that has gone into no step yet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Play {
+    pub(crate) rate: usize,
+    pub(crate) on: bool,
+    pub(crate) waited: Duration,
+}
+
+/// The chunks a second that can be chosen.
+pub(crate) const RATES: [usize; 9] = [1, 2, 5, 10, 20, 50, 200, 1000, 10_000];
+
+/// Something to tell in the last line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) text: String,
+    pub(crate) is_bad: bool,
+}
+
+/// Where a pane shows its content from, and which of its rows is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Scroll {
+    pub(crate) top: usize,
+    pub(crate) row: usize,
+}
+
+/// All that the debugger knows.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) template: Template,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) sample: usize,
+    pub(crate) chunking: Chunking,
+    pub(crate) derivation: Option<Derivation>,
+    /// The parse in the chosen chunks.
+    pub(crate) recorder: Recorder,
+    /// The parse in single characters, recorded when a step needs it.
+    pub(crate) fine: Option<Timeline>,
+    pub(crate) place: Place,
+    /// The chosen entry of the events; the last one that has happened when there is none.
+    pub(crate) entry: Option<usize>,
+    pub(crate) message: Map,
+    /// The message before the last move.
+    pub(crate) before: Map,
+    pub(crate) folded: HashSet<Path>,
+    pub(crate) focus: Pane,
+    pub(crate) zoom: bool,
+    pub(crate) mode: Mode,
+    /// The response or the prefix while it is edited.
+    pub(crate) draft: Editor,
+    pub(crate) play: Play,
+    pub(crate) breakpoints: Vec<Breakpoint>,
+    pub(crate) search: String,
+    pub(crate) field: Option<usize>,
+    pub(crate) all_spaces: bool,
+    pub(crate) notice: Option<Notice>,
+    pub(crate) decoder: Utf8Decoder,
+    /// Whether the cursor goes along with what arrives.
+    pub(crate) follows: bool,
+    pub(crate) area: Rect,
+    pub(crate) rows: Rows,
+    /// Counts the texts that the response pane has shown; the rows were made of one of them.
+    pub(crate) version: usize,
+    rows_of: usize,
+    pub(crate) template_rows: Rows,
+    /// Whether the response was scrolled by hand since the last move.
+    pub(crate) scrolled: bool,
+    pub(crate) scrolls: [Scroll; 6],
+    pub(crate) fixture_path: Option<PathBuf>,
+}
+
+impl State {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let mut samples = setup.samples;
+        if samples.is_empty() {
+            samples.push(Sample::new("empty", ""));
+        }
+        let breakpoints = setup
+            .breakpoints
+            .iter()
+            .filter_map(|text| text.parse().ok());
+        let recorder = record(&setup.template, &samples[0], setup.chunking);
+        let follows = samples[0].live;
+        let mut state = Self {
+            recorder,
+            fine: None,
+            place: Place {
+                byte: setup.byte,
+                over: false,
+            },
+            entry: None,
+            message: Map::new(),
+            before: Map::new(),
+            folded: HashSet::new(),
+            focus: Pane::Response,
+            zoom: false,
+            mode: Mode::Normal,
+            draft: Editor::default(),
+            play: Play {
+                rate: RATES[4],
+                on: false,
+                waited: Duration::ZERO,
+            },
+            breakpoints: breakpoints
+                .map(|at| Breakpoint { at, enabled: true })
+                .collect(),
+            search: String::new(),
+            field: None,
+            all_spaces: false,
+            notice: None,
+            decoder: Utf8Decoder::default(),
+            follows,
+            area: Rect::new(0, 0, 80, 24),
+            rows: Rows::default(),
+            version: 1,
+            rows_of: 0,
+            template_rows: Rows::default(),
+            scrolled: false,
+            scrolls: [Scroll::default(); 6],
+            fixture_path: None,
+            template: setup.template,
+            samples,
+            sample: 0,
+            chunking: setup.chunking,
+            derivation: setup.derivation,
+        };
+        state.settle();
+        state.message = state.now().message();
+        state.before = state.message.clone();
+        state
+    }
+
+    pub(crate) fn sample(&self) -> &Sample {
+        &self.samples[self.sample]
+    }
+
+    pub(crate) fn timeline(&self) -> &Timeline {
+        self.recorder.timeline()
+    }
+
+    /// The parse at the place.
+    pub(crate) fn now(&self) -> Moment<'_> {
+        let timeline = self.timeline();
+        match (timeline.step_at(self.place), &self.fine) {
+            (Ok(step), _) | (Err(step), None) => timeline.at(step),
+            (Err(_), Some(fine)) => match fine.step_at(self.place) {
+                Ok(step) | Err(step) => fine.at(step),
+            },
+        }
+    }
+
+    /// Whether the place lies within a chunk, and is shown as if characters arrived one by one.
+    pub(crate) fn is_within_chunk(&self) -> bool {
+        self.timeline().step_at(self.place).is_err()
+    }
+
+    /// The number of the entry that is chosen.
+    pub(crate) fn chosen(&self) -> Option<usize> {
+        let count = self.now().entries().len();
+        self.entry
+            .map(|entry| entry.min(count.saturating_sub(1)))
+            .or(count.checked_sub(1))
+            .filter(|_| count > 0)
+    }
+
+    /// Makes the place one that there is.
+    pub(crate) fn settle(&mut self) {
+        let timeline = self.timeline();
+        if let Err(step) = timeline.step_at(self.place) {
+            let exact = self.fine.as_ref().map(|fine| fine.step_at(self.place));
+            if !matches!(exact, Some(Ok(_))) {
+                self.place = timeline.place(step);
+            }
+        }
+    }
+
+    /// Parses the sample anew, and stays at the byte.
+    pub(crate) fn rerun(&mut self) {
+        self.recorder = record(&self.template, &self.samples[self.sample], self.chunking);
+        self.fine = None;
+        self.version += 1;
+        let timeline = self.recorder.timeline();
+        if let Err(step) = timeline.step_at(self.place) {
+            // The byte is within a chunk: the chunk's end is shown, unless characters were stepped over.
+            let last = timeline.len() - 1;
+            let next = (step + 1).min(last);
+            self.place = if timeline.place(next).byte >= self.place.byte {
+                timeline.place(next)
+            } else {
+                timeline.place(step)
+            };
+        }
+        self.entry = None;
+        self.refresh();
+    }
+
+    /// Brings up to date what follows from the place.
+    pub(crate) fn refresh(&mut self) {
+        let message = self.now().message();
+        self.before = std::mem::replace(&mut self.message, message);
+    }
+
+    /// The parse in single characters.
+    pub(crate) fn fine(&mut self) -> &Timeline {
+        let sample = &self.samples[self.sample];
+        self.fine.get_or_insert_with(|| {
+            let ends = Chunking::Characters(1).cut(&sample.response, &[]);
+            Timeline::record(
+                &self.template.compiled,
+                &sample.prefix,
+                &sample.tools,
+                &sample.response,
+                &ends,
+            )
+        })
+    }
+
+    /// Changes what the keys mean.
+    pub(crate) fn enter(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.version += 1;
+    }
+
+    pub(crate) fn scroll(&self, pane: Pane) -> &Scroll {
+        &self.scrolls[pane as usize]
+    }
+
+    pub(crate) fn scroll_mut(&mut self, pane: Pane) -> &mut Scroll {
+        &mut self.scrolls[pane as usize]
+    }
+
+    pub(crate) fn tell(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice {
+            text: text.into(),
+            is_bad: false,
+        });
+    }
+
+    pub(crate) fn warn(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice {
+            text: text.into(),
+            is_bad: true,
+        });
+    }
+
+    /// What the sample must parse to, and does not.
+    pub(crate) fn is_unexpected(&self) -> bool {
+        let expected = self.sample().expected.as_ref();
+        let last = self.timeline().at(self.timeline().len() - 1);
+        expected.is_some_and(|expected| *expected != Value::Object(last.message()))
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        layout::of(self.area, self.focus, self.zoom, self.derivation.is_some())
+    }
+
+    /// The text that the response pane shows: what is parsed, or what is edited.
+    pub(crate) fn shown_text(&self) -> &str {
+        match &self.mode {
+            Mode::Edit(Edited::Response | Edited::Prefix) => self.draft.text(),
+            _ => self.timeline().text(),
+        }
+    }
+
+    /// Fits to a screen: wraps what is shown, and scrolls to where the cursor is.
+    pub(crate) fn fit(&mut self, area: Rect) {
+        self.area = area;
+        let layout = self.layout();
+        if let Some(rect) = layout.content(Pane::Response) {
+            let width = layout::text_width(rect);
+            if self.rows.width() != width || self.rows_of != self.version {
+                self.rows = Rows::new(self.shown_text(), width);
+                self.rows_of = self.version;
+            } else if self.rows.length() < self.shown_text().len() {
+                let mut rows = std::mem::take(&mut self.rows);
+                rows.grow(self.shown_text());
+                self.rows = rows;
+            }
+            let byte = match &self.mode {
+                Mode::Edit(Edited::Response | Edited::Prefix) => self.draft.cursor(),
+                _ => self.now().fed(),
+            };
+            let row = self.rows.row_of(byte);
+            let (count, scrolled) = (self.rows.count(), self.scrolled);
+            let scroll = self.scroll_mut(Pane::Response);
+            scroll.row = row;
+            keep_in_view(scroll, usize::from(rect.height), count, !scrolled);
+        }
+        if let Some(rect) = layout.content(Pane::Template) {
+            let width = layout::text_width(rect);
+            self.template_rows = Rows::new(self.template.text(), width);
+            let count = self.template_rows.count();
+            let at = match &self.mode {
+                Mode::Edit(Edited::Template) => Some(self.template.editor.cursor()),
+                _ => None,
+            };
+            let row = at.map(|byte| self.template_rows.row_of(byte));
+            let wrong = !self.template.diagnostics.is_empty();
+            let height = usize::from(layout::template_height(rect, wrong));
+            let scroll = self.scroll_mut(Pane::Template);
+            scroll.row = row.unwrap_or(scroll.top);
+            keep_in_view(scroll, height, count, row.is_some());
+        }
+        if let Some(rect) = layout.content(Pane::Events) {
+            let row = self.chosen().unwrap_or(0);
+            let count = self.now().entries().len();
+            let scroll = self.scroll_mut(Pane::Events);
+            scroll.row = row;
+            keep_in_view(scroll, usize::from(rect.height), count, true);
+        }
+        if let Some(rect) = layout.content(Pane::Message) {
+            let count = tree::count(&self.message, &self.folded);
+            let height = usize::from(layout::tree_height(rect, self.now().open().is_some()));
+            let scroll = self.scroll_mut(Pane::Message);
+            scroll.row = scroll.row.min(count.saturating_sub(1));
+            keep_in_view(scroll, height, count, true);
+        }
+    }
+}
+
+/// Scrolls so that no more rows are missing at the end than need be and, if asked, the chosen row is shown.
+fn keep_in_view(scroll: &mut Scroll, height: usize, count: usize, follow: bool) {
+    if follow {
+        // A row beside the chosen one is shown too, where there is room.
+        let margin = usize::from(height > 4);
+        if scroll.row < scroll.top + margin {
+            scroll.top = scroll.row.saturating_sub(margin);
+        } else if scroll.row + margin >= scroll.top + height {
+            scroll.top = (scroll.row + margin + 1).saturating_sub(height);
+        }
+    }
+    scroll.top = scroll.top.min(count.saturating_sub(height.max(1)));
+}
+
+fn record(template: &Template, sample: &Sample, chunking: Chunking) -> Recorder {
+    let mut recorder = Recorder::new(&template.compiled, &sample.prefix, &sample.tools);
+    let chunking = if sample.live {
+        Chunking::Recorded
+    } else {
+        chunking
+    };
+    for end in chunking.cut(&sample.response, &sample.chunks) {
+        recorder.feed_to(&sample.response, end);
+    }
+    if !sample.live {
+        recorder.finish();
+    }
+    recorder
+}

@@ -1,0 +1,118 @@
+//! What the keys mean at the moment.
+
+use crate::tui::action::Change;
+use crate::tui::chunking::Chunking;
+use crate::tui::text::Editor;
+
+use super::Trigger;
+
+/// What the keys mean at the moment.
+#[derive(Debug)]
+pub(crate) enum Mode {
+    /// Moving about.
+    Normal,
+    /// A text is edited where it is shown.
+    Edit(Edited),
+    /// A line is asked for.
+    Prompt(Prompt),
+    /// One of a list is asked for.
+    Pick(Pick),
+    /// Something is to be confirmed.
+    Confirm(Confirm),
+    /// A text is shown in full.
+    Show(Shown),
+}
+
+/// What is edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edited {
+    Response,
+    Prefix,
+    Template,
+}
+
+/// What a line is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Byte,
+    Search,
+    Breakpoint,
+    Chunking,
+    FixturePath,
+    TemplatePath,
+}
+
+impl Asked {
+    pub(crate) fn question(self) -> &'static str {
+        match self {
+            Self::Byte => "go to byte",
+            Self::Search => "search",
+            Self::Breakpoint => "break at (field NAME, event KIND, text TEXT)",
+            Self::Chunking => "chunks (whole, words, recorded, random:SEED, 3, 3b)",
+            Self::FixturePath => "save the fixture in",
+            Self::TemplatePath => "save the template as",
+        }
+    }
+}
+
+/// A line that is asked for.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    pub(crate) asked: Asked,
+    pub(crate) editor: Editor,
+}
+
+/// What one of a list is asked for, with what each row stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Picked {
+    Samples,
+    Fields,
+    Breakpoints,
+    Chunkings(Vec<Chunking>),
+}
+
+/// A list of which one is asked for.
+#[derive(Debug)]
+pub(crate) struct Pick {
+    pub(crate) picked: Picked,
+    pub(crate) rows: Vec<String>,
+    pub(crate) row: usize,
+}
+
+/// Files that are about to be written.
+#[derive(Debug)]
+pub(crate) struct Confirm {
+    pub(crate) saves: Saves,
+    pub(crate) changes: Vec<Change>,
+    /// The difference, each line with the sign before it.
+    pub(crate) lines: Vec<(char, String)>,
+    pub(crate) top: usize,
+}
+
+/// What is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Saves {
+    Fixture,
+    Template,
+}
+
+/// A text that is shown in full.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) title: String,
+    pub(crate) text: String,
+    pub(crate) top: usize,
+    /// Whether it is the help, whose lines are the debugger's own.
+    pub(crate) is_help: bool,
+}
+
+impl Pick {
+    pub(crate) fn new(picked: Picked, rows: Vec<String>, row: usize) -> Self {
+        Self { picked, rows, row }
+    }
+}
+
+/// The row of a breakpoint.
+pub(crate) fn breakpoint_row(at: &Trigger, enabled: bool) -> String {
+    format!("{} {at}", if enabled { "●" } else { "○" })
+}

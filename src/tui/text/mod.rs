@@ -1,0 +1,9 @@
+//! Text on a screen: how each character is shown, where rows begin, and editing.
+
+mod editor;
+mod glyph;
+mod rows;
+
+pub(crate) use editor::{Editor, Motion};
+pub(crate) use glyph::{glyph, line};
+pub(crate) use rows::Rows;

@@ -1,0 +1,388 @@
+//! What each action does: a function of the state and the action, which knows no terminal and touches no file.
+
+mod edit;
+mod pick;
+mod save;
+mod seek;
+
+use std::time::Duration;
+
+use super::action::{Action, Effect, Unit, Way};
+use super::keys;
+use super::layout;
+use super::state::tree::{self, value_at};
+use super::state::{Edited, Mode, Pane, RATES, Shown, State};
+use crate::value::json::Format;
+
+/// Does what is asked, and says what the host is to do.
+pub(crate) fn update(state: &mut State, action: Action) -> Effect {
+    if !matches!(
+        action,
+        Action::Tick(_) | Action::Arrived(_) | Action::Ended(_)
+    ) {
+        state.notice = None;
+    }
+    match action {
+        Action::Quit => return Effect::Quit,
+        Action::Tick(time) => tick(state, time),
+        Action::Arrived(bytes) => edit::arrived(state, &bytes),
+        Action::Ended(error) => edit::ended(state, error),
+        Action::Compared(changes) => save::compared(state, changes),
+        Action::Wrote(result) => save::wrote(state, result),
+        Action::Click(x, y) => click(state, x, y),
+        Action::Wheel(x, y, way) => wheel(state, x, y, way),
+        action => {
+            return match state.mode {
+                Mode::Normal => normal(state, action),
+                Mode::Edit(edited) => edit::editing(state, edited, action),
+                Mode::Prompt(_) => pick::prompting(state, action),
+                Mode::Pick(_) => pick::picking(state, action),
+                Mode::Confirm(_) => save::confirming(state, action),
+                Mode::Show(_) => showing(state, action),
+            };
+        }
+    }
+    Effect::None
+}
+
+fn normal(state: &mut State, action: Action) -> Effect {
+    match action {
+        Action::Step(unit, way) => {
+            state.play.on = false;
+            seek::step(state, unit, way);
+        }
+        Action::Start => seek::go_to_start(state),
+        Action::End => seek::go_to_end(state),
+        Action::Move(by) => go(state, by),
+        Action::Page(by) => page(state, by),
+        Action::Play => play(state),
+        Action::Faster => faster(state, true),
+        Action::Slower => faster(state, false),
+        Action::Focus(pane) => focus(state, pane),
+        Action::NextPane(way) => next_pane(state, way),
+        Action::Zoom => state.zoom = !state.zoom,
+        Action::Open => open(state),
+        Action::Edit => edit::begin(
+            state,
+            match state.focus {
+                Pane::Template => Edited::Template,
+                _ => Edited::Response,
+            },
+        ),
+        Action::EditPrefix => edit::begin(state, Edited::Prefix),
+        Action::AskByte
+        | Action::AskSearch
+        | Action::AskField
+        | Action::AskBreakpoints
+        | Action::AskChunking
+        | Action::AskSample => pick::ask(state, &action),
+        Action::AskFixture => save::ask_fixture(state),
+        Action::SaveTemplate => return save::template(state),
+        Action::Mend => edit::mend(state),
+        Action::CopyValue => return copy_value(state),
+        Action::CopyPath => return copy_path(state),
+        Action::Spaces => state.all_spaces = !state.all_spaces,
+        Action::Evidence => seek::evidence_of_place(state),
+        Action::Help => help(state),
+        Action::Leave => {
+            state.zoom = false;
+            state.play.on = false;
+            state.entry = None;
+        }
+        _ => {}
+    }
+    Effect::None
+}
+
+fn focus(state: &mut State, pane: Pane) {
+    if pane == Pane::Derivation && state.derivation.is_none() {
+        state.warn(
+            "no derivation: start on a chat template, or with its report beside the template",
+        );
+        return;
+    }
+    state.focus = pane;
+}
+
+fn next_pane(state: &mut State, way: Way) {
+    let panes: Vec<Pane> = Pane::ALL
+        .into_iter()
+        .filter(|pane| *pane != Pane::Derivation || state.derivation.is_some())
+        .collect();
+    let at = panes
+        .iter()
+        .position(|pane| *pane == state.focus)
+        .unwrap_or(0);
+    let by = match way {
+        Way::Forward => 1,
+        Way::Back => panes.len() - 1,
+    };
+    state.focus = panes[(at + by) % panes.len()];
+}
+
+/// Rows up or down, or what that means in the pane.
+fn go(state: &mut State, by: isize) {
+    let way = if by < 0 { Way::Back } else { Way::Forward };
+    match state.focus {
+        Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
+        Pane::Message => {
+            let count = tree::count(&state.message, &state.folded);
+            let scroll = state.scroll_mut(Pane::Message);
+            scroll.row = scroll
+                .row
+                .saturating_add_signed(by)
+                .min(count.saturating_sub(1));
+        }
+        Pane::Derivation => {
+            let count = state
+                .derivation
+                .as_ref()
+                .map_or(0, |found| found.markers.len());
+            let scroll = state.scroll_mut(Pane::Derivation);
+            scroll.row = scroll
+                .row
+                .saturating_add_signed(by)
+                .min(count.saturating_sub(1));
+            scroll.top = 0;
+        }
+        pane => {
+            let scroll = state.scroll_mut(pane);
+            scroll.top = scroll.top.saturating_add_signed(by);
+        }
+    }
+}
+
+fn page(state: &mut State, by: isize) {
+    let pane = state.focus;
+    match pane {
+        Pane::Response | Pane::Events => {
+            let way = if by < 0 { Way::Back } else { Way::Forward };
+            seek::step(state, Unit::Region, way);
+        }
+        Pane::Derivation => {
+            let scroll = state.scroll_mut(pane);
+            scroll.top = scroll.top.saturating_add_signed(by * 5);
+        }
+        _ => {
+            let height = state.layout().content(pane).map_or(1, |rect| rect.height);
+            go(state, by * isize::try_from(height).unwrap_or(1).max(1));
+        }
+    }
+}
+
+fn play(state: &mut State) {
+    state.play.on = !state.play.on;
+    state.play.waited = Duration::ZERO;
+    if state.play.on && seek::is_at_end(state) {
+        seek::go_to_start(state);
+        state.play.on = true;
+    }
+}
+
+fn faster(state: &mut State, faster: bool) {
+    let at = RATES
+        .iter()
+        .position(|rate| *rate == state.play.rate)
+        .unwrap_or(0);
+    let next = if faster { at + 1 } else { at.saturating_sub(1) };
+    state.play.rate = RATES[next.min(RATES.len() - 1)];
+    let rate = state.play.rate;
+    state.tell(format!("{rate} chunks a second"));
+}
+
+fn tick(state: &mut State, time: Duration) {
+    if !state.play.on {
+        return;
+    }
+    state.play.waited += time;
+    let steps = state.play.waited.as_micros() * state.play.rate as u128 / 1_000_000;
+    if steps > 0 {
+        state.play.waited = Duration::ZERO;
+        seek::play(state, usize::try_from(steps).unwrap_or(usize::MAX));
+    }
+}
+
+/// What Enter does in the pane.
+fn open(state: &mut State) {
+    match state.focus {
+        Pane::Message => {
+            let row = state.scroll(Pane::Message).row;
+            let rows = tree::rows(&state.message, &state.folded, row..row + 1);
+            let Some(row) = rows.first() else {
+                return;
+            };
+            let (path, value) = (row.path.clone(), row.value.clone());
+            if row.has_parts() {
+                if !state.folded.remove(&path) {
+                    state.folded.insert(path);
+                }
+                return;
+            }
+            let text = value
+                .as_str()
+                .map_or_else(|| Format::indented(2).write(&value), str::to_owned);
+            show(state, path.to_string(), text);
+        }
+        Pane::State => {
+            let Some(text) = state.now().open_text().map(str::to_owned) else {
+                return;
+            };
+            show(state, "the open region, raw".to_owned(), text);
+        }
+        Pane::Derivation => seek::next_place_of_marker(state),
+        Pane::Template => edit::begin(state, Edited::Template),
+        Pane::Response | Pane::Events => {
+            let Some(entry) = state.chosen() else {
+                return;
+            };
+            seek::go_to_entry(state, entry);
+        }
+    }
+}
+
+fn show(state: &mut State, title: String, text: String) {
+    state.enter(Mode::Show(Shown {
+        title,
+        text,
+        top: 0,
+        is_help: false,
+    }));
+}
+
+fn help(state: &mut State) {
+    state.enter(Mode::Show(Shown {
+        title: "keys".to_owned(),
+        text: keys::help(),
+        top: 0,
+        is_help: true,
+    }));
+}
+
+fn showing(state: &mut State, action: Action) -> Effect {
+    let height = isize::try_from(state.area.height / 2).unwrap_or(1).max(1);
+    let Mode::Show(shown) = &mut state.mode else {
+        return Effect::None;
+    };
+    match action {
+        Action::Move(by) => shown.top = shown.top.saturating_add_signed(by),
+        Action::Page(by) => shown.top = shown.top.saturating_add_signed(by * height),
+        Action::Start => shown.top = 0,
+        Action::Yes if !shown.is_help => return Effect::Copy(shown.text.clone()),
+        Action::Leave | Action::Open | Action::Help => state.enter(Mode::Normal),
+        _ => {}
+    }
+    Effect::None
+}
+
+fn copy_value(state: &mut State) -> Effect {
+    let row = state.scroll(Pane::Message).row;
+    let rows = tree::rows(&state.message, &state.folded, row..row + 1);
+    let Some(row) = rows.first() else {
+        return Effect::None;
+    };
+    let value = value_at(&state.message, &row.path).unwrap_or(row.value);
+    let text = value
+        .as_str()
+        .map_or_else(|| Format::indented(2).write(value), str::to_owned);
+    let told = format!("copied the value of {}", row.path);
+    state.tell(told);
+    Effect::Copy(text)
+}
+
+fn copy_path(state: &mut State) -> Effect {
+    let row = state.scroll(Pane::Message).row;
+    let rows = tree::rows(&state.message, &state.folded, row..row + 1);
+    let Some(path) = rows.first().map(|row| row.path.to_string()) else {
+        return Effect::None;
+    };
+    state.tell(format!("copied {path}"));
+    Effect::Copy(path)
+}
+
+fn click(state: &mut State, x: u16, y: u16) {
+    let layout = state.layout();
+    if !matches!(state.mode, Mode::Normal | Mode::Edit(_)) {
+        return;
+    }
+    let Some(pane) = layout.pane_at(x, y) else {
+        return;
+    };
+    if let Mode::Edit(edited) = state.mode {
+        let here = match edited {
+            Edited::Template => Pane::Template,
+            Edited::Response | Edited::Prefix => Pane::Response,
+        };
+        if here == pane {
+            edit::click(state, edited, x, y);
+        }
+        return;
+    }
+    focus(state, pane);
+    let Some(content) = layout
+        .content(pane)
+        .filter(|content| content.contains((x, y).into()))
+    else {
+        return;
+    };
+    let row = usize::from(y - content.y) + state.scroll(pane).top;
+    match pane {
+        Pane::Response => {
+            let column = usize::from((x - content.x).saturating_sub(layout::GUTTER));
+            if row < state.rows.count() {
+                let byte = state.rows.byte_at(state.shown_text(), row, column);
+                seek::go_to_text(state, byte);
+                state.scrolled = true;
+            }
+        }
+        Pane::Events => {
+            if row < state.now().entries().len() {
+                seek::go_to_entry(state, row);
+            }
+        }
+        Pane::Message => {
+            let count = tree::count(&state.message, &state.folded);
+            if row < count {
+                let again = state.scroll(Pane::Message).row == row;
+                state.scroll_mut(Pane::Message).row = row;
+                if again {
+                    open(state);
+                }
+            }
+        }
+        Pane::State | Pane::Template | Pane::Derivation => {}
+    }
+}
+
+fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
+    const ROWS: isize = 3;
+    let by = match way {
+        Way::Forward => ROWS,
+        Way::Back => -ROWS,
+    };
+    match &mut state.mode {
+        Mode::Show(shown) => shown.top = shown.top.saturating_add_signed(by),
+        Mode::Confirm(confirm) => confirm.top = confirm.top.saturating_add_signed(by),
+        Mode::Normal => match state.layout().pane_at(x, y) {
+            Some(Pane::Response) => {
+                state.scrolled = true;
+                let scroll = state.scroll_mut(Pane::Response);
+                scroll.top = scroll.top.saturating_add_signed(by);
+            }
+            Some(Pane::Events) => {
+                let way = if by < 0 { Way::Back } else { Way::Forward };
+                seek::step(state, Unit::Event, way);
+            }
+            Some(Pane::Message) => {
+                let focus = std::mem::replace(&mut state.focus, Pane::Message);
+                go(state, by);
+                state.focus = focus;
+            }
+            Some(pane) => {
+                let scroll = state.scroll_mut(pane);
+                scroll.top = scroll.top.saturating_add_signed(by);
+            }
+            None => {}
+        },
+        Mode::Edit(_) | Mode::Prompt(_) | Mode::Pick(_) => {}
+    }
+}

@@ -1,0 +1,226 @@
+//! Questions: a line to be written, or one of a list to be chosen.
+
+use crate::tui::action::{Action, Effect, Unit, Way};
+use crate::tui::chunking::Chunking;
+use crate::tui::replay::Place;
+use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, breakpoint_row};
+use crate::tui::text::Editor;
+use crate::tui::text::Motion;
+
+/// Asks what an action needs to know.
+pub(super) fn ask(state: &mut State, action: &Action) {
+    match action {
+        Action::AskByte => prompt(state, Asked::Byte, ""),
+        Action::AskSearch => prompt(state, Asked::Search, ""),
+        Action::AskField => {
+            let timeline = state.timeline();
+            let fields = timeline.template().fields().iter();
+            let rows: Vec<String> = fields.map(|field| field.name.clone()).collect();
+            let row = state.field.unwrap_or(0).min(rows.len().saturating_sub(1));
+            pick(state, Picked::Fields, rows, row);
+        }
+        Action::AskBreakpoints if state.breakpoints.is_empty() => {
+            prompt(state, Asked::Breakpoint, "");
+        }
+        Action::AskBreakpoints => breakpoints(state, 0),
+        Action::AskChunking => {
+            let mut known = vec![
+                Chunking::Whole,
+                Chunking::Words,
+                Chunking::Characters(1),
+                Chunking::Characters(4),
+                Chunking::Bytes(1),
+                Chunking::Random(1),
+            ];
+            if !state.sample().chunks.is_empty() {
+                known.push(Chunking::Recorded);
+            }
+            if !known.contains(&state.chunking) {
+                known.push(state.chunking);
+            }
+            let row = known
+                .iter()
+                .position(|chunking| *chunking == state.chunking);
+            let rows = known.iter().map(|chunking| describe(*chunking)).collect();
+            pick(state, Picked::Chunkings(known), rows, row.unwrap_or(0));
+        }
+        Action::AskSample => {
+            let rows = state
+                .samples
+                .iter()
+                .map(|sample| sample.name.clone())
+                .collect();
+            pick(state, Picked::Samples, rows, state.sample);
+        }
+        _ => {}
+    }
+}
+
+fn describe(chunking: Chunking) -> String {
+    let meaning = match chunking {
+        Chunking::Whole => "in one piece",
+        Chunking::Characters(1) => "each character",
+        Chunking::Characters(_) => "so many characters",
+        Chunking::Bytes(1) => "each byte, also of one character",
+        Chunking::Bytes(_) => "so many bytes",
+        Chunking::Words => "words with the space before them",
+        Chunking::Random(_) => "one to eight characters, by a seed",
+        Chunking::Recorded => "as it was recorded",
+    };
+    format!("{chunking}: {meaning}")
+}
+
+fn pick(state: &mut State, picked: Picked, rows: Vec<String>, row: usize) {
+    state.enter(Mode::Pick(Pick::new(picked, rows, row)));
+}
+
+pub(super) fn prompt(state: &mut State, asked: Asked, text: &str) {
+    let mut editor = Editor::new(text);
+    editor.go(Motion::End);
+    state.enter(Mode::Prompt(Prompt { asked, editor }));
+}
+
+fn breakpoints(state: &mut State, row: usize) {
+    let rows: Vec<String> = state
+        .breakpoints
+        .iter()
+        .map(|breakpoint| breakpoint_row(&breakpoint.at, breakpoint.enabled))
+        .collect();
+    if rows.is_empty() {
+        state.enter(Mode::Normal);
+        return;
+    }
+    let row = row.min(rows.len() - 1);
+    pick(state, Picked::Breakpoints, rows, row);
+}
+
+/// What an action does while a line is asked for.
+pub(super) fn prompting(state: &mut State, action: Action) -> Effect {
+    let Mode::Prompt(prompt) = &mut state.mode else {
+        return Effect::None;
+    };
+    match action {
+        Action::Type(text) => prompt.editor.insert(&text.replace(['\n', '\r'], " ")),
+        Action::Remove(motion) => prompt.editor.remove(motion),
+        Action::Go(motion) => prompt.editor.go(motion),
+        Action::Undo => {
+            prompt.editor.undo();
+        }
+        Action::Leave => state.enter(Mode::Normal),
+        Action::Open => {
+            let (asked, text) = (prompt.asked, prompt.editor.text().to_owned());
+            state.enter(Mode::Normal);
+            return answer(state, asked, &text);
+        }
+        _ => {}
+    }
+    Effect::None
+}
+
+fn answer(state: &mut State, asked: Asked, text: &str) -> Effect {
+    match asked {
+        Asked::Byte => match text.trim().parse() {
+            Ok(byte) => {
+                let prefix = state.timeline().prefix();
+                super::seek::go_to_text(state, prefix.saturating_add(byte));
+            }
+            Err(_) => state.warn("a byte is a number"),
+        },
+        Asked::Search => {
+            if !text.is_empty() {
+                text.clone_into(&mut state.search);
+            }
+            super::seek::step(state, Unit::Found, Way::Forward);
+        }
+        Asked::Breakpoint => match text.parse() {
+            Ok(at) => {
+                state.breakpoints.push(Breakpoint { at, enabled: true });
+                state.tell("c goes on to the next breakpoint");
+            }
+            Err(error) => state.warn(error),
+        },
+        Asked::Chunking => match text.parse() {
+            Ok(chunking) => set_chunking(state, chunking),
+            Err(error) => state.warn(error.to_string()),
+        },
+        Asked::FixturePath => return super::save::fixture(state, text),
+        Asked::TemplatePath => {
+            if text.trim().is_empty() {
+                state.warn("a file needs a name");
+            } else {
+                state.template.path = Some(text.trim().into());
+                return super::save::template(state);
+            }
+        }
+    }
+    Effect::None
+}
+
+/// What an action does while one of a list is asked for.
+pub(super) fn picking(state: &mut State, action: Action) -> Effect {
+    let Mode::Pick(pick) = &mut state.mode else {
+        return Effect::None;
+    };
+    let last = pick.rows.len().saturating_sub(1);
+    match action {
+        Action::Move(by) => pick.row = pick.row.saturating_add_signed(by).min(last),
+        Action::Page(by) => pick.row = pick.row.saturating_add_signed(by * 10).min(last),
+        Action::Start => pick.row = 0,
+        Action::End => pick.row = last,
+        Action::Leave => state.enter(Mode::Normal),
+        Action::Add => match pick.picked {
+            Picked::Breakpoints => prompt(state, Asked::Breakpoint, ""),
+            Picked::Chunkings(_) => prompt(state, Asked::Chunking, ""),
+            Picked::Samples | Picked::Fields => {}
+        },
+        Action::Delete if pick.picked == Picked::Breakpoints => {
+            let row = pick.row;
+            state.breakpoints.remove(row);
+            breakpoints(state, row);
+        }
+        Action::Open => {
+            let (picked, row) = (pick.picked.clone(), pick.row);
+            state.enter(Mode::Normal);
+            choose(state, picked, row);
+        }
+        _ => {}
+    }
+    Effect::None
+}
+
+fn choose(state: &mut State, picked: Picked, row: usize) {
+    match picked {
+        Picked::Samples => {
+            if row != state.sample && row < state.samples.len() {
+                state.sample = row;
+                state.place = Place::default();
+                state.rerun();
+                state.follows = state.sample().live;
+            }
+        }
+        Picked::Fields => {
+            state.field = Some(row);
+            super::seek::step(state, Unit::Field, Way::Forward);
+        }
+        Picked::Breakpoints => {
+            if let Some(breakpoint) = state.breakpoints.get_mut(row) {
+                breakpoint.enabled = !breakpoint.enabled;
+            }
+            breakpoints(state, row);
+        }
+        Picked::Chunkings(known) => {
+            if let Some(chunking) = known.get(row) {
+                set_chunking(state, *chunking);
+            }
+        }
+    }
+}
+
+fn set_chunking(state: &mut State, chunking: Chunking) {
+    if chunking == Chunking::Recorded && state.sample().chunks.is_empty() {
+        state.warn("the chunks of this response were not recorded");
+        return;
+    }
+    state.chunking = chunking;
+    state.rerun();
+}

@@ -1,0 +1,211 @@
+//! Saving: the sample as a fixture, the template to its file, each after a look at what changes.
+
+use std::path::{Path, PathBuf};
+
+use similar::{ChangeTag, TextDiff};
+
+use super::pick;
+use crate::check::{ExpectedError, Fixture, Prompt};
+use crate::tui::action::{Action, Change, Effect};
+use crate::tui::chunking::Chunking;
+use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
+use crate::value::Value;
+
+/// Lines of a difference that are shown; nobody reads more.
+const LINES: usize = 2000;
+
+/// Lines that are the same around those that are not.
+const CONTEXT: usize = 3;
+
+/// Asks where to save the fixture.
+pub(super) fn ask_fixture(state: &mut State) {
+    if state.sample().live {
+        state.warn("the response is still arriving");
+        return;
+    }
+    if let Some(failure) = state.timeline().failure() {
+        let text = format!("the response does not parse: {}", failure.message);
+        state.warn(text);
+        return;
+    }
+    let path = state.fixture_path.clone().unwrap_or_else(|| {
+        let name: String = state
+            .sample()
+            .name
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/') {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let name = name.trim_end_matches(".txt").to_owned();
+        Path::new("fixtures").join(Path::new(&name).file_name().unwrap_or_default())
+    });
+    let path = path.display().to_string();
+    pick::prompt(state, Asked::FixturePath, &path);
+}
+
+/// The fixture of the sample, in the folder.
+pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
+    let folder = PathBuf::from(folder.trim());
+    if folder.as_os_str().is_empty() {
+        state.warn("a folder needs a name");
+        return Effect::None;
+    }
+    let timeline = state.timeline();
+    let message = timeline.at(timeline.len() - 1).message();
+    let sample = state.sample();
+    let mut start = 0;
+    let chunks = sample.chunks.iter().map(|end| {
+        let chunk = sample.response.get(start..*end).unwrap_or_default();
+        start = *end;
+        chunk.to_owned()
+    });
+    let is_recorded = state.chunking == Chunking::Recorded && !sample.chunks.is_empty();
+    let error = timeline
+        .regions()
+        .iter()
+        .find_map(|region| region.error.as_ref());
+    let fixture = Fixture {
+        response: sample.response.clone(),
+        chunks: is_recorded.then(|| chunks.collect()),
+        prompt: match sample.prefix.as_str() {
+            "" => Prompt::Untold,
+            prefix => Prompt::Text(prefix.to_owned()),
+        },
+        tools: sample.tools.clone(),
+        expected: Some(Value::Object(message)),
+        error: error.map(|error| ExpectedError {
+            kind: error.kind.name().to_owned(),
+            field: error.field.clone(),
+        }),
+        events: None,
+    };
+    let files = fixture.texts().into_iter();
+    let files = files
+        .map(|(name, text)| (folder.join(name), text))
+        .collect();
+    state.fixture_path = Some(folder);
+    Effect::Compare(files)
+}
+
+/// The template, to its file.
+pub(super) fn template(state: &mut State) -> Effect {
+    if !state.template.check() {
+        state.warn("the template is not valid: it is not saved");
+        return Effect::None;
+    }
+    let Some(path) = state.template.path.clone() else {
+        pick::prompt(state, Asked::TemplatePath, "response_template.json");
+        return Effect::None;
+    };
+    match state.template.file() {
+        Ok(text) => Effect::Compare(vec![(path, text)]),
+        Err(error) => {
+            state.warn(error);
+            Effect::None
+        }
+    }
+}
+
+/// Shows what would change.
+pub(super) fn compared(state: &mut State, changes: Vec<Change>) {
+    let template = state.template.path.as_ref();
+    let saves = if changes.iter().any(|change| Some(&change.path) == template) {
+        Saves::Template
+    } else {
+        Saves::Fixture
+    };
+    let lines = difference(&changes);
+    if lines.is_empty() {
+        state.tell("nothing has changed: it is saved as it is");
+        return;
+    }
+    state.enter(Mode::Confirm(Confirm {
+        saves,
+        changes,
+        lines,
+        top: 0,
+    }));
+}
+
+fn difference(changes: &[Change]) -> Vec<(char, String)> {
+    let mut lines = Vec::new();
+    for change in changes {
+        let before = change.before.as_deref().unwrap_or_default();
+        if change.before.as_deref() == Some(&change.after) {
+            continue;
+        }
+        let is_new = if change.before.is_none() {
+            " (new)"
+        } else {
+            ""
+        };
+        lines.push(('=', format!("{}{is_new}", change.path.display())));
+        let diff = TextDiff::from_lines(before, &change.after);
+        for group in diff.grouped_ops(CONTEXT) {
+            for line in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                let sign = match line.tag() {
+                    ChangeTag::Equal => ' ',
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                };
+                let text = line.value();
+                lines.push((sign, text.strip_suffix('\n').unwrap_or(text).to_owned()));
+                if lines.len() >= LINES {
+                    lines.push(('=', "…".to_owned()));
+                    return lines;
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// What an action does while something is to be confirmed.
+pub(super) fn confirming(state: &mut State, action: Action) -> Effect {
+    let Mode::Confirm(confirm) = &mut state.mode else {
+        return Effect::None;
+    };
+    match action {
+        Action::Yes | Action::Open => return Effect::Write(confirm.changes.clone()),
+        Action::No | Action::Leave => {
+            state.enter(Mode::Normal);
+            state.tell("not saved");
+        }
+        Action::Move(by) => confirm.top = confirm.top.saturating_add_signed(by),
+        Action::Page(by) => confirm.top = confirm.top.saturating_add_signed(by * 10),
+        _ => {}
+    }
+    Effect::None
+}
+
+/// Says what became of it.
+pub(super) fn wrote(state: &mut State, result: Result<(), String>) {
+    let Mode::Confirm(confirm) = std::mem::replace(&mut state.mode, Mode::Normal) else {
+        return;
+    };
+    state.version += 1;
+    match result {
+        Err(error) => state.warn(error),
+        Ok(()) => {
+            let path = confirm.changes.first().map(|change| match confirm.saves {
+                Saves::Template => change.path.clone(),
+                Saves::Fixture => change.path.parent().unwrap_or(&change.path).to_owned(),
+            });
+            if confirm.saves == Saves::Template {
+                state.template.saved();
+            } else {
+                let timeline = state.timeline();
+                let message = timeline.at(timeline.len() - 1).message();
+                let sample = state.sample;
+                state.samples[sample].expected = Some(Value::Object(message));
+            }
+            let path = path.unwrap_or_default();
+            state.tell(format!("saved {}", path.display()));
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Moving through a parse.
+
+use crate::tui::action::{Unit, Way};
+use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
+use crate::tui::state::{Pane, State, Trigger};
+
+/// Responses longer than this are not parsed again in single characters; what is stepped over are then chunks.
+const FINE_BYTES: usize = 8 << 20;
+
+/// Goes one step.
+pub(super) fn step(state: &mut State, unit: Unit, way: Way) {
+    match unit {
+        Unit::Chunk => chunk(state, way),
+        Unit::Character => character(state, way),
+        Unit::Event => event(state, way),
+        Unit::Region => entry(state, way, "no more regions", |_, entry| {
+            matches!(entry.kind, EntryKind::Close | EntryKind::Error)
+        }),
+        Unit::Error => entry(state, way, "no more errors", |timeline, entry| {
+            matches!(entry.kind, EntryKind::Error | EntryKind::Failure)
+                || entry.kind == EntryKind::Close
+                    && timeline.regions()[entry.region].replaces.is_some()
+        }),
+        Unit::Field => match state.field {
+            None => state.warn("no field was asked for yet: f asks for one"),
+            Some(field) => entry(
+                state,
+                way,
+                "no more regions of that field",
+                |timeline, entry| {
+                    entry.kind == EntryKind::Open && timeline.entry_field(entry) == Some(field)
+                },
+            ),
+        },
+        Unit::Break => to_break(state, way),
+        Unit::Found => to_found(state, way),
+    }
+}
+
+pub(super) fn go_to_start(state: &mut State) {
+    go(state, state.timeline().place(0), None);
+}
+
+pub(super) fn go_to_end(state: &mut State) {
+    go(state, last(state), None);
+}
+
+pub(super) fn is_at_end(state: &State) -> bool {
+    state.place == last(state)
+}
+
+fn last(state: &State) -> Place {
+    let timeline = state.timeline();
+    timeline.place(timeline.len() - 1)
+}
+
+/// Goes to a place, with an entry chosen.
+fn go(state: &mut State, place: Place, entry: Option<usize>) {
+    state.place = place;
+    state.entry = entry;
+    state.scrolled = false;
+    state.follows = state.sample().live && place == last(state);
+    state.settle();
+    state.refresh();
+}
+
+/// The parse in which places are looked for: the one in characters, unless that is too much.
+fn fine(state: &mut State) -> &Timeline {
+    if state.sample().response.len() > FINE_BYTES || state.sample().live {
+        state.timeline()
+    } else {
+        state.fine()
+    }
+}
+
+fn chunk(state: &mut State, way: Way) {
+    let timeline = state.timeline();
+    let step = match (timeline.step_at(state.place), way) {
+        (Ok(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Way::Back) => step.saturating_sub(1),
+        (Err(before), Way::Forward) => (before + 1).min(timeline.len() - 1),
+        (Err(before), Way::Back) => before,
+    };
+    let place = timeline.place(step);
+    go(state, place, None);
+}
+
+fn character(state: &mut State, way: Way) {
+    let place = state.place;
+    let timeline = fine(state);
+    let step = match (timeline.step_at(place), way) {
+        (Ok(step) | Err(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Way::Back) => step.saturating_sub(1),
+        (Err(before), Way::Back) => before,
+    };
+    let place = timeline.place(step);
+    go(state, place, None);
+}
+
+fn event(state: &mut State, way: Way) {
+    let chosen = state.chosen();
+    let known = state.entry.is_some() || way == Way::Forward;
+    let target = match (chosen, way) {
+        (None, Way::Forward) => Some(0),
+        (Some(chosen), Way::Forward) => Some(chosen + 1),
+        // From a place between two events back to the last one that has happened.
+        (Some(chosen), Way::Back) if !known && !is_just_complete(state, chosen) => Some(chosen),
+        (Some(chosen), Way::Back) => chosen.checked_sub(1),
+        (None, Way::Back) => None,
+    };
+    match target {
+        Some(entry) => go_to_entry(state, entry),
+        None => go_to_start(state),
+    }
+}
+
+/// Whether the place is the one to which the entry leads.
+fn is_just_complete(state: &mut State, entry: usize) -> bool {
+    let place = state.place;
+    place_of(fine(state), entry) == Some(place)
+}
+
+fn place_of(timeline: &Timeline, entry: usize) -> Option<Place> {
+    let entry = timeline.entries().get(entry)?;
+    Some(timeline.place(entry.last))
+}
+
+/// Goes to where an entry is complete.
+pub(super) fn go_to_entry(state: &mut State, entry: usize) {
+    match place_of(fine(state), entry) {
+        Some(place) => go(state, place, Some(entry)),
+        None => go_to_end(state),
+    }
+}
+
+/// Goes to the next entry of a kind.
+fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
+    match find_entry(state, way, holds) {
+        Some(entry) => go_to_entry(state, entry),
+        None => state.tell(none),
+    }
+}
+
+fn find_entry(
+    state: &mut State,
+    way: Way,
+    holds: impl Fn(&Timeline, &Entry) -> bool,
+) -> Option<usize> {
+    let chosen = state.chosen();
+    let place = state.place;
+    let timeline = fine(state);
+    let entries = timeline.entries();
+    let found = |index: &usize| holds(timeline, &entries[*index]);
+    match way {
+        Way::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
+        Way::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
+            .rev()
+            .filter(|index| place_of(timeline, *index).is_some_and(|at| at < place))
+            .find(found),
+    }
+}
+
+/// Goes to the next breakpoint; without one, to the end.
+fn to_break(state: &mut State, way: Way) {
+    if !state
+        .breakpoints
+        .iter()
+        .any(|breakpoint| breakpoint.enabled)
+    {
+        state.warn("no breakpoint is set: b sets one");
+        return;
+    }
+    match find_break(state, way) {
+        Some((place, entry)) => {
+            go(state, place, entry);
+            state.tell("stopped at a breakpoint");
+        }
+        None => match way {
+            Way::Forward => go_to_end(state),
+            Way::Back => go_to_start(state),
+        },
+    }
+}
+
+/// Where the next breakpoint is, and the entry that set it off.
+fn find_break(state: &mut State, way: Way) -> Option<(Place, Option<usize>)> {
+    let breakpoints = state
+        .breakpoints
+        .iter()
+        .filter(|breakpoint| breakpoint.enabled);
+    let triggers: Vec<Trigger> = breakpoints
+        .map(|breakpoint| breakpoint.at.clone())
+        .collect();
+    let entry = find_entry(state, way, |timeline, entry| {
+        triggers
+            .iter()
+            .any(|trigger| trigger.holds(timeline, entry))
+    });
+    let mut best = entry.and_then(|entry| Some((place_of(fine(state), entry)?, Some(entry))));
+    for trigger in &triggers {
+        if let Trigger::Text(text) = trigger
+            && let Some(end) = find_text(state, text, way)
+        {
+            let place = place_of_text(state, end);
+            let is_better = best.is_none_or(|(other, _)| match way {
+                Way::Forward => place < other,
+                Way::Back => place > other,
+            });
+            if is_better {
+                best = Some((place, None));
+            }
+        }
+    }
+    best
+}
+
+/// The end of the next occurrence of a text that has not arrived, or of the last one that ended before the place.
+fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
+    if wanted.is_empty() {
+        return None;
+    }
+    let now = state.now();
+    let (text, fed) = (now.timeline.text(), now.fed());
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    match way {
+        Way::Forward => {
+            // An occurrence may have begun already.
+            let from = boundary((fed + 1).saturating_sub(wanted.len()));
+            text[from..].find(wanted).map(|at| from + at + wanted.len())
+        }
+        Way::Back => {
+            let until = fed.checked_sub(1)?;
+            text[..boundary(until)]
+                .rfind(wanted)
+                .map(|at| at + wanted.len())
+        }
+    }
+}
+
+/// The place at which the text up to a byte of it has arrived.
+fn place_of_text(state: &mut State, end: usize) -> Place {
+    let timeline = fine(state);
+    let place = Place {
+        byte: end.saturating_sub(timeline.prefix()),
+        over: false,
+    };
+    match timeline.step_at(place) {
+        Ok(_) => place,
+        Err(before) => timeline.place((before + 1).min(timeline.len() - 1)),
+    }
+}
+
+/// Goes to where a byte of the text is the next to arrive.
+pub(super) fn go_to_text(state: &mut State, byte: usize) {
+    let place = place_of_text(state, byte);
+    go(state, place, None);
+}
+
+fn to_found(state: &mut State, way: Way) {
+    let wanted = state.search.clone();
+    if wanted.is_empty() {
+        state.warn("nothing was searched for yet: / searches");
+        return;
+    }
+    match find_text(state, &wanted, way) {
+        Some(end) => go_to_text(state, end),
+        None => state.tell(match way {
+            Way::Forward => "not found further on",
+            Way::Back => "not found further back",
+        }),
+    }
+}
+
+/// Goes so many chunks on, but not over a breakpoint.
+pub(super) fn play(state: &mut State, steps: usize) {
+    let timeline = state.timeline();
+    let from = match timeline.step_at(state.place) {
+        Ok(step) | Err(step) => step,
+    };
+    let to = timeline.place(from.saturating_add(steps).min(timeline.len() - 1));
+    let has_breakpoints = state
+        .breakpoints
+        .iter()
+        .any(|breakpoint| breakpoint.enabled);
+    let stop = if has_breakpoints {
+        find_break(state, Way::Forward)
+    } else {
+        None
+    };
+    match stop {
+        Some((place, entry)) if place <= to => {
+            go(state, place, entry);
+            state.play.on = false;
+            state.tell("stopped at a breakpoint");
+        }
+        _ => {
+            go(state, to, None);
+            if is_at_end(state) && !state.sample().live {
+                state.play.on = false;
+            }
+        }
+    }
+}
+
+/// From the marker that is chosen to the next place in the response where it stands.
+pub(super) fn next_place_of_marker(state: &mut State) {
+    let row = state.scroll(Pane::Derivation).row;
+    let marker = state
+        .derivation
+        .as_ref()
+        .and_then(|found| found.markers.get(row));
+    let Some(marker) = marker.map(|marker| marker.text.trim().to_owned()) else {
+        return;
+    };
+    match find_text(state, &marker, Way::Forward) {
+        Some(end) => go_to_text(state, end),
+        None => {
+            // Around the end, to the first one.
+            let first = state
+                .timeline()
+                .text()
+                .find(&marker)
+                .filter(|_| !marker.is_empty());
+            match first {
+                Some(at) => go_to_text(state, at + marker.len()),
+                None => state.tell("the marker is not in this response"),
+            }
+        }
+    }
+}
+
+/// From the place in the response to the marker that stands there.
+pub(super) fn evidence_of_place(state: &mut State) {
+    let Some(derivation) = &state.derivation else {
+        state.warn(
+            "no derivation: start on a chat template, or with its report beside the template",
+        );
+        return;
+    };
+    let now = state.now();
+    let text = now.timeline.text();
+    // The delimiter that the parse has just read or is about to read.
+    let near = [now.fed().saturating_sub(1), now.fed()];
+    let delimiter = near
+        .iter()
+        .find_map(|byte| now.timeline.delimiter_at(*byte));
+    let marker = delimiter.map(|(span, ..)| text[span.clone()].trim());
+    let found = marker.and_then(|marker| {
+        derivation.markers.iter().position(|evidence| {
+            let known = evidence.text.trim();
+            !known.is_empty() && (marker.contains(known) || known.contains(marker))
+        })
+    });
+    match found {
+        Some(row) => {
+            state.focus = Pane::Derivation;
+            let scroll = state.scroll_mut(Pane::Derivation);
+            scroll.row = row;
+            scroll.top = 0;
+        }
+        None => state.tell("no marker stands at the cursor"),
+    }
+}

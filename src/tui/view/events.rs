@@ -1,0 +1,146 @@
+//! The events so far, the text of a region folded to one of them.
+
+use ratatui::layout::Rect;
+
+use super::canvas::Canvas;
+use crate::tui::replay::{Entry, EntryKind, Moment};
+use crate::tui::state::{Pane, State};
+use crate::tui::text::line;
+use crate::tui::theme::Role;
+use crate::value::Value;
+use crate::value::json;
+
+/// Columns of a text or a value that a row shows at most.
+const SHOWN: usize = 200;
+
+pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
+    let now = state.now();
+    let entries = now.entries();
+    let top = state.scroll(Pane::Events).top;
+    let chosen = state.chosen();
+    for (row, entry) in entries
+        .iter()
+        .skip(top)
+        .take(usize::from(area.height))
+        .enumerate()
+    {
+        let y = area.y + u16::try_from(row).unwrap_or(u16::MAX);
+        let is_chosen = chosen == Some(top + row);
+        let sign = if is_chosen { "›" } else { " " };
+        let x = canvas.put(area, area.x, y, sign, Role::Title);
+        let field = now.timeline.entry_field(entry);
+        let role = match (entry.kind, field) {
+            (EntryKind::Error | EntryKind::Failure, _) | (_, None) => Role::Error,
+            (EntryKind::Stray, _) => Role::Warning,
+            (_, Some(field)) => Role::Field(field),
+        };
+        let name = field.map_or("", |field| now.timeline.field_name(field));
+        let x = canvas.put(
+            area,
+            x,
+            y,
+            &format!("{:<5} {name} ", entry.kind.name()),
+            role,
+        );
+        let (text, loss) = describe(&now, entry);
+        if let Some(loss) = loss {
+            let x = canvas.put(area, x, y, &loss, Role::Error);
+            canvas.put(area, x, y, &text, Role::Plain);
+        } else {
+            canvas.put(area, x, y, &text, Role::Plain);
+        }
+        if is_chosen && state.focus == Pane::Events {
+            let bar = Rect {
+                y,
+                height: 1,
+                ..area
+            };
+            canvas.fill(bar, Role::Chosen);
+        }
+    }
+    if entries.is_empty() {
+        canvas.put(
+            area,
+            area.x,
+            area.y,
+            " nothing yet: → feeds a chunk",
+            Role::Dim,
+        );
+    }
+}
+
+/// What is to be known of the chosen event, when something went wrong with it.
+pub(super) fn explain(state: &State) -> Option<String> {
+    let now = state.now();
+    let entry = now.entries().get(state.chosen()?)?;
+    let timeline = now.timeline;
+    let region = timeline.regions().get(entry.region);
+    match entry.kind {
+        EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
+        EntryKind::Close => {
+            let region = region?;
+            let before = &timeline.regions()[region.replaces?];
+            let name = timeline.field_name(region.field);
+            let what = if before.close.is_some() && region.open.is_none() {
+                format!("text behind its close opened {name} again")
+            } else {
+                format!("{name} was opened again")
+            };
+            let (last, lost) = (region.value.as_ref()?, before.value.as_ref()?);
+            Some(format!(
+                "{what}: {} counts, not {}",
+                short(last),
+                short(lost)
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// What a row says of an entry, and what was lost with it.
+fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
+    let timeline = now.timeline;
+    let text = &timeline.text()[now.span_of(entry)];
+    let region = timeline.regions().get(entry.region);
+    match entry.kind {
+        EntryKind::Open => (line(text, SHOWN), None),
+        EntryKind::Text => (line(text, SHOWN), None),
+        EntryKind::Stray => (format!("closes nothing: {}", line(text, SHOWN)), None),
+        EntryKind::Failure => (
+            timeline
+                .failure()
+                .map(|error| error.message.clone())
+                .unwrap_or_default(),
+            None,
+        ),
+        EntryKind::Error => {
+            let error = region.and_then(|region| region.error.as_ref());
+            (
+                error.map(|error| error.message.clone()).unwrap_or_default(),
+                None,
+            )
+        }
+        EntryKind::Close => {
+            let value = region.and_then(|region| region.value.as_ref());
+            let before = region
+                .and_then(|region| region.replaces)
+                .and_then(|before| timeline.regions()[before].value.as_ref());
+            let loss = before.map(|before| format!("loses {} for ", short(before)));
+            (value.map(short).unwrap_or_default(), loss)
+        }
+    }
+}
+
+/// A value on one line.
+pub(super) fn short(value: &Value) -> String {
+    match value {
+        // Of a long text the beginning is enough, and is not made whole first.
+        Value::String(text) if text.len() > SHOWN * 4 => {
+            let cut: String = text.chars().take(SHOWN).collect();
+            format!("{}…", json::quote(&cut))
+        }
+        Value::Array(items) if items.len() > SHOWN => format!("[{} items]", items.len()),
+        Value::Object(members) if members.len() > SHOWN => format!("{{{} members}}", members.len()),
+        value => json::to_string(value),
+    }
+}

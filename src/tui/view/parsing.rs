@@ -1,0 +1,168 @@
+//! What the parser is doing: the open region, what it looks for and why it waits, what it holds, its limits.
+
+use ratatui::layout::Rect;
+
+use super::canvas::Canvas;
+use crate::parser::{Limits, Side, Status};
+use crate::pattern::Pattern;
+use crate::tui::replay::{Moment, Watch};
+use crate::tui::state::{Pane, State};
+use crate::tui::text::line;
+use crate::tui::theme::Role;
+use crate::value::json;
+
+/// Columns of a text that a row shows at most.
+const SHOWN: usize = 200;
+
+type Line = Vec<(String, Role)>;
+
+pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
+    let lines = lines(state);
+    let height = usize::from(area.height);
+    let top = state
+        .scroll(Pane::State)
+        .top
+        .min(lines.len().saturating_sub(height));
+    for (row, line) in lines.iter().skip(top).take(height).enumerate() {
+        let y = area.y + u16::try_from(row).unwrap_or(u16::MAX);
+        let mut x = area.x + 1;
+        for (text, role) in line {
+            x = canvas.put(area, x, y, text, *role);
+        }
+    }
+    if lines.len() > top + height && area.width > 3 {
+        canvas.put(area, area.right() - 1, area.bottom() - 1, "↓", Role::Dim);
+    }
+}
+
+fn lines(state: &State) -> Vec<Line> {
+    let now = state.now();
+    let mut lines = vec![region(&now)];
+    let held = now.held();
+    if !held.is_empty() {
+        lines.push(vec![
+            (format!("holds {} B ", held.len()), Role::Plain),
+            (line(&now.timeline.text()[held], SHOWN), Role::Held),
+        ]);
+    }
+    if now.status() == Status::Reading {
+        watched(&now, &mut lines);
+    }
+    if let Some(region) = now.open() {
+        for (name, value) in &region.captures {
+            lines.push(vec![
+                ("captured ".to_owned(), Role::Dim),
+                (format!("{name} = {}", json::to_string(value)), Role::Plain),
+            ]);
+        }
+    }
+    let limits = Limits::default();
+    let region = now.open_text().map_or(0, str::len);
+    for (what, used, most) in [
+        ("regions", now.closed(), limits.regions),
+        ("region bytes", region, limits.region_bytes),
+        ("held bytes", now.held().len(), limits.held_bytes),
+    ] {
+        lines.push(vec![(format!("{what}: {used} of {most}"), Role::Dim)]);
+    }
+    lines
+}
+
+fn region(now: &Moment<'_>) -> Line {
+    let timeline = now.timeline;
+    let place = |at: usize| at.saturating_sub(timeline.prefix());
+    match (now.status(), now.open()) {
+        (Status::Finalized, _) => vec![("the response is over".to_owned(), Role::Plain)],
+        (Status::Ended, _) => vec![("a limit ended the parse".to_owned(), Role::Error)],
+        (Status::Stalled, _) => vec![(
+            "reads no further: an empty close met an empty region".to_owned(),
+            Role::Error,
+        )],
+        (Status::Reading, Some(region)) => {
+            let length = now.open_text().map_or(0, str::len);
+            vec![
+                ("in ".to_owned(), Role::Plain),
+                (
+                    timeline.field_name(region.field).to_owned(),
+                    Role::Field(region.field),
+                ),
+                (
+                    format!(" since byte {}, {length} B", place(region.text.start)),
+                    Role::Plain,
+                ),
+            ]
+        }
+        (Status::Reading, None) => match timeline.template().implicit() {
+            Some(field) => vec![
+                ("before any text of ".to_owned(), Role::Plain),
+                (timeline.field_name(field).to_owned(), Role::Field(field)),
+            ],
+            None => vec![("between regions: text is discarded".to_owned(), Role::Plain)],
+        },
+    }
+}
+
+/// The delimiters, those that are under way first.
+fn watched(now: &Moment<'_>, lines: &mut Vec<Line>) {
+    let under_way = now.watches();
+    let of = |field: usize, side: Side| {
+        under_way
+            .iter()
+            .find(|watch| watch.field == field && watch.side == side)
+    };
+    let mut all = now.watched();
+    all.sort_by_key(|(field, side, _)| of(*field, *side).is_none());
+    for (field, side, pattern) in all {
+        let watch = of(field, side);
+        let sign = if watch.is_some() { "● " } else { "○ " };
+        let mut row = vec![
+            (sign.to_owned(), Role::Plain),
+            (
+                format!("{} {} ", side.name(), now.timeline.field_name(field)),
+                Role::Field(field),
+            ),
+        ];
+        row.push((
+            spelled(pattern),
+            if watch.is_some() {
+                Role::Plain
+            } else {
+                Role::Dim
+            },
+        ));
+        row.push((format!(" {}", pattern.engine().name()), Role::Dim));
+        lines.push(row);
+        if let Some(watch) = watch {
+            lines.push(vec![(
+                format!("  {}", progress(now, watch, pattern)),
+                Role::Warning,
+            )]);
+        }
+    }
+}
+
+/// How far it has matched, and why it waits.
+fn progress(now: &Moment<'_>, watch: &Watch, pattern: &Pattern) -> String {
+    let length = watch.span.len();
+    let total = match pattern.as_literals() {
+        Some([literal]) => format!("{length} of {} B", literal.len()),
+        _ => format!("{length} B"),
+    };
+    let place = watch.span.start.saturating_sub(now.timeline.prefix());
+    let what = if watch.matched { "matched" } else { "perhaps" };
+    format!("{what} {total} from byte {place}: {}", watch.reason)
+}
+
+/// A delimiter as a response template has it.
+fn spelled(pattern: &Pattern) -> String {
+    match pattern.as_literals() {
+        Some(literals) => {
+            let quoted: Vec<String> = literals
+                .iter()
+                .map(|literal| json::quote(literal))
+                .collect();
+            quoted.join(" or ")
+        }
+        None => format!("/{}/", pattern.source()),
+    }
+}

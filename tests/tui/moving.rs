@@ -1,0 +1,289 @@
+//! Moving through a parse.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use obverse::tui::{Chunking, Sample, Setup};
+
+use crate::bench::{
+    RESPONSE, TEMPLATE, calls, debugger, open, pane, press, screen, setup, status, title,
+};
+
+/// Where the cursor is, by the first line.
+fn byte(bench: &mut crate::bench::Bench) -> usize {
+    let title = title(bench);
+    let (_, rest) = title.rsplit_once("byte ").expect("a byte");
+    let (byte, _) = rest.split_once('/').expect("a length");
+    byte.parse().expect("a number")
+}
+
+#[test]
+fn chunks_go_both_ways() {
+    let mut bench = calls();
+    press(&mut bench, "<right><right><right>");
+    assert_eq!(byte(&mut bench), 12);
+    press(&mut bench, "<left>");
+    assert_eq!(byte(&mut bench), 8);
+    press(&mut bench, "<left><left><left><left>");
+    assert_eq!(byte(&mut bench), 0);
+}
+
+#[test]
+fn every_place_looks_the_same_from_both_sides() {
+    let mut bench = calls();
+    let mut seen = Vec::new();
+    while !title(&mut bench).contains(" end ") {
+        seen.push((
+            pane(&mut bench, 1),
+            pane(&mut bench, 3),
+            pane(&mut bench, 2),
+        ));
+        press(&mut bench, "<right>");
+    }
+    assert_eq!(seen.len(), RESPONSE.len().div_ceil(4) + 1);
+    for expected in seen.into_iter().rev() {
+        press(&mut bench, "<left>");
+        assert_eq!(
+            (
+                pane(&mut bench, 1),
+                pane(&mut bench, 3),
+                pane(&mut bench, 2)
+            ),
+            expected
+        );
+    }
+}
+
+#[test]
+fn characters_go_into_a_chunk() {
+    let mut bench = open(Setup {
+        chunking: Chunking::Whole,
+        ..setup(TEMPLATE, "<think>é</think>Hi")
+    });
+    press(&mut bench, "........");
+    assert_eq!(byte(&mut bench), 9);
+    assert!(title(&mut bench).contains("in chunk 1/1"));
+    press(&mut bench, ",");
+    assert_eq!(byte(&mut bench), 7);
+    press(&mut bench, "<right>");
+    assert_eq!(byte(&mut bench), 19);
+}
+
+#[test]
+fn events_are_stepped_over_in_whatever_chunks() {
+    let mut places = Vec::new();
+    for chunking in [Chunking::Whole, Chunking::Characters(1), Chunking::Bytes(3)] {
+        let mut bench = open(Setup {
+            chunking,
+            ..setup(TEMPLATE, RESPONSE)
+        });
+        let mut bytes = Vec::new();
+        for _ in 0..13 {
+            press(&mut bench, "]");
+            bytes.push(byte(&mut bench));
+        }
+        let mut back: Vec<usize> = Vec::new();
+        for _ in 0..12 {
+            press(&mut bench, "[");
+            back.push(byte(&mut bench));
+        }
+        back.reverse();
+        assert_eq!(bytes[..12], back[..], "{chunking}");
+        places.push(bytes);
+    }
+    assert_eq!(places[0], places[1]);
+    assert_eq!(places[0], places[2]);
+    assert_snapshot!(format!("{:?}", places[0]), @"[7, 23, 31, 32, 44, 56, 56, 69, 76, 88, 99, 106, 112]");
+}
+
+#[test]
+fn the_events_and_what_was_lost_are_listed() {
+    let mut bench = calls();
+    press(&mut bench, "G");
+    assert_snapshot!(pane(&mut bench, 2), @r#"
+     open  thinking <think>
+     text  thinking Whether to call.
+     close thinking "Whether to call."
+     open  content
+     text  content Let me look.⏎
+     close content "Let me look."
+     open  tool_calls <call look>
+     text  tool_calls {"at": [1, 2]}
+     close tool_calls {"name": "look", "arguments": {"at": [1, 2]}}
+     open  tool_calls <call look>
+     text  tool_calls {"at": oops}
+     error tool_calls field 'tool_calls': the region is not JSON: expected a va…
+    ›stray content closes nothing: <end>⏎
+    "#);
+}
+
+#[test]
+fn errors_fields_bytes_and_texts_are_found() {
+    let mut bench = calls();
+    press(&mut bench, "x");
+    assert!(
+        pane(&mut bench, 2)
+            .lines()
+            .last()
+            .is_some_and(|line| line.contains("error tool_calls"))
+    );
+    press(&mut bench, "x");
+    assert!(status(&mut bench).contains("no more errors"));
+    press(&mut bench, "gf<down><down><enter>");
+    assert_eq!(byte(&mut bench), 56);
+    press(&mut bench, ";");
+    assert_eq!(byte(&mut bench), 88);
+    press(&mut bench, "'");
+    assert_eq!(byte(&mut bench), 56);
+    press(&mut bench, ":7<enter>");
+    assert_eq!(byte(&mut bench), 7);
+    press(&mut bench, "/call<enter>");
+    assert_eq!(byte(&mut bench), 22);
+    press(&mut bench, "n");
+    assert_eq!(byte(&mut bench), 49);
+    press(&mut bench, "N");
+    assert_eq!(byte(&mut bench), 22);
+    press(&mut bench, "/nowhere<enter>");
+    assert!(status(&mut bench).contains("not found"));
+}
+
+#[test]
+fn breakpoints_stop_playing_and_going_on() {
+    let mut bench = calls();
+    press(&mut bench, "bfield tool_calls<enter>batext oops<enter>c");
+    assert_eq!(byte(&mut bench), 56);
+    press(&mut bench, "c");
+    assert_eq!(byte(&mut bench), 88);
+    press(&mut bench, "c");
+    assert_eq!(byte(&mut bench), 98);
+    press(&mut bench, "C");
+    assert_eq!(byte(&mut bench), 88);
+    press(&mut bench, "g ");
+    for _ in 0..200 {
+        bench.pass(Duration::from_millis(100));
+    }
+    assert_eq!(byte(&mut bench), 56);
+    assert!(status(&mut bench).contains("breakpoint"));
+    press(&mut bench, "baevent nothing<enter>");
+    assert!(status(&mut bench).contains("events are open, text"));
+    press(&mut bench, "b<enter>");
+    assert!(screen(&mut bench).contains("○ field tool_calls"));
+}
+
+#[test]
+fn playing_goes_at_its_speed_to_the_end() {
+    let mut bench = calls();
+    press(&mut bench, " ");
+    bench.pass(Duration::from_millis(500));
+    assert_eq!(byte(&mut bench), 40);
+    press(&mut bench, "+");
+    bench.pass(Duration::from_millis(100));
+    assert_eq!(byte(&mut bench), 60);
+    press(&mut bench, " ");
+    bench.pass(Duration::from_secs(9));
+    assert_eq!(byte(&mut bench), 60);
+    press(&mut bench, " ");
+    bench.pass(Duration::from_secs(9));
+    assert!(title(&mut bench).contains(" end "));
+    assert!(!title(&mut bench).contains('▶'));
+}
+
+#[test]
+fn the_state_says_why_it_waits() {
+    let mut bench = calls();
+    press(&mut bench, ":48<enter>");
+    assert_snapshot!(pane(&mut bench, 3), @r#"
+    in content since byte 31, 13 B
+    holds 4 B <cal
+    ● open tool_calls /<call (?P<name>\w+)>/ automaton
+      perhaps 4 B from byte 44: the last bytes may be the beginning of it
+    ○ open thinking "<think>" literal
+    ○ close content /<end>\s*/ automaton
+    regions: 1 of 1000000
+    region bytes: 13 of 268435456
+    held bytes: 4 of 67108864
+    "#);
+    press(&mut bench, ":70<enter>");
+    assert_snapshot!(pane(&mut bench, 3), @r#"
+    in tool_calls since byte 55, 14 B
+    holds 1 B <
+    ● close tool_calls "</call>" literal
+      perhaps 1 of 7 B from byte 69: the last bytes are the beginning of it
+    captured name = "look"
+    regions: 2 of 1000000
+    region bytes: 14 of 268435456
+    held bytes: 1 of 67108864
+    "#);
+}
+
+#[test]
+fn the_message_folds_and_shows_what_is_open() {
+    let mut bench = calls();
+    press(&mut bench, ":70<enter>");
+    assert_snapshot!(pane(&mut bench, 4), @r#"
+       role "assistant"
+    *  thinking "Whether to call."
+    *  content "Let me look."
+
+
+
+
+
+
+
+
+
+
+
+
+
+     tool_calls is open
+     raw    {"at": [1, 2]}
+     parsed {"name": "look", "arguments": {"at": [1, 2]}}
+    "#);
+    press(&mut bench, "G4<down><down><down><enter>");
+    assert_snapshot!(pane(&mut bench, 4), @r#"
+       role "assistant"
+       thinking "Whether to call."
+       content "Let me look."
+    *▸ tool_calls [{"name": "look", "arguments": {"at": [1, 2]}}]
+    "#);
+    press(&mut bench, "4yY");
+    assert_eq!(bench.host().clipboard[1], "$.tool_calls");
+    assert!(bench.host().clipboard[0].starts_with("[\n"));
+}
+
+#[test]
+fn samples_and_chunkings_can_be_chosen() {
+    let mut setup = setup(TEMPLATE, "Hi<end>");
+    setup.samples.push(Sample::new("other", "<think>x</think>"));
+    let mut bench = open(setup);
+    press(&mut bench, "o<down><enter>");
+    assert!(title(&mut bench).contains("other 2/2"));
+    press(&mut bench, "k<home><enter><right>");
+    assert!(title(&mut bench).contains("whole"));
+    assert!(title(&mut bench).contains("chunk 1/1"));
+    press(&mut bench, "ka3b<enter>");
+    assert!(title(&mut bench).contains("· 3b"));
+    press(&mut bench, "kanonsense<enter>");
+    assert!(status(&mut bench).contains("is no chunking"));
+}
+
+#[test]
+fn a_byte_of_a_character_is_not_fed() {
+    let mut bench = open(Setup {
+        chunking: Chunking::Bytes(1),
+        ..setup(TEMPLATE, "é")
+    });
+    press(&mut bench, "<right>");
+    assert!(screen(&mut bench).contains("1 byte of a character"));
+    press(&mut bench, "<right>");
+    assert!(pane(&mut bench, 2).contains("text  content é"));
+}
+
+#[test]
+fn an_empty_response_is_no_trouble() {
+    let mut bench = debugger(TEMPLATE, "");
+    press(&mut bench, "<right>]].,[{}xXnNcC;'<left> GgS");
+    assert!(title(&mut bench).contains("byte 0/0"));
+}

@@ -1,0 +1,405 @@
+//! What is on the screen, at the sizes that people have.
+
+use insta::assert_snapshot;
+use obverse::tui::{Chunking, Debugger, Setup, Theme};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+
+use crate::bench::{Memory, RESPONSE, TEMPLATE, calls, derivation, open, press, setup};
+
+/// For each cell a letter that tells its look: the color's, or what modifies it.
+fn looks(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let mut text = String::new();
+    for row in buffer.content.chunks(width) {
+        let line: String = row
+            .iter()
+            .map(|cell| {
+                let has = |modifier| cell.modifier.contains(modifier);
+                let letter = match cell.fg {
+                    Color::Green => 'g',
+                    Color::Blue => 'b',
+                    Color::Magenta => 'm',
+                    Color::Cyan => 'c',
+                    Color::Yellow => 'y',
+                    Color::Red => 'r',
+                    _ => '.',
+                };
+                match letter {
+                    _ if has(Modifier::REVERSED) => '#',
+                    '.' if has(Modifier::DIM) => '-',
+                    '.' if has(Modifier::BOLD | Modifier::UNDERLINED) => '=',
+                    '.' if has(Modifier::UNDERLINED) => '_',
+                    '.' if has(Modifier::BOLD) => '*',
+                    letter if has(Modifier::BOLD) => letter.to_ascii_uppercase(),
+                    letter => letter,
+                }
+            })
+            .collect();
+        text.push_str(line.trim_end_matches('.'));
+        text.push('\n');
+    }
+    text
+}
+
+fn looks_at(color: bool, keys: &str) -> String {
+    let setup = Setup {
+        chunking: Chunking::Characters(4),
+        ..setup(TEMPLATE, RESPONSE)
+    };
+    let mut debugger = Debugger::new(setup, Theme { color }, Memory::default());
+    press(&mut debugger, keys);
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
+    terminal
+        .draw(|frame| debugger.draw(frame))
+        .expect("a frame");
+    looks(terminal.backend().buffer())
+}
+
+/// To where a call's delimiter is under way.
+const HELD: &str = ":48<enter>";
+
+#[test]
+fn at_80_by_24() {
+    let mut bench = calls();
+    press(&mut bench, HELD);
+    assert_snapshot!(bench.screen(80, 24).to_text(), @r#"
+    template.json · sample.txt · 4                          chunk 12/28 byte 48/112
+    ▶1 Response, 4 bytes held ─────────────────────│─2 Events ──────────────────────
+    t <think>Whether to call.</think>Let me look.⏎ │ open  thinking <think>
+      <call look>{"at": [1, 2]}</call><call look>{ │ text  thinking Whether to call.
+      "at": oops}</call><end>⏎                     │ close thinking "Whether to cal…
+                                                   │ open  content
+                                                   │›text  content Let me look.⏎
+                                                   │
+                                                   │─3 State ───────────────────────
+                                                   │ in content since byte 31, 13 B
+                                                   │ holds 4 B <cal
+                                                   │ ● open tool_calls /<call (?P<n…
+                                                   │   perhaps 4 B from byte 44: th…
+    ─5 Template ───────────────────────────────────│ ○ open thinking "<think>" lite…
+      {                                            │ ○ close content /<end>\s*/ aut↓
+        "defaults": {"role": "assistant"},         │─4 Message ─────────────────────
+        "start_anchor": "<assistant>",             │   role "assistant"
+        "fields": {                                │*  thinking "Whether to call."
+          "thinking": {"open": "<think>", "close": │
+       "</think>"},                                │
+    ▌     "content": {"close_pattern": "<end>\\s*" │ content is open
+    ✗ a line feed behind "</call>" replaces what "…│ raw    Let me look.⏎
+      r repairs it: let it take the white space be…│ parsed "Let me look."
+    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  S…
+    "#);
+}
+
+#[test]
+fn at_120_by_40() {
+    let mut bench = calls();
+    press(&mut bench, "G");
+    assert_snapshot!(bench.screen(120, 40).to_text(), @r#"
+    template.json · sample.txt · 4                                                                         end byte 112/112
+    ▶1 Response ───────────────────────────────────────────────────────────│─2 Events ──────────────────────────────────────
+    t <think>Whether to call.</think>Let me look.⏎                         │ close thinking "Whether to call."
+    o <call look>{"at": [1, 2]}</call><call look>{"at": oops}</call><end>⏎ │ open  content
+                                                                           │ text  content Let me look.⏎
+                                                                           │ close content "Let me look."
+                                                                           │ open  tool_calls <call look>
+                                                                           │ text  tool_calls {"at": [1, 2]}
+                                                                           │ close tool_calls {"name": "look", "arguments":…
+                                                                           │ open  tool_calls <call look>
+                                                                           │ text  tool_calls {"at": oops}
+                                                                           │ error tool_calls field 'tool_calls': the regio…
+                                                                           │›stray content closes nothing: <end>⏎
+                                                                           │─3 State ───────────────────────────────────────
+                                                                           │ the response is over
+                                                                           │ regions: 4 of 1000000
+                                                                           │ region bytes: 0 of 268435456
+                                                                           │ held bytes: 0 of 67108864
+                                                                           │
+                                                                           │
+                                                                           │
+                                                                           │
+    ─5 Template ───────────────────────────────────────────────────────────│
+      {                                                                    │
+        "defaults": {"role": "assistant"},                                 │
+        "start_anchor": "<assistant>",                                     │
+        "fields": {                                                        │─4 Message ─────────────────────────────────────
+          "thinking": {"open": "<think>", "close": "</think>"},            │   role "assistant"
+    ▌     "content": {"close_pattern": "<end>\\s*"},                       │*  thinking "Whether to call."
+          "tool_calls": {                                                  │*  content "Let me look."
+            "open_pattern": "<call (?P<name>\\w+)>",                       │*▾ tool_calls [1]
+    ✗       "close": "</call>",  ← a line feed behind "</call>" replaces w…│*  ▾ 0 {2}
+            "repeats": true,                                               │*      name "look"
+            "content": "json",                                             │*    ▾ arguments {1}
+            "transform": {"name": "{name}", "arguments": "{content}"}      │*      ▾ at [2]
+          }                                                                │*          0 1
+        }                                                                  │*          1 2
+    ✗ a line feed behind "</call>" replaces what "content" had before the …│
+      r repairs it: let it take the white space behind it: `\s*` at its end│
+    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  Space play  q quit
+    "#);
+}
+
+#[test]
+fn at_40_by_12() {
+    let mut bench = calls();
+    press(&mut bench, HELD);
+    assert_snapshot!(bench.screen(40, 12).to_text(), @r#"
+    template.json … chunk 12/28 byte 48/112
+    ▶1 Response, 4 bytes held ──────────────
+    t <think>Whether to call.</think>Let me
+    c ·look.⏎
+      <call look>{"at": [1, 2]}</call><call
+      ·look>{"at": oops}</call><end>⏎
+
+
+
+
+
+    ? help  →← chunk  ][ event  x error  Tab
+    "#);
+    press(&mut bench, "3");
+    assert_snapshot!(bench.screen(40, 12).to_text(), @r#"
+    template.json … chunk 12/28 byte 48/112
+    ▶3 State ───────────────────────────────
+     in content since byte 31, 13 B
+     holds 4 B <cal
+     ● open tool_calls /<call (?P<name>\w+)…
+       perhaps 4 B from byte 44: the last b…
+     ○ open thinking "<think>" literal
+     ○ close content /<end>\s*/ automaton
+     regions: 1 of 1000000
+     region bytes: 13 of 268435456
+     held bytes: 4 of 67108864
+    ? help  →← chunk  ][ event  x error  Tab
+    "#);
+}
+
+#[test]
+fn looks_in_colour() {
+    assert_snapshot!(looks_at(true, HELD), @r#"
+    ################################################################################
+    CCCCCCCCCCCCCCCCCCCCCCCCCC------------------------------------------------------
+    g.GGGGGGGggggggggggggggggGGGGGGGGbbbbbbbbbbbbb.-*ggggggggggggggg
+    ..yyyy#---------------------------------------.-*ggggggggggggggg
+    ..------------------------.....................-*ggggggggggggggg
+    ...............................................-*bbbbbbbbbbbbbb
+    ...............................................-*bbbbbbbbbbbbbb
+    ...............................................-
+    ...............................................---------------------------------
+    ...............................................-....bbbbbbb
+    ...............................................-...........yyyy
+    ...............................................-...mmmmmmmmmmmmmmmm
+    ...............................................-.YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY
+    ------------------------------------------------...gggggggggggggg---------------
+    ...............................................-...bbbbbbbbbbbbbb---------------
+    ...............................................---------------------------------
+    ...............................................-Y--*****
+    ...............................................-Y--YYYYYYYYY
+    ...............................................-
+    ...............................................-
+    b.....bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.-bbbbbbbbbbbbbbbb
+    YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY---------
+    ..------------------------------------------------------
+    *-------**--------**--------*--------***-------*-------*----------*-----------**
+    "#);
+}
+
+#[test]
+fn looks_without_colour() {
+    let plain = looks_at(false, HELD);
+    assert!(
+        !plain.contains(|c: char| c.is_ascii_alphabetic()),
+        "no colour: {plain}"
+    );
+    assert_snapshot!(plain, @r#"
+    ################################################################################
+    **************************------------------------------------------------------
+    ..=======................========..............-*
+    ..____#---------------------------------------.-*
+    ..------------------------.....................-*
+    ...............................................-*
+    ...............................................-*
+    ...............................................-
+    ...............................................---------------------------------
+    ...............................................-
+    ...............................................-...........____
+    ...............................................-
+    ...............................................-.*******************************
+    ------------------------------------------------.................---------------
+    ...............................................-.................---------------
+    ...............................................---------------------------------
+    ...............................................-*--*****
+    ...............................................-*--*********
+    ...............................................-
+    ...............................................-
+    ...............................................-
+    ***********************************************---------
+    ..------------------------------------------------------
+    *-------**--------**--------*--------***-------*-------*----------*-----------**
+    "#);
+}
+
+#[test]
+fn the_help_names_every_key() {
+    let mut bench = calls();
+    press(&mut bench, "?");
+    let screen = bench.screen(100, 80).to_text();
+    assert_snapshot!(screen, @r#"
+    template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
+    ▶1 Response ───────────────────────────────────────────────│─2 Events ──────────────────────────────
+      <think>Whether to call.</think>Let me look.⏎             │ nothing yet: → feeds a chunk
+      <call look>{"at": [1, 2]}</call><call look>{"at": oops}< │
+      /call><end>⏎                                             │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+      ┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐
+      │Moving                                                                                        │
+      │  → ←     a chunk on, a chunk back                                                            │
+      │  . ,     a character                                                                         │
+      │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
+      │  } {     a region (also PgDn PgUp there)                                                     │
+      │  g G     to the start, to the end (also Home End)                                            │
+      │  x X     to the next error or lost value, the last one                                       │
+      │  f       to a region of a field that is asked for                                            │
+      │  ; '     to the next region of that field, the last one                                      │
+      │  :       to a byte                                                                           │
+      │  / n N   search, the next, the last one                                                      │
+      │Running                                                                                       │
+      │  Space   play, pause                                                                         │──
+      │  + -     faster, slower                                                                      │
+      │  b       breakpoints                                                                         │
+      │  c C     on to the next breakpoint, back to the last one                                     │
+      │  k       how the response is cut into chunks                                                 │)…
+      │  o       another sample                                                                      │
+      │Changing                                                                                      │
+      │  e       edit the template (when it has the focus) or the response                           │
+      │  p       edit the prefix                                                                     │
+      │  r       repair in the template what the linter knows how to                                 │
+      │  s       save the sample and its message as a fixture                                        │
+      │  S ^S    save the template                                                                   │
+      │Looking                                                                                       │
+      │  Tab     the next pane (Shift-Tab the last one)                                              │
+      │  1…6     Response, Events, State, Message, Template, Derivation                              │
+      │  z       the pane alone, or all of them                                                      │
+      │  ↓ ↑     in the pane                                                                         │
+    ─5│  PgDn    a page (and PgUp)                                                                   │
+      │  Enter   fold, show in full, go to the event or the marker                                   │
+      │  m       from the delimiter at the cursor to its marker                                      │
+      │  w       show every space                                                                    │
+      │  y Y     copy the value, its JSON path                                                       │
+      │  ?       this help                                                                           │
+      │  Esc     back                                                                                │
+    ▌ │  q ^C    quit                                                                                │
+      │Editing                                                                                       │
+      │  Esc     done (the parse runs along with every valid edit)                                   │──
+    ✗ │  ^Z ^Y   undo, redo                                                                          │
+      │  ^S      save                                                                                │
+      │How it looks                                                                                  │
+      │  bold, underlined   a delimiter                                                              │
+      │  underlined         held back: it may be a delimiter                                         │
+      │  reversed           the next character to arrive                                             │
+      │  dim                not yet arrived                                                          │
+      │  the letter before a row is the field that it begins in                                      │
+      │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
+      │                                                                                              │
+      └──────────────────────────────────────────────────────────────────────────────────────────────┘
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+                                                               │
+    ✗ a line feed behind "</call>" replaces what "content" had…│
+      r repairs it: let it take the white space behind it: `\s…│
+    Esc back  ↓↑ scroll  y copy
+    "#);
+    press(&mut bench, "<esc>");
+    assert!(!bench.screen(100, 80).to_text().contains("Looking"));
+}
+
+#[test]
+fn a_derivation_shows_its_evidence() {
+    let mut bench = open(Setup {
+        derivation: Some(derivation()),
+        ..setup(TEMPLATE, RESPONSE)
+    });
+    press(&mut bench, "6z<down>");
+    assert_snapshot!(bench.screen(72, 16).to_text(), @r#"
+    template.json · sample.txt · words                chunk 0/12 byte 0/112
+    ▶6 Derivation ──────────────────────────────────────────────────────────
+     anchor           "<assistant>"
+    ›reasoning close  "</think>"
+
+
+     what stands between both
+    reasoning                          │none
+    [<think>Hm</think>]Yes             │Yes
+                                       │
+                                       │
+                                       │
+                                       │
+                                       │
+                                       │
+    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S tem…
+    "#);
+    // From the marker to its place, and back.
+    press(&mut bench, "<enter>z");
+    assert!(bench.screen(80, 24).to_text().contains("byte 31/"));
+    press(&mut bench, "1<up>6<up>1m");
+    assert!(bench.screen(80, 24).to_text().contains("▶6 Derivation"));
+}
+
+#[test]
+fn every_size_can_be_drawn() {
+    let mut bench = open(Setup {
+        derivation: Some(derivation()),
+        ..setup(TEMPLATE, RESPONSE)
+    });
+    for keys in [
+        "",
+        "G",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "1e",
+        "<esc>5ex",
+        "<esc>?",
+        "<esc>:12",
+        "<esc>k",
+        "<esc>s<enter>",
+    ] {
+        press(&mut bench, keys);
+        for width in 1..=64 {
+            for height in 1..=18 {
+                bench.screen(width, height);
+            }
+        }
+        for (width, height) in [(200, 60), (1, 60), (200, 1), (100, 14), (60, 14), (61, 15)] {
+            bench.screen(width, height);
+        }
+    }
+}
+
+#[test]
+fn a_picture_has_the_text_escaped() {
+    let svg = calls().screen(80, 24).to_svg();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("&lt;") && !svg.contains("<think>"));
+}
