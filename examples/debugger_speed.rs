@@ -46,9 +46,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (width, height) in [(80, 24), (120, 40), (240, 70)] {
         let mut terminal = Terminal::new(TestBackend::new(width, height))?;
         let floor = time(|| {
-            terminal.draw(|frame| {
+            let drawn = terminal.draw(|frame| {
                 black_box(frame);
-            })
+            });
+            drawn.map(|_| ())
         })?;
         println!("an empty frame at {width}x{height}: {floor:?}");
     }

@@ -1,4 +1,8 @@
-//! `obverse debug` without a terminal.
+//! `obverse debug` without a terminal, and the page that describes it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
 
 use crate::bench::Bench;
 
@@ -80,4 +84,61 @@ fn a_session_is_recorded_and_opened() {
     let again = bench.run("debug session.json --screenshot 80x24").done();
     // What has just changed is marked in the first one.
     assert_eq!(first.replace('*', " "), again.replace('*', " "));
+}
+
+/// With this set, the page is written anew.
+const UPDATE: &str = "OBVERSE_UPDATE_DOCS";
+
+/// The page shows what its commands print. They run in one folder, one after the other.
+#[test]
+fn the_page_shows_what_the_tool_prints() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let page = std::fs::read_to_string(docs.join("debugger.md")).expect("the page");
+    let mut bench = Bench::new();
+    for name in ["template.json", "response.txt"] {
+        let text = std::fs::read(docs.join("debugger").join(name)).expect("a file");
+        bench = bench.file(name, text);
+    }
+    let mut written = String::new();
+    let mut rest = page.as_str();
+    while let Some((before, after)) = rest.split_once("```console\n") {
+        let (block, after) = after.split_once("```").expect("the end of a block");
+        written.push_str(before);
+        written.push_str("```console\n");
+        for line in block.lines() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                let _ = writeln!(written, "{line}\n{}", shell(&bench, command).trim_end());
+            }
+        }
+        written.push_str("```");
+        rest = after;
+    }
+    written.push_str(rest);
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(docs.join("debugger.md"), &written).expect("the page can be written");
+    } else {
+        assert!(
+            written == page,
+            "docs/debugger.md is stale: run this test with {UPDATE}=1"
+        );
+    }
+}
+
+fn shell(bench: &Bench, command: &str) -> String {
+    let binary = assert_cmd::cargo::cargo_bin!("obverse");
+    let folder = binary.parent().expect("a folder").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(bench.path("."))
+        .env("PATH", format!("{folder}:{path}"))
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("a shell");
+    assert!(
+        output.stderr.is_empty(),
+        "{command}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
