@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release --example debugger_speed`
 
+#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
