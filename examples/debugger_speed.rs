@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example debugger_speed`
 
-#![allow(clippy::print_stdout, reason = "a measurement is for reading")]
+#![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::hint::black_box;
 use std::path::Path;

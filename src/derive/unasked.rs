@@ -29,6 +29,7 @@ pub(super) fn prompt<'t>(renders: &Renders<'t>) -> Option<&'t str> {
     let (_, rest) = asked_again.rsplit_once(probe::CONTENT)?;
     let (in_middle, _) = rest.split_once(probe::USER_AGAIN)?;
     let end = text::snap_back(at_end, text::common_prefix(at_end, in_middle));
+    let end = text::before_header(at_end, in_middle, end);
     let own = at_end[end..].trim_start();
     let (_, after_user) = asked.rsplit_once(probe::USER)?;
     let (_, rest) = answered.rsplit_once(probe::USER)?;
