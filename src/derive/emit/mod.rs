@@ -218,7 +218,7 @@ fn call_region(
             ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
-            bare_object(calls, members, ends, target.end_of_text)
+            bare_object(calls, members, ends, target.text_end)
         }
         Shape::Object(members) => FieldDocument {
             content: Some("json".to_owned()),
@@ -314,15 +314,15 @@ fn bare_object(
     calls: &ToolCalls,
     members: &Members,
     ends: &Ends<'_>,
-    end_of_text: &str,
+    text_end: &str,
 ) -> FieldDocument {
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
     let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
     let end = match stop(calls, ends, &head) {
-        Some(stop) => format!("(?:{stop}|{end_of_text})"),
-        None => end_of_text.to_owned(),
+        Some(stop) => format!("(?:{stop}|{text_end})"),
+        None => text_end.to_owned(),
     };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),

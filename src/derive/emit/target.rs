@@ -14,7 +14,7 @@ pub(in super::super) struct Target {
     /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
     pub(super) served: bool,
     /// How a pattern says that the text ends.
-    pub(super) end_of_text: &'static str,
+    pub(super) text_end: &'static str,
 }
 
 impl Target {
@@ -23,7 +23,7 @@ impl Target {
         Self {
             served: engines.iter().any(|engine| engine.is_server()),
             // `$` stands before a final line feed as well, but not where all white space is taken before it.
-            end_of_text: if engines.contains(&Engine::Vllm) {
+            text_end: if engines.contains(&Engine::Vllm) {
                 "$"
             } else {
                 "\\Z"
