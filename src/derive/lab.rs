@@ -175,8 +175,10 @@ impl<'a> Lab<'a> {
 
     /// The context alone, without the generation prompt, even where the template writes one unasked.
     pub(super) fn history(&self, context: &Context) -> Result<String, RenderError> {
+        // Asked first: finding it out renders other conversations, and this one is to be the last that was rendered.
+        let unasked = self.unasked(&context.kwargs);
         let mut text = self.render(context, false)?;
-        if let Some(prompt) = self.unasked(&context.kwargs)
+        if let Some(prompt) = unasked
             && let Some(rest) = text.strip_suffix(prompt.as_str())
         {
             text.truncate(rest.len());
