@@ -85,6 +85,7 @@ fn headline(report: &Report) -> String {
         (rounds.inexpressible, "inexpressible"),
         (rounds.skipped, "skipped"),
         (rounds.spliced, "spliced"),
+        (rounds.cut, "cut short"),
     ] {
         if count > 0 {
             counts.push(format!("{count} {what}"));

@@ -47,6 +47,8 @@ pub(super) struct Bench<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
+    /// Whether to spare no time.
+    pub(super) thorough: bool,
 }
 
 /// A message in its render.
@@ -321,8 +323,15 @@ impl Bench<'_> {
         if let (message, Err(error)) = whole {
             return (Value::Object(message), Some(error.to_string()));
         }
-        for size in [1, 7] {
-            let characters: Vec<char> = response.chars().collect();
+        let characters: Vec<char> = response.chars().collect();
+        let every = 1..characters.len();
+        let some = [1, 7];
+        let sizes: Vec<usize> = if self.thorough {
+            every.collect()
+        } else {
+            some.into()
+        };
+        for size in sizes {
             let pieces: Vec<String> = characters
                 .chunks(size)
                 .map(|piece| piece.iter().collect())
