@@ -64,6 +64,8 @@ pub struct Options {
     pub clock: Option<Clock>,
     /// What the response template must be good for: it keeps to what all of these take. None means transformers alone.
     pub engines: Vec<Engine>,
+    /// Whether to verify at length: more messages, every size of chunk, every response cut short everywhere.
+    pub thorough: bool,
 }
 
 /// A response template and what is known of it.
@@ -138,8 +140,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     let document = emit::emit(&analysis, target);
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
     let verification;
-    (verification, cost.verification) =
-        cost::measured(&lab, || verify::verify(&lab, &analysis, target, &template));
+    (verification, cost.verification) = cost::measured(&lab, || {
+        verify::verify(&lab, &analysis, target, &template, options.thorough)
+    });
     let supports;
     (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
     if lab.is_exhausted() {

@@ -32,7 +32,7 @@ fn a_template_is_derived_and_proved() {
       }
     }
     --- stderr
-    proved  chat.jinja  rounds: passed
+    proved  chat.jinja  rounds: passed, cut short
 
       anchor     "<assistant>"
       reasoning  none
@@ -40,6 +40,8 @@ fn a_template_is_derived_and_proved() {
       tools      none
       supports   system message, no tools
                  not: tools, calls, several calls, content with calls, tool results, reasoning
+
+      info[marker-in-text]: text that looks like a marker is read as one, wherever it stands: in content "</assistant>"
     "#);
     let stdin = bench.run_with("derive -", CHAT);
     assert_eq!((stdin.status, stdin.stdout), (0, run.stdout));

@@ -85,6 +85,7 @@ fn headline(report: &Report) -> String {
         (rounds.inexpressible, "inexpressible"),
         (rounds.skipped, "skipped"),
         (rounds.spliced, "spliced"),
+        (rounds.cut, "cut short"),
     ] {
         if count > 0 {
             counts.push(format!("{count} {what}"));
@@ -227,9 +228,11 @@ fn mode_name(mode: &impl serde::Serialize) -> String {
         .unwrap_or_default()
 }
 
-/// The shortest of the counterexamples of the worst findings.
+/// The shortest of the counterexamples of the worst findings. What is merely worth knowing needs none here; the JSON report has it.
 fn smallest<'f>(findings: &[&'f Finding]) -> Option<&'f Counterexample> {
-    let shown = |finding: &&&'f Finding| finding.counterexample.is_some();
+    let shown = |finding: &&&'f Finding| {
+        finding.severity > Severity::Info && finding.counterexample.is_some()
+    };
     let worst = findings
         .iter()
         .filter(shown)

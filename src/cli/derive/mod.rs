@@ -40,6 +40,10 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
     engines: Vec<Engine>,
 
+    /// Verify at length: more messages, every size of chunk, every response cut short everywhere
+    #[arg(long)]
+    thorough: bool,
+
     /// Show for each marker the two renders that it was read from, as a diff
     #[arg(long)]
     explain: bool,
@@ -140,6 +144,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     let options = Options {
         clock: args.source_args.date,
         engines: args.engines.clone(),
+        thorough: args.thorough,
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;

@@ -12,7 +12,7 @@ const REASONING_FIELD: &str = "thinking";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Target {
     /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
-    pub(super) served: bool,
+    pub(in super::super) served: bool,
     /// How a pattern says that the text ends.
     pub(super) text_end: &'static str,
 }

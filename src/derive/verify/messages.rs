@@ -20,7 +20,7 @@ const REASONINGS: [&str; 3] = [
 ];
 
 /// Every message that is tried, simple ones first.
-pub(super) fn all(calls: bool, reasoning: bool) -> Vec<Assistant> {
+pub(super) fn all(calls: bool, reasoning: bool, thorough: bool) -> Vec<Assistant> {
     let mut messages: Vec<Assistant> = TEXTS.iter().map(|text| Assistant::saying(text)).collect();
     let thoughts: Vec<Option<&str>> = if reasoning {
         std::iter::once(None).chain(REASONINGS.map(Some)).collect()
@@ -34,8 +34,27 @@ pub(super) fn all(calls: bool, reasoning: bool) -> Vec<Assistant> {
                 .map(|text| Assistant::saying(text).thinking(thought)),
         );
     }
+    if thorough {
+        for thought in thoughts.iter().flatten() {
+            messages.extend(
+                TEXTS
+                    .iter()
+                    .map(|text| Assistant::saying(text).thinking(thought)),
+            );
+        }
+    }
     if !calls {
         return messages;
+    }
+    if thorough {
+        for value in argument_values() {
+            for (content, thought) in TEXTS.iter().zip(thoughts.iter().cycle()) {
+                let mut message = Assistant::calling([calling_with(value.clone()), call(1)])
+                    .with_content(content);
+                message.reasoning = thought.map(str::to_owned);
+                messages.push(message);
+            }
+        }
     }
     for value in argument_values() {
         messages.push(Assistant::calling([calling_with(value)]));

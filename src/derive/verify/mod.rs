@@ -1,7 +1,9 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
 mod alike;
+mod cuts;
 mod earlier;
+mod lookalikes;
 mod messages;
 mod round;
 mod shrink;
@@ -18,7 +20,7 @@ use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
 use super::reasoning::{self, History};
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
+use crate::value::{Map, Value};
 use round::{Bench, Outcome, Reason};
 
 /// How many failures are shrunk and shown; the rest are counted.
@@ -38,6 +40,8 @@ pub struct Rounds {
     pub skipped: usize,
     /// Reasoning that the chat template drops, written by hand into its turn where the markers say: that came back.
     pub spliced: usize,
+    /// Responses cut short that lost nothing which was finished, and raised no error.
+    pub cut: usize,
 }
 
 /// The result of a verification.
@@ -66,15 +70,21 @@ pub(super) fn verify(
     analysis: &Analysis,
     target: Target,
     template: &Arc<ResponseTemplate>,
+    thorough: bool,
 ) -> Verification {
     let bench = Bench {
         lab,
         analysis,
         target,
         template,
+        thorough,
     };
     let mut trial = Trial::new(bench);
-    let messages = messages::all(analysis.calls.is_some(), analysis.reasoning.is_some());
+    let messages = messages::all(
+        analysis.calls.is_some(),
+        analysis.reasoning.is_some(),
+        thorough,
+    );
     for (context, label) in contexts(lab, analysis) {
         for message in &messages {
             if !message.calls.is_empty() && context.tools.is_none() {
@@ -83,6 +93,7 @@ pub(super) fn verify(
             trial.run(&context, &label, message);
         }
     }
+    trial.cut_short();
     trial.finish()
 }
 
@@ -236,6 +247,38 @@ impl<'a> Trial<'a> {
         true
     }
 
+    /// Cuts responses short: all of them if there is time, else the one that has most to lose.
+    fn cut_short(&mut self) {
+        let cases = &self.verification.cases;
+        let most = |case: &&Case| {
+            let members = case.message.as_object().map_or(0, Map::len);
+            (members, case.response.len())
+        };
+        let chosen: Vec<&Case> = if self.bench.thorough {
+            cases.iter().collect()
+        } else {
+            cases.iter().max_by_key(most).into_iter().collect()
+        };
+        for case in chosen {
+            match cuts::first_loss(self.bench.template, case) {
+                None => self.verification.rounds.cut += cuts::count(case),
+                Some(found) => {
+                    let text =
+                        "a response that is cut short raises an error or loses what was finished";
+                    let finding = if self.bench.target.served {
+                        // A marker that the cut leaves unfinished is text, which takes the place of the text before.
+                        let why = "the engines put no texts together";
+                        Finding::warning("lost-when-cut", format!("{text}; {why}"))
+                    } else {
+                        Finding::error("lost-when-cut", text)
+                    };
+                    self.verification.findings.push(finding.with(Some(found)));
+                    return;
+                }
+            }
+        }
+    }
+
     fn finish(self) -> Verification {
         let Self {
             bench,
@@ -258,6 +301,7 @@ impl<'a> Trial<'a> {
         verification
             .findings
             .extend(skipped.into_iter().map(explain));
+        verification.findings.extend(lookalikes::find(&bench));
         if as_reasoning.count > 0 {
             let text = format!(
                 "{} messages are written, where they come last, as going on with a reasoning that the prompt opens and nothing closes, from which they cannot be told; they were tried as earlier turns, which are written otherwise",
@@ -404,7 +448,7 @@ mod tests {
         let target = Target::of(&[]);
         let document = super::super::emit::emit(&analysis, target).to_value();
         let template = ResponseTemplate::from_value(&document).expect("a valid document");
-        verify(&lab, &analysis, target, &Arc::new(template))
+        verify(&lab, &analysis, target, &Arc::new(template), false)
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(super) struct Bench<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
+    /// Whether to spare no time.
+    pub(super) thorough: bool,
 }
 
 /// A message in its render.
@@ -349,7 +351,13 @@ impl Bench<'_> {
         if let (message, Err(error)) = whole {
             return (Value::Object(message), Some(error.to_string()));
         }
-        for size in [1, 7] {
+        let some = [1, 7];
+        let sizes: Vec<usize> = if self.thorough {
+            (1..response.chars().count()).collect()
+        } else {
+            some.into()
+        };
+        for size in sizes {
             let cut = self.parse_in(prefix, pieces(response, size), tools);
             if cut != whole {
                 let error = format!("fed {size} characters at a time it parses differently");

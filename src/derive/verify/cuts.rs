@@ -1,0 +1,127 @@
+//! Responses that end too early, as they do where a model is stopped.
+//!
+//! Cut at any character, a response must parse without an error, and lose no field that was finished before the cut. What
+//! the cut leaves of an open region may be anything.
+
+use std::sync::Arc;
+
+use super::super::finding::Counterexample;
+use super::Case;
+use crate::parser::{OnError, Options, ParseError, ResponseParser};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+/// How often a response can be cut.
+pub(super) fn count(case: &Case) -> usize {
+    cuts(&case.response).count()
+}
+
+/// The first cut at which the response raises an error or loses something.
+pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Counterexample> {
+    let mut finished = Map::new();
+    for cut in cuts(&case.response) {
+        let response = &case.response[..cut];
+        let (parsed, error) = match parse(template, case, response) {
+            Ok((before_end, message)) => {
+                let lost = [&finished, &before_end]
+                    .into_iter()
+                    .flat_map(Map::iter)
+                    .any(|(key, value)| !is_kept(value, message.get(key)));
+                finished = before_end;
+                if !lost {
+                    continue;
+                }
+                (
+                    message,
+                    "cut here, it loses a field that was finished".to_owned(),
+                )
+            }
+            Err((message, error)) => (message, format!("cut here, it does not parse: {error}")),
+        };
+        return Some(Counterexample {
+            message: case.message.clone(),
+            prefix: case.prefix.clone(),
+            response: response.to_owned(),
+            expected: Value::Object(finished),
+            parsed: Value::Object(parsed),
+            error: Some(error),
+        });
+    }
+    None
+}
+
+fn cuts(response: &str) -> impl Iterator<Item = usize> {
+    response.char_indices().map(|(at, _)| at)
+}
+
+/// The message before the end is told, and after.
+fn parse(
+    template: &Arc<ResponseTemplate>,
+    case: &Case,
+    response: &str,
+) -> Result<(Map, Map), (Map, ParseError)> {
+    let options = Options {
+        on_error: OnError::Keep,
+        ..Options::default()
+    };
+    let mut parser =
+        ResponseParser::with_options(Arc::clone(template), &case.prefix, &case.tools, options)
+            .map_err(|error| (Map::new(), error))?;
+    if let Err(error) = parser.feed(response) {
+        return Err((parser.message().clone(), error));
+    }
+    let before_end = parser.message().clone();
+    match parser.finalize() {
+        Ok((message, _)) => Ok((before_end, message)),
+        Err(error) => Err((before_end, error)),
+    }
+}
+
+/// Whether a value is still there, or has only grown.
+fn is_kept(value: &Value, later: Option<&Value>) -> bool {
+    match (value, later) {
+        (Value::String(text), _) if text.is_empty() => true,
+        (Value::Array(items), _) if items.is_empty() => true,
+        (Value::String(text), Some(Value::String(later))) => later.starts_with(text.as_str()),
+        (Value::Array(items), Some(Value::Array(later))) => later.starts_with(items),
+        (value, later) => later == Some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(template: &str, response: &str) -> Option<String> {
+        let template = ResponseTemplate::from_json(template).expect("valid");
+        let case = Case {
+            prefix: String::new(),
+            response: response.to_owned(),
+            tools: Vec::new(),
+            message: Value::Null,
+        };
+        first_loss(&Arc::new(template), &case).map(|found| found.response)
+    }
+
+    #[test]
+    fn an_open_region_may_be_lost_and_a_finished_one_not() {
+        let joined = r#"{"start_anchor": "<a>", "fields": {
+            "calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true},
+            "content": {"close_pattern": "<e>\\s*", "repeats": true, "join": ""}}}"#;
+        let response = "One <c>{\"é\": [1]}</c> two <c>2</c><e>\n";
+        assert_eq!(loss(joined, response), None);
+        let single = joined.replace(r#", "repeats": true, "join": """#, "");
+        assert_eq!(
+            loss(&single, response).as_deref(),
+            Some("One <c>{\"é\": [1]}</c> "),
+            "text after a call takes the place of the text before it"
+        );
+    }
+
+    #[test]
+    fn what_the_end_adds_must_not_overwrite() {
+        let template = r#"{"start_anchor": "<a>", "fields": {"content": {"close": "<e>"}}}"#;
+        assert_eq!(loss(template, "Hi<e>"), None);
+        assert_eq!(loss(template, "Hi<e>\n ").as_deref(), Some("Hi<e>\n"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Text that looks like a marker: inside a string of an argument, inside a block of code, inside a thought.
+//!
+//! What closes a region closes it wherever it stands, in the reference as here. A chat template writes such a text as it is,
+//! so that whether a message with it comes back is not a matter of the response template alone; it is told and fails nothing.
+
+use super::super::analysis::Analysis;
+use super::super::finding::{Counterexample, Finding};
+use super::super::probe::{self, Assistant};
+use super::super::slot;
+use super::round::{Bench, Outcome};
+use crate::value::Value;
+
+/// Tells which markers are taken for markers where they are only spoken of.
+pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
+    let mut found: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let mut smallest: Option<Counterexample> = None;
+    for marker in markers(bench.analysis) {
+        for (place, message) in messages(bench.analysis, &marker) {
+            let context = bench.lab.user(!message.calls.is_empty());
+            let Outcome::Failed(counterexample) = bench.run(&context, &message) else {
+                continue;
+            };
+            let quoted = crate::value::json::quote(&marker);
+            match found.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, markers)) => markers.push(quoted),
+                None => found.push((place, vec![quoted])),
+            }
+            smallest.get_or_insert(*counterexample);
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let places: Vec<String> = found
+        .iter()
+        .map(|(place, markers)| format!("in {place} {}", markers.join(", ")))
+        .collect();
+    let text = format!(
+        "text that looks like a marker is read as one, wherever it stands: {}",
+        places.join("; ")
+    );
+    Some(Finding::info("marker-in-text", text).with(smallest))
+}
+
+/// The markers by which a response is cut, as they are written.
+fn markers(analysis: &Analysis) -> Vec<String> {
+    let mut markers: Vec<String> = Vec::new();
+    let mut add = |marker: &str| {
+        let marker = marker.trim();
+        if !marker.is_empty() && !slot::any(marker) && !markers.iter().any(|known| known == marker)
+        {
+            markers.push(marker.to_owned());
+        }
+    };
+    if let Some(reasoning) = &analysis.reasoning {
+        add(&reasoning.open);
+        add(&reasoning.close);
+    }
+    if let Some(calls) = &analysis.calls {
+        for marker in [
+            &calls.section.0,
+            &calls.call.0,
+            &calls.call.1,
+            &calls.section.1,
+        ] {
+            add(marker);
+        }
+    }
+    add(analysis.turn_end.marker());
+    markers
+}
+
+/// Messages that speak of a marker, each with words for where they do.
+fn messages(analysis: &Analysis, marker: &str) -> Vec<(&'static str, Assistant)> {
+    let code = format!("Zephyr\n\n```\n{marker}\n```\n\nwold");
+    let mut messages = vec![("content", Assistant::saying(&code))];
+    if analysis.reasoning.is_some() {
+        let thought = format!("Brindle {marker} oxbow");
+        let message = Assistant::saying(probe::CONTENT).thinking(&thought);
+        messages.push(("reasoning", message));
+    }
+    if analysis.calls.is_some() {
+        let mut call = probe::call(0);
+        if let Some(first) = call.arguments.values_mut().next() {
+            *first = Value::from(format!("opal {marker} drift"));
+        }
+        messages.push(("arguments", Assistant::calling([call])));
+    }
+    messages
+}
