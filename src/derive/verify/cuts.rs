@@ -59,21 +59,21 @@ fn parse(
     template: &Arc<ResponseTemplate>,
     case: &Case,
     response: &str,
-) -> Result<(Map, Map), (Map, ParseError)> {
+) -> Result<(Map, Map), (Map, Box<ParseError>)> {
     let options = Options {
         on_error: OnError::Keep,
         ..Options::default()
     };
     let mut parser =
         ResponseParser::with_options(Arc::clone(template), &case.prefix, &case.tools, options)
-            .map_err(|error| (Map::new(), error))?;
+            .map_err(|error| (Map::new(), Box::new(error)))?;
     if let Err(error) = parser.feed(response) {
-        return Err((parser.message().clone(), error));
+        return Err((parser.message().clone(), Box::new(error)));
     }
     let before_end = parser.message().clone();
     match parser.finalize() {
         Ok((message, _)) => Ok((before_end, message)),
-        Err(error) => Err((before_end, error)),
+        Err(error) => Err((before_end, Box::new(error))),
     }
 }
 
