@@ -22,7 +22,8 @@ fn project() -> Bench {
 
 #[test]
 fn a_project_is_scaffolded_and_holds() {
-    let bench = project();
+    // A project says what its fixtures are; whatever else is called response.txt is none.
+    let bench = project().file("docs/response.txt", "x");
     // The chat template knows neither reasoning nor calls.
     assert_eq!(bench.list("fixtures/chat"), ["plain", "truncated"]);
     assert_eq!(

@@ -31,7 +31,7 @@ use work::{Done, Task};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Fixtures, .jsonl files of them, response templates, or folders of any; without any, everything that obverse.toml names, or
-    /// that lies below the current folder
+    /// where there is none, that lies below the current folder
     paths: Vec<PathBuf>,
 
     /// Record what the parser gives, in the place of what was recorded and does not hold

@@ -73,7 +73,7 @@ impl Subjects {
                 .is_some_and(|extension| extension == "json");
             if is_template && path.is_file() {
                 templates.push(path.clone());
-            } else if !all || owned.is_empty() {
+            } else if !all {
                 found.extend(check::find(path).map_err(|error| fixture_problem(&error))?);
             }
         }
