@@ -199,16 +199,8 @@ fn of_chunks(how: &str, replay: &Replay) -> Diagnostic {
 
 /// A delimiter as the document has it: its literals, or the pattern.
 fn spelled(delimiter: &Pattern) -> String {
-    match delimiter.as_literals() {
-        Some(literals) => {
-            let quoted: Vec<String> = literals
-                .iter()
-                .map(|literal| json::quote(literal))
-                .collect();
-            quoted.join(" or ")
-        }
-        None => json::quote(delimiter.source()),
-    }
+    let literals = delimiter.quoted_literals();
+    literals.unwrap_or_else(|| json::quote(delimiter.source()))
 }
 
 /// What may have caused another message: a region that nothing closed, or one that nothing opened.

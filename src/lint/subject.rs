@@ -272,6 +272,22 @@ impl<'a> Subject<'a> {
         })
     }
 
+    /// A finding about a close behind which white space stays, with what mends it: the close that takes the space.
+    pub(super) fn at_close_that_leaves_space(
+        &self,
+        rule: &Rule,
+        close: &Delimiter<'_>,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        let mut diagnostic = self
+            .at(rule, &close.path, message)
+            .with_hint(r"let it take the white space behind it: `\s*` at its end");
+        diagnostic.fix = close.with_space().and_then(|source| {
+            self.replace_delimiter(close, &source, "take the white space behind the close")
+        });
+        diagnostic
+    }
+
     /// The fix that puts a pattern in the place of a delimiter.
     pub(super) fn replace_delimiter(
         &self,

@@ -56,7 +56,7 @@ use literal::Literals;
 use sequence::Sequence;
 use syntax::ast::Node;
 
-use crate::value::Key;
+use crate::value::{Key, json};
 
 /// A compiled pattern. Cloning it is cheap.
 #[derive(Debug, Clone)]
@@ -195,6 +195,16 @@ impl Pattern {
     /// The list that [`Pattern::literals`] was given; `None` for a pattern that was compiled from a source.
     pub fn as_literals(&self) -> Option<&[String]> {
         self.0.literals.as_deref()
+    }
+
+    /// The literals as they are told to people, each in quotes; `None` for a pattern that was compiled from a source.
+    pub fn quoted_literals(&self) -> Option<String> {
+        let quoted: Vec<String> = self
+            .as_literals()?
+            .iter()
+            .map(|literal| json::quote(literal))
+            .collect();
+        Some(quoted.join(" or "))
     }
 
     /// The source; for literals, a source that matches the same.

@@ -41,11 +41,5 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
         quote(&sample),
         quote(&implicit.field.name)
     );
-    let mut diagnostic = subject
-        .at(&RULE, &close.path, message)
-        .with_hint(r"let it take the white space behind it: `\s*` at its end");
-    diagnostic.fix = close.with_space().and_then(|source| {
-        subject.replace_delimiter(close, &source, "take the white space behind the close")
-    });
-    found.push(diagnostic);
+    found.push(subject.at_close_that_leaves_space(&RULE, close, message));
 }

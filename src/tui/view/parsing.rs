@@ -155,14 +155,6 @@ fn progress(now: &Moment<'_>, watch: &Watch, pattern: &Pattern) -> String {
 
 /// A delimiter as a response template has it.
 fn spelled(pattern: &Pattern) -> String {
-    match pattern.as_literals() {
-        Some(literals) => {
-            let quoted: Vec<String> = literals
-                .iter()
-                .map(|literal| json::quote(literal))
-                .collect();
-            quoted.join(" or ")
-        }
-        None => format!("/{}/", pattern.source()),
-    }
+    let literals = pattern.quoted_literals();
+    literals.unwrap_or_else(|| format!("/{}/", pattern.source()))
 }
