@@ -239,7 +239,8 @@ impl Cause {
         let unopened = setting.template.fields().iter().find_map(|field| {
             let open = field.open.as_ref()?;
             let wanted = expected?.get(&field.name)?.is_truthy();
-            (wanted && !trace.opened.contains(&field.name)).then_some((field, open))
+            (wanted && !trace.opened.iter().any(|name| *name == field.name))
+                .then_some((field, open))
         });
         match unopened {
             Some((field, open)) => Self {
