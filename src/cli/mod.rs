@@ -20,6 +20,7 @@ mod parse;
 mod problem;
 mod progress;
 mod project;
+mod reference;
 mod render;
 mod replace;
 mod report;

@@ -60,6 +60,11 @@ impl ProjectArgs {
 }
 
 impl Workspace<'_> {
+    /// The folder that `obverse.toml` lies in.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_ref().map(Project::root)
+    }
+
     /// The response templates that `obverse.toml` names.
     pub(crate) fn response_templates(&self) -> Vec<PathBuf> {
         self.project

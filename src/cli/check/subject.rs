@@ -7,9 +7,8 @@ use std::sync::Arc;
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check::{self, Found};
 use obverse::response_template::{ResponseTemplate, config};
-use obverse::value::Value;
+use obverse::value::{Value, json};
 
-use super::Args;
 use super::work::{Task, fixture_problem};
 use crate::cli::input;
 use crate::cli::problem::Problem;
@@ -24,6 +23,8 @@ pub(super) struct Subject {
     pub(super) text: String,
     /// The document and its compiled form; `None` when it is no response template.
     pub(super) loaded: Option<(Value, Arc<ResponseTemplate>)>,
+    /// The document's own text; `None` when the file is not JSON.
+    pub(super) document: Option<String>,
     pub(super) chat: Option<ChatTemplateSource>,
     fixtures: Vec<Found>,
 }
@@ -43,7 +44,7 @@ type Placed = (Found, Option<PathBuf>);
 
 impl Subjects {
     /// What the arguments and the project name.
-    pub(super) fn gather(args: &Args, workspace: &Workspace<'_>) -> Result<Self, Problem> {
+    pub(super) fn gather(given: &[PathBuf], workspace: &Workspace<'_>) -> Result<Self, Problem> {
         let project = workspace.project.as_ref();
         let named = workspace.response_templates();
         let mut owned: Vec<(PathBuf, PathBuf)> = Vec::new();
@@ -59,9 +60,9 @@ impl Subjects {
         }
         let mut templates: Vec<PathBuf> = Vec::new();
         let mut found: Vec<Found> = Vec::new();
-        let everything = args.paths.is_empty();
+        let everything = given.is_empty();
         let here = [PathBuf::from(".")];
-        for path in if everything { &here[..] } else { &args.paths } {
+        for path in if everything { &here[..] } else { given } {
             let all = everything && project.is_some();
             for template in &named {
                 if all || real(template).starts_with(real(path)) {
@@ -116,8 +117,18 @@ impl Subjects {
         let text = input::read_text(path)?;
         let loaded = config::load_any(&text).ok();
         let chat = workspace.chat_template(path, &text)?;
+        let document = match &loaded {
+            Some(loaded) => Some(loaded.document.clone()),
+            None => json::parse(&text)
+                .ok()
+                .map(|value| match value.get(config::KEY) {
+                    Some(held) => held.clone(),
+                    None => value,
+                }),
+        };
         self.all.push(Subject {
             path: project::shown(path),
+            document: document.as_ref().map(json::to_string),
             text,
             loaded: loaded.map(|loaded| (loaded.document, Arc::new(loaded.template))),
             chat,
@@ -126,11 +137,11 @@ impl Subjects {
         Ok(self.all.len() - 1)
     }
 
-    /// What there is to do, in order: each response template, then its fixtures.
-    pub(super) fn tasks(&self, args: &Args) -> Vec<Task> {
+    /// What there is to do, in order: each response template that is a task, then its fixtures.
+    pub(super) fn tasks(&self, is_task: impl Fn(&Subject) -> bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
         for (index, subject) in self.all.iter().enumerate() {
-            if subject.loaded.is_none() || (subject.chat.is_some() && !args.no_derive) {
+            if is_task(subject) {
                 tasks.push(Task::Template(index));
             }
             if subject.loaded.is_some() {
@@ -180,6 +191,7 @@ fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
         .collect()
 }
 
-fn real(path: &Path) -> PathBuf {
+/// The path by which two names of a file are the same.
+pub(super) fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obverse::check::{self, Failure, Fixture, FixtureError, Found};
+use obverse::chat_template::Clock;
+use obverse::check::reference::{Answer, Question};
+use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found, Replay, Setting};
 use obverse::derive::{self, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::Args;
+use super::pass::count;
+use super::selection::Selection;
 use super::subject::{Subject, Subjects};
 use crate::cli::problem::{Document, Problem};
+use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
 use crate::cli::{input, project};
 
@@ -24,6 +28,15 @@ pub(super) const RECORDED: [&str; 6] = [
     "other-error",
     "no-error",
 ];
+
+/// How it is checked.
+pub(super) struct How<'a> {
+    pub(super) effort: Effort,
+    /// The time that chat templates are told.
+    pub(super) clock: Option<Clock>,
+    pub(super) selection: &'a Selection,
+    pub(super) reference: Option<&'a Reference>,
+}
 
 /// One thing to check.
 #[derive(Debug)]
@@ -44,7 +57,7 @@ pub(super) struct Done {
 
 impl Subjects {
     /// Does a task.
-    pub(super) fn perform(&self, args: &Args, task: &Task) -> Done {
+    pub(super) fn perform(&self, how: &How<'_>, task: &Task) -> Done {
         let begun = Instant::now();
         let mut change = None;
         let line = match task {
@@ -55,7 +68,7 @@ impl Subjects {
             Task::Template(index) => {
                 let subject = &self.all[*index];
                 let file = subject.path.clone();
-                (file, subject.text.clone(), of_template(args, subject))
+                (file, subject.text.clone(), of_template(how, subject))
             }
             Task::Fixture(subject, found) => match found.read() {
                 Err(error) => (
@@ -65,7 +78,7 @@ impl Subjects {
                 ),
                 Ok(fixture) => {
                     let (diagnostics, changed) = match subject.map(|index| &self.all[index]) {
-                        Some(subject) => of_fixture(args, subject, &fixture),
+                        Some(subject) => of_fixture(how, subject, &fixture),
                         None => (vec![stray()], None),
                     };
                     change = changed.map(|changed| (found.clone(), changed));
@@ -97,14 +110,14 @@ fn stray() -> Diagnostic {
 
 /// What does not hold of a fixture, and the fixture as it would hold.
 fn of_fixture(
-    args: &Args,
+    how: &How<'_>,
     subject: &Subject,
     fixture: &Fixture,
 ) -> (Vec<Diagnostic>, Option<Fixture>) {
     let Some((_, template)) = &subject.loaded else {
         return (Vec::new(), None);
     };
-    let prefix = match fixture.prefix(subject.chat.as_ref(), args.project.clock()) {
+    let prefix = match fixture.prefix(subject.chat.as_ref(), how.clock) {
         Ok(prefix) => prefix,
         Err(error) => {
             return (
@@ -113,7 +126,7 @@ fn of_fixture(
             );
         }
     };
-    let (whole, failures) = check::check(fixture, template, &prefix, &args.effort());
+    let (whole, failures) = check::check(fixture, template, &prefix, &how.effort);
     let recorded = failures
         .iter()
         .any(|failure| !matches!(failure, Failure::Law(_)));
@@ -122,21 +135,72 @@ fn of_fixture(
         let path = input::name(&subject.path);
         first.message = format!("{}\nwith     {path}", first.message);
     }
+    if let Some(reference) = how.reference {
+        diagnostics.extend(of_reference(reference, subject, fixture, &prefix, &whole));
+    }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
+/// In what transformers disagrees about a fixture.
+fn of_reference(
+    reference: &Reference,
+    subject: &Subject,
+    fixture: &Fixture,
+    prefix: &str,
+    whole: &Replay,
+) -> Option<Diagnostic> {
+    let (_, template) = subject.loaded.as_ref()?;
+    let setting = Setting {
+        template,
+        prefix,
+        tools: &fixture.tools,
+    };
+    let question = Question::about_fixture(subject.document.as_deref()?, &setting, fixture);
+    match reference.ask(&question) {
+        Ok(answer) => question.disagreement(whole, &answer),
+        Err(error) => Some(warning("reference-silent", error.to_string())),
+    }
+}
+
+/// Whether transformers takes a response template as it is taken here.
+fn document_in_reference(reference: &Reference, subject: &Subject) -> Option<Diagnostic> {
+    let question = Question::about_document(subject.document.as_deref()?);
+    match (reference.ask(&question), &subject.loaded) {
+        (Err(error), _) => Some(warning("reference-silent", error.to_string())),
+        (Ok(Answer::Refused(why)), Some(_)) => {
+            let message = format!("transformers refuses the response template: {why}");
+            Some(Diagnostic::error("reference-refuses", message))
+        }
+        (Ok(Answer::Runs(_)), None) => {
+            let message = "transformers takes the response template";
+            Some(Diagnostic::error("reference-takes", message))
+        }
+        _ => None,
+    }
+}
+
 /// What does not hold of a response template.
-fn of_template(args: &Args, subject: &Subject) -> Vec<Diagnostic> {
+fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
+    let mut all = of_document(how, subject);
+    let disagrees = how
+        .reference
+        .and_then(|reference| document_in_reference(reference, subject));
+    all.extend(disagrees);
+    all
+}
+
+fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let Some((document, template)) = &subject.loaded else {
         return config::load_any(&subject.text)
             .err()
             .map(|invalid| invalid.into_diagnostics())
             .unwrap_or_default();
     };
-    match &subject.chat {
+    let derives = how.selection.derives(subject);
+    match subject.chat.as_ref().filter(|_| derives) {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.project.clock(),
+                clock: how.clock,
                 ..derive::Options::default()
             };
             match check::rederive(chat, document, template, &options) {
@@ -169,7 +233,7 @@ fn of_derivation(
         };
         let message = format!(
             "this is not what is derived from the chat template: {} to change, the first at {}\nderived  {}\nhere     {}",
-            super::count(rederived.differences.len(), "value"),
+            count(rederived.differences.len(), "value"),
             first.path,
             show(&first.expected),
             show(&first.found),
