@@ -273,7 +273,7 @@ mod tests {
         };
         let question = Question::about_fixture(DOCUMENT, &setting, &fixture);
         assert_eq!(
-            json::to_string(&question.to_value()["runs"]),
+            json::to_string(question.to_value().get("runs").unwrap()),
             r#"[{"prefix": "A:", "chunks": ["Hi"]}, {"prefix": "", "chunks": ["Hi"]}, {"prefix": "A:", "chunks": ["H", "i"]}]"#
         );
         let answer = Answer::from_value(&json::parse(answer).unwrap()).unwrap();

@@ -53,6 +53,21 @@ impl ProjectArgs {
         })
     }
 
+    /// The arguments that say the same.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (name, path) in [
+            ("--chat-template", &self.chat_template),
+            ("--config", &self.config),
+        ] {
+            if let Some(path) = path {
+                arguments.extend([name.to_owned(), path.display().to_string()]);
+            }
+        }
+        arguments.extend(self.source.arguments());
+        arguments
+    }
+
     /// The time that chat templates are told.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.source.date

@@ -12,7 +12,7 @@ fixtures = ["fixtures/{name}/*"]
 "#;
 
 /// A project with a derived response template and its fixtures.
-fn project() -> Bench {
+pub(crate) fn project() -> Bench {
     let bench = Bench::new().file("obverse.toml", PROJECT);
     let derived = bench.run("derive --out-dir derived chat.jinja");
     assert_eq!(derived.status, 0, "{derived}");

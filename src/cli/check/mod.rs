@@ -1,6 +1,7 @@
 //! `obverse check`: fixtures and derivations, held to what is recorded.
 
 mod pass;
+mod pending;
 mod selection;
 mod subject;
 mod watch;
@@ -13,7 +14,9 @@ use super::project::Workspace;
 use super::reference::ReferenceArgs;
 use super::report::FormatArgs;
 use super::status::{Status, Stop};
-use selection::{Selected, Selection};
+pub(crate) use pending::{Pending, pending};
+use selection::Selected;
+pub(crate) use selection::Selection;
 pub(crate) use work::fixture_problem;
 
 /// Check recorded responses, and response templates against their chat templates

@@ -10,9 +10,9 @@ use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::work::{Task, fixture_problem};
-use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::project::{self, Workspace};
+use crate::cli::{escape, input};
 
 /// A response template and what belongs to it.
 #[derive(Debug)]
@@ -163,7 +163,13 @@ impl Subjects {
         match task {
             Task::Template(index) => input::name(&self.all[*index].path),
             Task::Fixture(_, found) => match &found.line {
-                Some(_) => found.name.clone(),
+                Some(_) => {
+                    // A line is called after its file.
+                    let file = found.path.display().to_string();
+                    let rest = found.name.strip_prefix(&file).unwrap_or_default();
+                    let file = input::name(&project::shown(&found.path));
+                    format!("{file}{}", escape::line(rest))
+                }
                 None => input::name(&project::shown(&found.file())),
             },
         }
