@@ -25,4 +25,4 @@ pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
 pub use scaffold::{Scaffold, scaffold};
-pub use suite::{Found, find, template_around, write_all};
+pub use suite::{Found, append, find, is_suite_path, template_around, write_all};

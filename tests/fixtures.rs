@@ -1,0 +1,116 @@
+//! The fixtures of the project's own response templates: there are such for each, and transformers parses them to the same.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use obverse::check::{self, Fixture};
+use obverse::project::Project;
+use obverse::value::{Map, Value, json};
+
+/// Every response template of the project, with the names and contents of its fixtures.
+fn all() -> Vec<(PathBuf, Vec<(String, Fixture)>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("obverse.toml")).expect("the file");
+    let project = Project::read(&text, root).expect("a project");
+    let templates = project.response_templates();
+    templates
+        .into_iter()
+        .map(|template| {
+            let places = project.belongings(&template).fixtures;
+            let found = places
+                .iter()
+                .flat_map(|place| check::find(place).expect("fixtures"));
+            let fixtures = found
+                .map(|found| (found.name.clone(), found.read().expect("a fixture")))
+                .collect();
+            (template, fixtures)
+        })
+        .collect()
+}
+
+#[test]
+fn every_response_template_has_its_fixtures() {
+    let all = all();
+    assert!(all.len() > 60, "{}", all.len());
+    for (template, fixtures) in &all {
+        for kind in ["plain", "truncated"] {
+            assert!(
+                fixtures.iter().any(|(name, _)| name.ends_with(kind)),
+                "{} has no fixture `{kind}`",
+                template.display()
+            );
+        }
+        // A field that nothing fills is a field that nothing checks.
+        let document =
+            json::parse(&std::fs::read_to_string(template).expect("a file")).expect("JSON");
+        let fields = document
+            .get("fields")
+            .and_then(Value::as_object)
+            .expect("fields");
+        for (field, _) in fields {
+            let filled = |fixture: &Fixture| {
+                fixture
+                    .expected
+                    .as_ref()
+                    .is_some_and(|message| message.get(field).is_some_and(Value::is_truthy))
+            };
+            assert!(
+                fixtures.iter().any(|(_, fixture)| filled(fixture)),
+                "no fixture of {} fills `{field}`",
+                template.display()
+            );
+        }
+    }
+}
+
+/// Where the response does not parse, transformers raises, and what it had before is what is expected.
+#[test]
+fn transformers_parses_them_to_the_same() {
+    let mut questions = Vec::new();
+    let mut expected = Vec::new();
+    for (template, fixtures) in all() {
+        let document = std::fs::read_to_string(&template).expect("a file");
+        let document = json::parse(&document).expect("JSON");
+        for (name, fixture) in fixtures {
+            let prefix = fixture.prefix(None, None).expect("a prefix");
+            let question = Map::from_iter([
+                ("template".to_owned(), document.clone()),
+                ("prefix".to_owned(), Value::from(prefix.as_ref())),
+                (
+                    "response".to_owned(),
+                    Value::from(fixture.response.as_str()),
+                ),
+                ("tools".to_owned(), Value::from(fixture.tools.clone())),
+            ]);
+            questions.push(json::to_string(&Value::Object(question)));
+            expected.push((name, fixture));
+        }
+    }
+    let Some(answers) = support::reference::ask("parse.py", &questions) else {
+        return;
+    };
+    for ((name, fixture), answer) in expected.iter().zip(&answers) {
+        let answer = json::parse(answer).expect("JSON");
+        let error = answer.get("error");
+        assert_eq!(
+            error.is_some(),
+            fixture.error.is_some(),
+            "{name}: {answer:?}"
+        );
+        let key = if error.is_some() { "output" } else { "message" };
+        let found = answer
+            .get(key)
+            .and_then(Value::as_object)
+            .expect("a message");
+        // What is empty goes from the message with its end, which an error does not reach.
+        let wanted = fixture.expected.as_ref().expect("a message");
+        let found: Map = found
+            .iter()
+            .filter(|(key, value)| value.is_truthy() || wanted.get(key).is_some())
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        let differences = check::differences(wanted, &Value::Object(found));
+        assert!(differences.is_empty(), "{name}: {differences:#?}");
+    }
+}
