@@ -124,12 +124,47 @@ fn of_fixture(
     let recorded = failures
         .iter()
         .any(|failure| !matches!(failure, Failure::Law(_)));
-    let mut diagnostics = check::explain(fixture, template, &prefix, &failures);
+    let name = input::name(&subject.path);
+    let mut diagnostics = check::explain(
+        fixture,
+        template,
+        &prefix,
+        &failures,
+        Some(&subject.written(&name)),
+    );
     if let Some(first) = diagnostics.first_mut() {
-        let path = input::name(&subject.path);
-        first.message = format!("{}\nwith     {path}", first.message);
+        first.message = format!("{}\nwith     {name}{}", first.message, after(&prefix));
+    }
+    if recorded
+        && let Some(hinted) = diagnostics
+            .iter_mut()
+            .find(|found| RECORDED.contains(&found.code))
+    {
+        let hint = hinted
+            .hint
+            .take()
+            .map_or_else(String::new, |hint| format!("{hint}\n"));
+        hinted.hint = Some(format!(
+            "{hint}mend the response template, or, if this is what the response is to give from now on, record it with --update"
+        ));
     }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
+}
+
+/// How many characters of a prompt are shown.
+const PROMPT: usize = 60;
+
+/// A line with the end of the prompt, if there is one.
+fn after(prompt: &str) -> String {
+    if prompt.is_empty() {
+        return String::new();
+    }
+    let from = prompt.char_indices().rev().nth(PROMPT - 1);
+    let (dots, end) = match from {
+        Some((at, _)) if at > 0 => ("\u{2026}", &prompt[at..]),
+        _ => ("", prompt),
+    };
+    format!("\nafter    {dots}{}", json::quote(end))
 }
 
 /// What does not hold of a response template.
@@ -195,11 +230,24 @@ fn of_derivation(
             ..Fixture::default()
         };
         let failures = [Failure::Message(first.differences.clone())];
-        let told = check::explain(&fixture, template, &first.case.prefix, &failures);
+        let name = input::name(&subject.path);
+        let written = subject.written(&name);
+        let told = check::explain(
+            &fixture,
+            template,
+            &first.case.prefix,
+            &failures,
+            Some(&written),
+        );
         let message = format!(
-            "{} of {} messages that the chat template renders do not come back\nresponse {}\nexpected {}\nfound    {}",
+            "{} of {} messages that the chat template renders do not come back, the first at {}{}\nresponse {}\nexpected {}\nfound    {}",
             rederived.disagreements.len(),
             rederived.tried,
+            first
+                .differences
+                .first()
+                .map_or_else(|| "$".to_owned(), |first| first.path.to_string()),
+            after(&first.case.prefix),
             json::quote(&first.case.response),
             json::to_string(&first.case.message),
             json::to_string(&Value::Object(first.found.clone())),
@@ -224,15 +272,9 @@ fn of_derivation(
 /// With the place of a difference in the file, where it has one.
 fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Difference) -> Diagnostic {
     let diagnostic = diagnostic.with_path(difference.path.to_string());
-    let Ok((value, places)) = json::parse_with_places(&subject.text) else {
-        return diagnostic;
-    };
-    let root = match value.get(config::KEY) {
-        Some(_) => obverse::value::Path::default().key(config::KEY),
-        None => obverse::value::Path::default(),
-    };
-    match places.get(&root.join(&difference.path)) {
-        Some(spans) => diagnostic.with_span(spans.value.clone()),
+    let name = input::name(&subject.path);
+    match subject.written(&name).span(&difference.path) {
+        Some(span) => diagnostic.with_span(span),
         None => diagnostic,
     }
 }

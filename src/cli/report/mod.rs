@@ -115,7 +115,9 @@ impl Report {
     /// A report on standard output. `verb` is what makes the results, such as `lint`.
     pub(crate) fn new(format: Format, verb: &'static str) -> Self {
         let reporter: Box<dyn Reporter> = match format {
-            Format::Human => Box::new(human::Human),
+            Format::Human => Box::new(human::Human {
+                of: if verb == "check" { "case" } else { "file" },
+            }),
             Format::Concise => Box::new(concise::Concise),
             Format::Json => Box::new(json::Json::default()),
             Format::Jsonl => Box::new(json::Lines),
