@@ -3,9 +3,12 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use obverse::check::{self, Fixture};
+use obverse::check::{self, Effort, Fixture};
+use obverse::diagnostic::Diagnostic;
 use obverse::project::Project;
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
 /// Every response template of the project, with the names and contents of its fixtures.
@@ -61,6 +64,109 @@ fn every_response_template_has_its_fixtures() {
                 template.display()
             );
         }
+    }
+}
+
+/// A delimiter's path in the document, and the document with that delimiter misspelt; of a list of literals the first is.
+fn broken(document: &Value) -> Vec<(String, Value)> {
+    let fields = document
+        .get("fields")
+        .and_then(Value::as_object)
+        .expect("fields");
+    let keys = ["open", "open_pattern", "close", "close_pattern"];
+    let anchors =
+        ["start_anchor", "start_anchor_pattern"].map(|key| (vec![key], format!("$.{key}")));
+    let delimiters = fields.iter().flat_map(|(field, _)| {
+        keys.map(|key| {
+            (
+                vec!["fields", field.as_str(), key],
+                format!("$.fields.{field}.{key}"),
+            )
+        })
+    });
+    anchors
+        .into_iter()
+        .chain(delimiters)
+        .filter_map(|(path, name)| {
+            let mut document = document.clone();
+            let mut at = &mut document;
+            for key in path {
+                let Value::Object(members) = at else {
+                    return None;
+                };
+                at = members.get_mut(key)?;
+            }
+            if let Value::Array(literals) = at {
+                at = literals.first_mut()?;
+            }
+            let spelt = at.as_str()?.to_owned();
+            *at = Value::from(misspelt(&spelt)?);
+            Some((name, document))
+        })
+        .collect()
+}
+
+/// With a sign put into its first word; `None` where it has none.
+fn misspelt(delimiter: &str) -> Option<String> {
+    let is_word = |at: usize| {
+        let (before, from) = delimiter.split_at(at);
+        // Not inside a word, not the name of a group, and not a class.
+        let begins = !before.ends_with(|c: char| c.is_alphabetic() || c == '\\');
+        begins
+            && !before.ends_with("(?P<")
+            && from.chars().take_while(|c| c.is_alphabetic()).count() >= 3
+    };
+    let (at, first) = delimiter
+        .char_indices()
+        .find(|(at, c)| c.is_alphabetic() && is_word(*at))?;
+    let at = at + first.len_utf8();
+    Some(format!("{}~{}", &delimiter[..at], &delimiter[at..]))
+}
+
+/// The fixtures alone find nearly every delimiter that is misspelt, and tell which it is.
+#[test]
+fn a_misspelt_delimiter_is_found_and_named() {
+    let (mut tried, mut unfound, mut unnamed) = (0, Vec::new(), Vec::new());
+    for (path, fixtures) in all() {
+        let name = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let document = json::parse(&std::fs::read_to_string(&path).expect("a file")).expect("JSON");
+        for (delimiter, document) in broken(&document) {
+            let template = ResponseTemplate::from_value(&document).expect("a response template");
+            let template = Arc::new(template);
+            let told: Vec<Diagnostic> = fixtures
+                .iter()
+                .flat_map(|(_, fixture)| {
+                    let prefix = fixture.prefix(None, None).expect("a prefix");
+                    let (_, failures) =
+                        check::check(fixture, &template, &prefix, &Effort::default());
+                    check::explain(fixture, &template, &prefix, &failures, None)
+                })
+                .collect();
+            let names = |told: &Diagnostic| {
+                told.hint
+                    .as_deref()
+                    .is_some_and(|hint| hint.contains(&delimiter))
+            };
+            tried += 1;
+            if told.is_empty() {
+                unfound.push(format!("{name} {delimiter}"));
+            } else if !told.iter().any(names) {
+                unnamed.push(format!("{name} {delimiter}"));
+            }
+        }
+    }
+    assert!(tried > 300, "{tried}");
+    // Left are branches for what comes before and after other turns, of which a response is one.
+    for (what, list) in [("unfound", unfound), ("unnamed", unnamed)] {
+        assert!(
+            list.len() * 30 < tried,
+            "{what}: {} of {tried}: {list:#?}",
+            list.len()
+        );
     }
 }
 

@@ -268,7 +268,7 @@ mod tests {
     }
 
     const CALLS: &str = r#"{"start_anchor": "A:", "fields": {"content": {},
-        "calls": {"open": "<c>", "close": "</d>", "content": "text"}}}"#;
+        "calls": {"open": "<c>", "close": "</done>", "content": "text"}}}"#;
 
     #[test]
     fn a_close_that_does_not_match_is_named() {
@@ -280,9 +280,12 @@ mod tests {
         );
         assert_eq!(found[0].place.path.as_deref(), Some("$.calls"));
         assert_eq!(found[0].place.span, Some(5..10));
-        assert!(
-            found[0].hint.as_deref().unwrap().contains("\"</d>\""),
-            "{found:?}"
+        assert_eq!(
+            found[0].hint.as_deref(),
+            Some(
+                "nothing closes the region of `calls`: its close, \"</done>\", does not match in what follows \
+                 ($.fields.calls.close)"
+            )
         );
     }
 

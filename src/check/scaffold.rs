@@ -161,7 +161,11 @@ mod tests {
             case("Hello", r#"{"role": "assistant", "content": "Hello"}"#),
             case("Hi", r#"{"role": "assistant", "content": "Hi"}"#),
             case("<t>a</t>b", r#"{"thinking": "a", "content": "b"}"#),
-            case("<c>{\"a\": 1}</c>", r#"{"tool_calls": [{"a": 1}]}"#),
+            case("<c>{}</c>", r#"{"tool_calls": [{"arguments": {}}]}"#),
+            case(
+                "<c>{\"a\": 1}</c>",
+                r#"{"tool_calls": [{"arguments": {"a": 1}}]}"#,
+            ),
         ];
         let all = scaffold(&template, &cases);
         let response = |name: &str| {
@@ -173,8 +177,9 @@ mod tests {
         };
         assert_eq!(response("plain"), Some("Hi"));
         assert_eq!(response("reasoning"), Some("<t>a</t>b"));
+        assert_eq!(response("one_call"), Some("<c>{\"a\": 1}</c>"));
         assert_eq!(response("parallel_calls"), None);
-        assert_eq!(response("truncated"), Some("<c>{\"a\": 1"));
+        assert_eq!(response("truncated"), Some("<c>{\"a\""));
         let truncated = all[4].fixture.clone().unwrap();
         assert_eq!(
             truncated.error.unwrap().field.as_deref(),

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use obverse::check::{self, Fixture};
 use obverse::derive;
-use obverse::project::Project;
 use obverse::response_template::config;
 
 use super::problem::{Document, Problem};
-use super::source::SourceArgs;
+use super::project::{ProjectArgs, Workspace};
 use super::status::{Status, Stop};
 use super::{input, output, project};
 
@@ -36,29 +35,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH", alias = "dir", conflicts_with = "all")]
     to: Option<PathBuf>,
 
-    /// The chat template, where it is not found beside the response template
-    #[arg(long, value_name = "SOURCE", conflicts_with = "all")]
-    chat_template: Option<PathBuf>,
-
-    /// The obverse.toml to use, instead of the nearest one around the current folder
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
 
 /// Scaffolds.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    let project = project::open(args.config.as_deref())?;
+    let workspace = args.project.open()?;
     if args.names.len() > 1 && (args.template.is_some() || args.to.is_some()) {
         let message = "--template and --to are for one name at a time";
         return Err(Problem::failed("usage", message).into());
     }
-    let named = project
-        .as_ref()
-        .map(Project::response_templates)
-        .unwrap_or_default();
+    let named = workspace.response_templates();
     let paths = if args.all {
         named
     } else {
@@ -68,26 +56,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .collect::<Result<_, _>>()?
     };
     for path in paths {
-        of_template(args, &path, project.as_ref())?;
+        of_template(args, &path, &workspace)?;
     }
     Ok(Status::Done)
 }
 
 /// Scaffolds the fixtures of one response template.
-fn of_template(args: &Args, path: &Path, project: Option<&Project>) -> Result<(), Stop> {
+fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<(), Stop> {
     let text = input::read_text(path)?;
     let loaded = config::load_any(&text).map_err(|invalid| {
         Problem::all(invalid.into_diagnostics())
             .about(Document::new(input::name(path), text.as_str()))
     })?;
-    let chat = match &args.chat_template {
-        Some(source) => Some(args.source_args.open(source)?.source),
-        None => project::chat_template(&args.source_args, path, &text, project)?,
-    };
+    let chat = workspace.chat_template(path, &text)?;
     let cases = match &chat {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.source_args.date,
+                clock: args.project.clock(),
                 ..derive::Options::default()
             };
             let derived = derive::derive(chat, &options);
@@ -105,10 +90,14 @@ fn of_template(args: &Args, path: &Path, project: Option<&Project>) -> Result<()
     let place = args
         .to
         .clone()
-        .or_else(|| project?.fixture_place(path))
+        .or_else(|| workspace.project.as_ref()?.fixture_place(path))
         .unwrap_or_else(|| {
-            let name = args.names.first().map_or("", String::as_str);
-            Path::new("fixtures").join(name)
+            // A response template that was given may be called anything.
+            let name = match &args.template {
+                Some(_) => args.names.first().map(Path::new),
+                None => path.file_stem().map(Path::new),
+            };
+            Path::new("fixtures").join(name.unwrap_or(Path::new("")))
         });
     let place = project::shown(&place);
     let mut made: Vec<(&str, Fixture)> = Vec::new();
@@ -117,15 +106,16 @@ fn of_template(args: &Args, path: &Path, project: Option<&Project>) -> Result<()
             Some(fixture) => made.push((scaffold.name, fixture)),
             None if chat.is_some() => {
                 let name = called(&place, scaffold.name);
-                output::tell(&format!(
-                    "left out       {name}: the chat template shows no such message\n"
-                ));
+                tell(
+                    "left out",
+                    &format!("{name}: the chat template shows no such message"),
+                );
             }
             None => made.push((scaffold.name, Fixture::default())),
         }
     }
     let how = if chat.is_some() {
-        "made           "
+        "made"
     } else {
         "to be filled in"
     };
@@ -138,11 +128,16 @@ fn of_template(args: &Args, path: &Path, project: Option<&Project>) -> Result<()
         let how = if added.contains(name) {
             how
         } else {
-            "there already  "
+            "there already"
         };
-        output::tell(&format!("{how} {}\n", called(&place, name)));
+        tell(how, &called(&place, name));
     }
     Ok(())
+}
+
+/// Says what became of a fixture.
+fn tell(how: &str, fixture: &str) {
+    output::tell(&format!("{how:<16} {fixture}\n"));
 }
 
 /// What a fixture in that folder, or on a line of that file, is called.
