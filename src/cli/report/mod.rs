@@ -236,7 +236,7 @@ mod tests {
     fn a_line_of_a_file_is_the_place_of_what_is_found_in_it() {
         insta::assert_snapshot!(report_of_line(concise::Concise), @"suite.jsonl:7: error[other-message] no");
         insta::assert_snapshot!(report_of_line(github::Github), @"::error file=suite.jsonl,line=7,title=other-message::no");
-        let human = report_of_line(human::Human);
+        let human = report_of_line(human::Human { of: "case" });
         assert!(
             human.contains("suite.jsonl:7 short, response:2:1"),
             "{human}"
