@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use obverse::check::{self, Scaffold};
 use obverse::derive;
-use obverse::project::Project;
 use obverse::response_template::config;
 
 use super::problem::{Document, Problem};
-use super::source::SourceArgs;
+use super::project::{ProjectArgs, Workspace};
 use super::status::{Status, Stop};
 use super::{input, output, project};
 
@@ -31,35 +30,24 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// The chat template, where it is not found beside the response template
-    #[arg(long, value_name = "SOURCE")]
-    chat_template: Option<PathBuf>,
-
-    /// The obverse.toml to use, instead of the nearest one around the current folder
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
 
 /// Scaffolds.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    let project = project::open(args.config.as_deref())?;
-    let path = template(args, project.as_ref())?;
+    let workspace = args.project.open()?;
+    let path = template(args, &workspace)?;
     let text = input::read_text(&path)?;
     let loaded = config::load_any(&text).map_err(|invalid| {
         Problem::all(invalid.into_diagnostics())
             .about(Document::new(input::name(&path), text.as_str()))
     })?;
-    let chat = match &args.chat_template {
-        Some(source) => Some(args.source_args.open(source)?.source),
-        None => project::chat_template(&args.source_args, &path, &text, project.as_ref())?,
-    };
+    let chat = workspace.chat_template(&path, &text)?;
     let cases = match &chat {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.source_args.date,
+                clock: args.project.clock(),
                 ..derive::Options::default()
             };
             let derived = derive::derive(chat, &options);
@@ -74,7 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         None => Vec::new(),
     };
-    let named = project
+    let named = workspace
+        .project
         .as_ref()
         .and_then(|project| project.fixture_folder(&path));
     let folder = args
@@ -119,16 +108,16 @@ fn make(folder: &Path, scaffold: &Scaffold, has_chat: bool) -> Result<(), Stop> 
 }
 
 /// The response template that is meant.
-fn template(args: &Args, project: Option<&Project>) -> Result<PathBuf, Problem> {
+fn template(args: &Args, workspace: &Workspace<'_>) -> Result<PathBuf, Problem> {
     if let Some(path) = &args.template {
         return Ok(path.clone());
     }
-    let named = project.map(Project::response_templates).unwrap_or_default();
     let is_it = |path: &PathBuf| {
         path.file_stem()
             .is_some_and(|stem| stem.to_string_lossy() == args.name)
     };
-    named.into_iter().find(is_it).ok_or_else(|| {
+    let mut named = workspace.response_templates().into_iter();
+    named.find(is_it).ok_or_else(|| {
         let message = format!("no response template is called `{}`", args.name);
         Problem::failed("usage", message)
             .with_hint("name it in an obverse.toml, or give it with --template")

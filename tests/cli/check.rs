@@ -104,11 +104,23 @@ fn lines_and_folders_without_a_project_take_the_template_around_them() {
     let told: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(told.len(), 3, "{run}");
     assert!(
-        told[0].contains("suite.jsonl:2 bad") && told[0].contains("$.content"),
+        told[0].starts_with("model/suite.jsonl:2: error") && told[0].contains("$.content"),
         "{run}"
     );
-    assert!(told[1].contains("line 3: there is no response"), "{run}");
+    let unreadable = "model/suite.jsonl:3: error[wrong-part] line 3: there is no response";
+    assert_eq!(told[1], unreadable, "{run}");
     assert!(told[2].contains("no-template"), "{run}");
+    let github = bench.run("check model/suite.jsonl --format github");
+    let place = "::error file=model/suite.jsonl,line=2,title=other-message::";
+    assert!(github.stdout.starts_with(place), "{github}");
+    let bench = bench.file("stray/expected.json", "{");
+    let broken = bench.run("check stray --format concise");
+    assert!(
+        broken
+            .stdout
+            .starts_with("stray/expected.json:1:2: error[json-syntax]"),
+        "{broken}"
+    );
 }
 
 #[test]

@@ -12,10 +12,10 @@ use obverse::check::{self, Effort, Fixture, Found};
 
 use super::problem::Problem;
 use super::progress::Progress;
-use super::report::{Format, Report};
-use super::source::SourceArgs;
+use super::project::ProjectArgs;
+use super::report::{Format, FormatArgs, Report};
 use super::status::{Status, Stop};
-use super::{bulk, output, project};
+use super::{bulk, output};
 use subject::Subjects;
 pub(crate) use work::fixture_problem;
 use work::{Done, Task};
@@ -66,21 +66,12 @@ pub(crate) struct Args {
     #[arg(long)]
     no_derive: bool,
 
-    /// How to write the results
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
-    #[arg(hide_possible_values = true, help = FORMATS)]
-    format: Format,
-
-    /// The obverse.toml to use, instead of the nearest one around the current folder
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    report: FormatArgs,
 
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
-
-const FORMATS: &str =
-    "How to write the results: human, concise, json, jsonl, github, junit or sarif";
 
 impl Args {
     fn effort(&self) -> Effort {
@@ -103,8 +94,8 @@ enum Halt {
 /// Checks.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let filter = filter(&args.filter)?;
-    let project = project::open(args.config.as_deref())?;
-    let subjects = Subjects::gather(args, project.as_ref())?;
+    let workspace = args.project.open()?;
+    let subjects = Subjects::gather(args, &workspace)?;
     let mut tasks = subjects.tasks(args);
     if let Some(filter) = &filter {
         tasks.retain(|task| filter.is_match(subjects.name(task)));
@@ -114,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .with_hint("make a fixture with `obverse new`, give paths, or name what belongs together in an obverse.toml")
             .into());
     }
-    let mut report = Report::new(args.format, "check");
+    let mut report = Report::new(args.report.format, "check");
     let mut times: Vec<(String, Duration)> = Vec::new();
     let mut changed: Vec<(Found, Fixture)> = Vec::new();
     let progress = Progress::of(tasks.len());
@@ -147,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let checked = times.len();
     tell_slowest(args, times);
     let summary = report.finish()?;
-    if args.format == Format::Human && summary.status() == Status::Done {
+    if args.report.format == Format::Human && summary.status() == Status::Done {
         output::tell(&format!("{} checked, all well\n", count(checked, "case")));
     }
     Ok(summary.status())

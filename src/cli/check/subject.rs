@@ -1,18 +1,19 @@
 //! What there is to check: response templates, each with its chat template and its fixtures.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check::{self, Found};
-use obverse::project::Project;
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::Value;
 
 use super::Args;
 use super::work::{Task, fixture_problem};
+use crate::cli::input;
 use crate::cli::problem::Problem;
-use crate::cli::{input, project};
+use crate::cli::project::{self, Workspace};
 
 /// A response template and what belongs to it.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Subjects {
     pub(super) all: Vec<Subject>,
     /// Fixtures that belong to no response template.
     pub(super) stray: Vec<Found>,
+    /// Where in `all` the response template of a file is.
+    known: HashMap<PathBuf, usize>,
 }
 
 /// Where a fixture was found, and the response template that it belongs to.
@@ -40,8 +43,9 @@ type Placed = (Found, Option<PathBuf>);
 
 impl Subjects {
     /// What the arguments and the project name.
-    pub(super) fn gather(args: &Args, project: Option<&Project>) -> Result<Self, Problem> {
-        let named = project.map(Project::response_templates).unwrap_or_default();
+    pub(super) fn gather(args: &Args, workspace: &Workspace<'_>) -> Result<Self, Problem> {
+        let project = workspace.project.as_ref();
+        let named = workspace.response_templates();
         let mut owned: Vec<(PathBuf, PathBuf)> = Vec::new();
         if let Some(project) = project {
             for template in &named {
@@ -78,23 +82,22 @@ impl Subjects {
             }
         }
         let placed = placed(found, &owned);
-        Self::group(args, templates, placed, project)
+        Self::group(templates, placed, workspace)
     }
 
     fn group(
-        args: &Args,
         templates: Vec<PathBuf>,
         placed: Vec<Placed>,
-        project: Option<&Project>,
+        workspace: &Workspace<'_>,
     ) -> Result<Self, Problem> {
         let mut subjects = Self::default();
         for template in templates {
-            subjects.subject(args, &template, project)?;
+            subjects.subject(&template, workspace)?;
         }
         for (found, template) in placed {
             match template {
                 Some(template) => {
-                    let at = subjects.subject(args, &template, project)?;
+                    let at = subjects.subject(&template, workspace)?;
                     subjects.all[at].fixtures.push(found);
                 }
                 None => subjects.stray.push(found),
@@ -104,19 +107,15 @@ impl Subjects {
     }
 
     /// Where in the list the subject of a response template is; it is added if it is new.
-    fn subject(
-        &mut self,
-        args: &Args,
-        path: &Path,
-        project: Option<&Project>,
-    ) -> Result<usize, Problem> {
-        let same = |subject: &Subject| real(&subject.path) == real(path);
-        if let Some(at) = self.all.iter().position(same) {
-            return Ok(at);
+    fn subject(&mut self, path: &Path, workspace: &Workspace<'_>) -> Result<usize, Problem> {
+        let file = real(path);
+        if let Some(at) = self.known.get(&file) {
+            return Ok(*at);
         }
+        self.known.insert(file, self.all.len());
         let text = input::read_text(path)?;
         let loaded = config::load_any(&text).ok();
-        let chat = project::chat_template(&args.source_args, path, &text, project)?;
+        let chat = workspace.chat_template(path, &text)?;
         self.all.push(Subject {
             path: project::shown(path),
             text,
@@ -162,7 +161,7 @@ impl Subjects {
 
 /// Each fixture once, with its response template.
 fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     found
         .into_iter()
         .filter(|found| {

@@ -11,9 +11,9 @@ use obverse::value::{Value, json};
 
 use super::Args;
 use super::subject::{Subject, Subjects};
-use crate::cli::input;
 use crate::cli::problem::{Document, Problem};
 use crate::cli::report::Outcome;
+use crate::cli::{input, project};
 
 /// Codes of what `--update` records anew.
 pub(super) const RECORDED: [&str; 6] = [
@@ -47,32 +47,37 @@ impl Subjects {
     pub(super) fn perform(&self, args: &Args, task: &Task) -> Done {
         let begun = Instant::now();
         let mut change = None;
-        let (text, diagnostics) = match task {
+        let line = match task {
+            Task::Template(_) => None,
+            Task::Fixture(_, found) => found.line.as_ref().map(|(number, _)| *number),
+        };
+        let (file, text, diagnostics) = match task {
             Task::Template(index) => {
                 let subject = &self.all[*index];
-                (subject.text.clone(), of_template(args, subject))
+                let file = subject.path.clone();
+                (file, subject.text.clone(), of_template(args, subject))
             }
             Task::Fixture(subject, found) => match found.read() {
-                Err(error) => {
-                    let diagnostic = *error.diagnostic.clone();
-                    (
-                        error.text.unwrap_or_default(),
-                        vec![at_file(diagnostic, found, &error.path)],
-                    )
-                }
+                Err(error) => (
+                    error.path,
+                    error.text.unwrap_or_default(),
+                    vec![*error.diagnostic],
+                ),
                 Ok(fixture) => {
                     let (diagnostics, changed) = match subject.map(|index| &self.all[index]) {
                         Some(subject) => of_fixture(args, subject, &fixture),
                         None => (vec![stray()], None),
                     };
                     change = changed.map(|changed| (found.clone(), changed));
-                    (fixture.response, diagnostics)
+                    (found.file(), fixture.response, diagnostics)
                 }
             },
         };
         Done {
             outcome: Outcome {
                 name: self.name(task),
+                file: input::name(&project::shown(&file)),
+                line,
                 text,
                 diagnostics,
                 allowed: 0,
@@ -90,18 +95,6 @@ fn stray() -> Diagnostic {
     )
 }
 
-/// A diagnostic about another file of the fixture than the response says which.
-fn at_file(mut diagnostic: Diagnostic, found: &Found, path: &std::path::Path) -> Diagnostic {
-    if path != found.file() {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy())
-            .unwrap_or_default();
-        diagnostic.message = format!("{name}: {}", diagnostic.message);
-    }
-    diagnostic
-}
-
 /// What does not hold of a fixture, and the fixture as it would hold.
 fn of_fixture(
     args: &Args,
@@ -111,7 +104,7 @@ fn of_fixture(
     let Some((_, template)) = &subject.loaded else {
         return (Vec::new(), None);
     };
-    let prefix = match fixture.prefix(subject.chat.as_ref(), args.source_args.date) {
+    let prefix = match fixture.prefix(subject.chat.as_ref(), args.project.clock()) {
         Ok(prefix) => prefix,
         Err(error) => {
             return (
@@ -143,7 +136,7 @@ fn of_template(args: &Args, subject: &Subject) -> Vec<Diagnostic> {
     match &subject.chat {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.source_args.date,
+                clock: args.project.clock(),
                 ..derive::Options::default()
             };
             match check::rederive(chat, document, template, &options) {

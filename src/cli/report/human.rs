@@ -12,8 +12,14 @@ impl Reporter for Human {
         if outcome.diagnostics.is_empty() {
             return Ok(());
         }
+        // The lines that are shown of a response on a line of a file are its own.
+        let name = match outcome.line {
+            Some(_) if !outcome.text.is_empty() => format!("{}, response", outcome.name),
+            Some(_) => outcome.name.clone(),
+            None => outcome.file.clone(),
+        };
         let problem = Problem::all(outcome.diagnostics.clone())
-            .about(Document::new(outcome.name.as_str(), outcome.text.as_str()));
+            .about(Document::new(name, outcome.text.as_str()));
         writeln!(out, "{}", problem.render())
     }
 
