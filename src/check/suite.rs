@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::fixture::{Fixture, FixtureError, RESPONSE};
@@ -60,11 +61,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), Fixtu
         }
         if path.is_dir() && depth > 0 {
             folder(&path, depth - 1, found)?;
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-            && is_suite(&path)
-        {
+        } else if is_suite_path(&path) && is_suite(&path) {
             lines(&path, found)?;
         }
     }
@@ -147,6 +144,59 @@ impl Found {
             None => self.path.join(RESPONSE),
         }
     }
+}
+
+/// The ending of a suite's name.
+const SUITE: &str = "jsonl";
+
+/// Whether a path is, or would be, that of a suite: a `.jsonl` file with a fixture on each line.
+pub fn is_suite_path(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == SUITE)
+}
+
+/// Adds fixtures to the end of a suite, which is made if it is not there. Those whose names it has already are left out; the
+/// names of those that were added are returned.
+///
+/// # Errors
+///
+/// That the file cannot be read or written.
+pub fn append<'n>(
+    path: &Path,
+    fixtures: &[(&'n str, Fixture)],
+) -> Result<Vec<&'n str>, FixtureError> {
+    let mut text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(FixtureError::io(path, "read", &error)),
+    };
+    let there: Vec<Option<Value>> = text
+        .lines()
+        .map(|line| json::parse(line).ok()?.get("name").cloned())
+        .collect();
+    let mut added = Vec::new();
+    for (name, fixture) in fixtures {
+        let named = Some(Value::from(*name));
+        if there.contains(&named) {
+            continue;
+        }
+        let mut members = Map::from_iter([("name".to_owned(), Value::from(*name))]);
+        members.extend(fixture.to_map());
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&json::to_string(&Value::Object(members)));
+        text.push('\n');
+        added.push(*name);
+    }
+    if added.is_empty() {
+        return Ok(added);
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder).map_err(|error| FixtureError::io(folder, "make", &error))?;
+    }
+    fs::write(path, text).map_err(|error| FixtureError::io(path, "write", &error))?;
+    Ok(added)
 }
 
 /// What a file is to become.
@@ -315,6 +365,25 @@ mod tests {
                 .unwrap()
                 .ends_with("model/cases/response_template.json")
         );
+    }
+
+    #[test]
+    fn a_suite_grows_by_what_it_has_not() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("new/suite.jsonl");
+        let fixture = |response: &str| Fixture {
+            response: response.to_owned(),
+            ..Fixture::default()
+        };
+        assert_eq!(append(&path, &[("a", fixture("A"))]).unwrap(), ["a"]);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.trim_end()).unwrap();
+        let more = [("a", fixture("other")), ("b", fixture("B"))];
+        assert_eq!(append(&path, &more).unwrap(), ["b"]);
+        assert_eq!(append(&path, &more).unwrap(), [""; 0]);
+        let found = find(&path).unwrap();
+        let responses: Vec<String> = found.iter().map(|f| f.read().unwrap().response).collect();
+        assert_eq!(responses, ["A", "B"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `obverse check` and `obverse new`.
 
+use std::path::{Path, PathBuf};
+
 use crate::bench::Bench;
 use crate::reference::support::reference;
 
@@ -36,7 +38,9 @@ fn a_project_is_scaffolded_and_holds() {
     assert_eq!(run.stderr, "3 cases checked, all well\n");
     let again = bench.run("new chat");
     assert!(
-        again.stderr.contains("there already  fixtures/chat/plain"),
+        again
+            .stderr
+            .contains("there already    fixtures/chat/plain\n"),
         "{again}"
     );
 }
@@ -56,12 +60,116 @@ fn a_broken_delimiter_is_told_with_its_cause() {
         "error[not-inverted]",
         "error[other-message]",
         "fixtures/chat/plain/response.txt",
-        "nothing closes the region of `content`: its close, \"</asistant>\\\\s*\", does not match",
+        "the response has \"</assistant>\" where the close of `content` has \"</asistant>\"",
     ] {
         assert!(run.stdout.contains(told), "{told} in\n{run}");
     }
     let only = bench.run("check --no-derive --filter plain --format concise");
     assert_eq!(only.stdout.lines().count(), 1, "{only}");
+}
+
+/// The project's own files, as far as one response template needs them.
+fn own(name: &str) -> Bench {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> = [
+        "obverse.toml".to_owned(),
+        format!("chat_templates/{name}.jinja"),
+        format!("derived/{name}.json"),
+        format!("derived/{name}.report.json"),
+    ]
+    .map(|file| root.join(file))
+    .into();
+    let entries = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path())
+    };
+    for fixture in entries(&root.join("fixtures").join(name)) {
+        files.extend(entries(&fixture));
+    }
+    files.iter().fold(Bench::new(), |bench, path| {
+        let relative = path.strip_prefix(root).expect("a file of the project");
+        bench.file(
+            &relative.to_string_lossy(),
+            std::fs::read(path).expect("a file"),
+        )
+    })
+}
+
+/// What a pull request shows in which somebody broke a delimiter of a derived response template.
+#[test]
+fn a_delimiter_broken_in_the_project_is_told_to_a_newcomer() {
+    let bench = own("qwen3");
+    let well = bench.run("check");
+    assert_eq!(well.status, 0, "{well}");
+    let broken = bench
+        .read("derived/qwen3.json")
+        .replace("</think>", "</thnk>");
+    let bench = bench.file("derived/qwen3.json", broken);
+    let run = bench.run("check");
+    assert_eq!(run.status, 1, "{run}");
+    let stale = "\
+error[stale]: this is not what is derived from the chat template: 1 value to change, the first at $.fields.reasoning_content.close_pattern
+              derived  \"</think>\\\\s*\"
+              here     \"</thnk>\\\\s*\"
+ --> derived/qwen3.json:9:24
+";
+    assert!(run.stdout.starts_with(stale), "{run}");
+    for told in [
+        "error[not-inverted]: ",
+        "messages that the chat template renders do not come back, the first at $.",
+        "help: derive it again with `obverse derive --out-dir`, and read what changes",
+    ] {
+        assert!(run.stdout.contains(told), "{told} in\n{run}");
+    }
+    let fixture = bench.run("check --no-derive --filter reasoning");
+    insta::assert_snapshot!(fixture.stdout, @r##"
+    error[other-message]: the message has another value at $.reasoning_content
+                          expected "Brindle oxbow"
+                          found    "Brindle oxbow\n</think>\n\nZephyr wold<|im_end|>"
+                          with     derived/qwen3.json
+                          after    …"|im_start|>user\nQuern maple<|im_end|>\n<|im_start|>assistant\n"
+     --> fixtures/qwen3/reasoning/response.txt:3:1
+      |
+    3 | </think>
+      | ^^^^^^^^ nearly "</thnk>"
+      |
+      = note: at $.reasoning_content
+      = help: the response has "</think>" where the close of `reasoning_content` has "</thnk>" ($.fields.reasoning_content.close_pattern at derived/qwen3.json:9:24)
+              mend the response template, or, if this is what the response is to give from now on, record it with --update
+
+    error[other-message]: the message has no $.content
+                          expected "Zephyr wold"
+    --> fixtures/qwen3/reasoning/response.txt
+     = note: at $.content
+
+    2 errors in 1 case
+    "##);
+}
+
+#[test]
+fn a_suite_is_scaffolded_where_one_is_named() {
+    let bench = Bench::new().file(
+        "obverse.toml",
+        PROJECT.replace("fixtures/{name}/*", "fixtures/{name}.jsonl"),
+    );
+    bench.run("derive --out-dir derived chat.jinja");
+    let made = bench.run("new --all");
+    assert_eq!(made.status, 0, "{made}");
+    assert!(
+        made.stderr
+            .contains("made             fixtures/chat.jsonl plain\n"),
+        "{made}"
+    );
+    assert_eq!(bench.read("fixtures/chat.jsonl").lines().count(), 2);
+    assert_eq!(bench.run("check").stderr, "3 cases checked, all well\n");
+    let again = bench.run("new chat");
+    assert!(
+        again
+            .stderr
+            .contains("there already    fixtures/chat.jsonl plain\n"),
+        "{again}"
+    );
+    assert_eq!(bench.run("new").status, 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `obverse check`: fixtures and derivations, held to what is recorded.
 
+mod beside;
 mod pass;
 mod pending;
 mod selection;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, Found};
+use obverse::check::{self, Found, Written};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
@@ -27,6 +27,16 @@ pub(super) struct Subject {
     pub(super) document: Option<String>,
     pub(super) chat: Option<ChatTemplateSource>,
     fixtures: Vec<Found>,
+}
+
+impl Subject {
+    /// The file, by the name that it has in messages.
+    pub(super) fn written<'a>(&'a self, name: &'a str) -> Written<'a> {
+        Written {
+            name,
+            text: &self.text,
+        }
+    }
 }
 
 /// Everything to be checked.
@@ -68,8 +78,10 @@ impl Subjects {
                 if all || real(template).starts_with(real(path)) {
                     templates.push(template.clone());
                     for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
-                        found
-                            .extend(check::find(fixture).map_err(|error| fixture_problem(&error))?);
+                        let fixture = project::shown(fixture);
+                        found.extend(
+                            check::find(&fixture).map_err(|error| fixture_problem(&error))?,
+                        );
                     }
                 }
             }

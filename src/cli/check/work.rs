@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obverse::chat_template::Clock;
-use obverse::check::reference::{Answer, Question};
-use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found, Replay, Setting};
+use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
 use obverse::derive::{self, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
+use super::beside;
 use super::pass::count;
 use super::selection::Selection;
 use super::subject::{Subject, Subjects};
@@ -130,53 +130,52 @@ fn of_fixture(
     let recorded = failures
         .iter()
         .any(|failure| !matches!(failure, Failure::Law(_)));
-    let mut diagnostics = check::explain(fixture, template, &prefix, &failures);
+    let name = input::name(&subject.path);
+    let mut diagnostics = check::explain(
+        fixture,
+        template,
+        &prefix,
+        &failures,
+        Some(&subject.written(&name)),
+    );
     if let Some(first) = diagnostics.first_mut() {
-        let path = input::name(&subject.path);
-        first.message = format!("{}\nwith     {path}", first.message);
+        first.message = format!("{}\nwith     {name}{}", first.message, after(&prefix));
+    }
+    if recorded
+        && let Some(hinted) = diagnostics
+            .iter_mut()
+            .find(|found| RECORDED.contains(&found.code))
+    {
+        let hint = hinted
+            .hint
+            .take()
+            .map_or_else(String::new, |hint| format!("{hint}\n"));
+        hinted.hint = Some(format!(
+            "{hint}mend the response template, or, if this is what the response is to give from now on, record it with --update"
+        ));
     }
     if let Some(reference) = how.reference {
-        diagnostics.extend(of_reference(reference, subject, fixture, &prefix, &whole));
+        diagnostics.extend(beside::of_fixture(
+            reference, subject, fixture, &prefix, &whole,
+        ));
     }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
-/// In what transformers disagrees about a fixture.
-fn of_reference(
-    reference: &Reference,
-    subject: &Subject,
-    fixture: &Fixture,
-    prefix: &str,
-    whole: &Replay,
-) -> Option<Diagnostic> {
-    let (_, template) = subject.loaded.as_ref()?;
-    let setting = Setting {
-        template,
-        prefix,
-        tools: &fixture.tools,
-    };
-    let question = Question::about_fixture(subject.document.as_deref()?, &setting, fixture);
-    match reference.ask(&question) {
-        Ok(answer) => question.disagreement(whole, &answer),
-        Err(error) => Some(warning("reference-silent", error.to_string())),
-    }
-}
+/// How many characters of a prompt are shown.
+const PROMPT: usize = 60;
 
-/// Whether transformers takes a response template as it is taken here.
-fn document_in_reference(reference: &Reference, subject: &Subject) -> Option<Diagnostic> {
-    let question = Question::about_document(subject.document.as_deref()?);
-    match (reference.ask(&question), &subject.loaded) {
-        (Err(error), _) => Some(warning("reference-silent", error.to_string())),
-        (Ok(Answer::Refused(why)), Some(_)) => {
-            let message = format!("transformers refuses the response template: {why}");
-            Some(Diagnostic::error("reference-refuses", message))
-        }
-        (Ok(Answer::Runs(_)), None) => {
-            let message = "transformers takes the response template";
-            Some(Diagnostic::error("reference-takes", message))
-        }
-        _ => None,
+/// A line with the end of the prompt, if there is one.
+fn after(prompt: &str) -> String {
+    if prompt.is_empty() {
+        return String::new();
     }
+    let from = prompt.char_indices().rev().nth(PROMPT - 1);
+    let (dots, end) = match from {
+        Some((at, _)) if at > 0 => ("\u{2026}", &prompt[at..]),
+        _ => ("", prompt),
+    };
+    format!("\nafter    {dots}{}", json::quote(end))
 }
 
 /// What does not hold of a response template.
@@ -184,7 +183,7 @@ fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let mut all = of_document(how, subject);
     let disagrees = how
         .reference
-        .and_then(|reference| document_in_reference(reference, subject));
+        .and_then(|reference| beside::of_document(reference, subject));
     all.extend(disagrees);
     all
 }
@@ -252,11 +251,24 @@ fn of_derivation(
             ..Fixture::default()
         };
         let failures = [Failure::Message(first.differences.clone())];
-        let told = check::explain(&fixture, template, &first.case.prefix, &failures);
+        let name = input::name(&subject.path);
+        let written = subject.written(&name);
+        let told = check::explain(
+            &fixture,
+            template,
+            &first.case.prefix,
+            &failures,
+            Some(&written),
+        );
         let message = format!(
-            "{} of {} messages that the chat template renders do not come back\nresponse {}\nexpected {}\nfound    {}",
+            "{} of {} messages that the chat template renders do not come back, the first at {}{}\nresponse {}\nexpected {}\nfound    {}",
             rederived.disagreements.len(),
             rederived.tried,
+            first
+                .differences
+                .first()
+                .map_or_else(|| "$".to_owned(), |first| first.path.to_string()),
+            after(&first.case.prefix),
             json::quote(&first.case.response),
             json::to_string(&first.case.message),
             json::to_string(&Value::Object(first.found.clone())),
@@ -281,20 +293,14 @@ fn of_derivation(
 /// With the place of a difference in the file, where it has one.
 fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Difference) -> Diagnostic {
     let diagnostic = diagnostic.with_path(difference.path.to_string());
-    let Ok((value, places)) = json::parse_with_places(&subject.text) else {
-        return diagnostic;
-    };
-    let root = match value.get(config::KEY) {
-        Some(_) => obverse::value::Path::default().key(config::KEY),
-        None => obverse::value::Path::default(),
-    };
-    match places.get(&root.join(&difference.path)) {
-        Some(spans) => diagnostic.with_span(spans.value.clone()),
+    let name = input::name(&subject.path);
+    match subject.written(&name).span(&difference.path) {
+        Some(span) => diagnostic.with_span(span),
         None => diagnostic,
     }
 }
 
-fn warning(code: &'static str, message: String) -> Diagnostic {
+pub(super) fn warning(code: &'static str, message: String) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(code, message);
     diagnostic.severity = Severity::Warning;
     diagnostic
