@@ -4,6 +4,7 @@
 //! what the reference does with the whole response at once, however the response is cut into chunks.
 
 mod bytes;
+mod cut_short;
 mod error;
 mod event;
 mod limits;
@@ -15,6 +16,7 @@ mod snapshot;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
+pub use cut_short::{CutShort, is_kept};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;

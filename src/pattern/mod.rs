@@ -38,6 +38,7 @@ mod search;
 mod sequence;
 mod syntax;
 mod text;
+mod texts;
 mod tokens;
 
 use std::sync::Arc;
@@ -45,6 +46,7 @@ use std::sync::Arc;
 pub use error::{MatchError, PatternError};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
+pub use texts::fixed_texts;
 
 pub(crate) use bytes::ByteSet;
 pub(crate) use search::Cursor;
