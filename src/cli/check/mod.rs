@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .with_hint("make a fixture with `obverse new`, give paths, or name what belongs together in an obverse.toml")
             .into());
     }
-    let mut report = Report::new(args.report.format, "check");
+    let mut report = Report::open(&args.report, "check")?;
     let mut times: Vec<(String, Duration)> = Vec::new();
     let mut changed: Vec<(Found, Fixture)> = Vec::new();
     let progress = Progress::of(tasks.len());
