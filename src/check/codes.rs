@@ -97,6 +97,27 @@ pub const CODES: &[Code] = &[
         "The response template is what is derived from its chat template, and the derivation is not proved: some messages do not come back. \
          Its report has the smallest.",
     ),
+    code(
+        "reference-disagrees",
+        "With --reference: transformers makes something else of the response, at once and in pieces. docs/differences.md lists what is meant to \
+         differ.",
+    ),
+    code(
+        "reference-streams-otherwise",
+        "With --reference: transformers makes something else of the response when it arrives in pieces, and so disagrees with itself.",
+    ),
+    code(
+        "reference-refuses",
+        "With --reference: transformers refuses a response template that is taken here.",
+    ),
+    code(
+        "reference-takes",
+        "With --reference: transformers takes a response template that is refused here.",
+    ),
+    code(
+        "reference-silent",
+        "With --reference: transformers gave no answer, or took too long for one.",
+    ),
 ];
 
 /// What a code of a check means, in Markdown; `None` for other codes.
@@ -116,6 +137,7 @@ mod tests {
             include_str!("explain.rs"),
             include_str!("fixture.rs"),
             include_str!("suite.rs"),
+            include_str!("reference.rs"),
         ];
         let mut found = 0;
         for source in sources {

@@ -178,7 +178,7 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
 }
 
 /// A value on one line, of a long one the beginning.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let text = json::to_string(value);
     match text.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}\u{2026}", &text[..at]),

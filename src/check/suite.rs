@@ -1,5 +1,6 @@
 //! Finding fixtures: folders with a `response.txt`, and lines of `.jsonl` files.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -198,44 +199,66 @@ pub fn append<'n>(
     Ok(added)
 }
 
-/// Writes fixtures that were found back to where they were; of a `.jsonl` file the other lines stay as they are.
+/// What a file is to become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text; `None` where it is not there yet.
+    pub before: Option<String>,
+    /// Its new text; `None` where it is to be removed.
+    pub after: Option<String>,
+}
+
+/// What files are to become so that fixtures that were found are kept where they were; of a `.jsonl` file the other lines stay as
+/// they are. Nothing is written.
 ///
 /// # Errors
 ///
-/// That a file cannot be read or written.
-pub fn write_all(changed: &[(Found, Fixture)]) -> Result<(), FixtureError> {
-    let mut files: Vec<(&Path, Vec<(usize, String)>)> = Vec::new();
+/// That a file cannot be read.
+pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<Change>, FixtureError> {
+    let mut all: Vec<Change> = Vec::new();
+    let mut suites: Vec<(&Path, HashMap<usize, String>)> = Vec::new();
     for (found, fixture) in changed {
         let Some((number, line)) = &found.line else {
-            fixture.write(&found.path)?;
+            all.extend(fixture.changes(&found.path)?);
             continue;
         };
-        let line = (
-            *number,
-            json::to_string(&Value::Object(line_of(line, fixture))),
-        );
-        match files.iter_mut().find(|(path, _)| *path == found.path) {
-            Some((_, lines)) => lines.push(line),
-            None => files.push((&found.path, vec![line])),
+        let line = json::to_string(&Value::Object(line_of(line, fixture)));
+        match suites.iter_mut().find(|(path, _)| *path == found.path) {
+            Some((_, lines)) => lines.insert(*number, line),
+            None => {
+                suites.push((&found.path, HashMap::from([(*number, line)])));
+                None
+            }
+        };
+    }
+    for (path, lines) in suites {
+        let before =
+            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+        let after = with_lines(&before, &lines);
+        all.push(Change {
+            path: path.to_owned(),
+            before: Some(before),
+            after: Some(after),
+        });
+    }
+    Ok(all)
+}
+
+/// The text with other lines in the place of some, which are counted from one.
+fn with_lines(text: &str, lines: &HashMap<usize, String>) -> String {
+    let mut written = String::with_capacity(text.len());
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        match lines.get(&(index + 1)) {
+            Some(new) => {
+                written.push_str(new);
+                written.push_str(&line[line.trim_end_matches(['\r', '\n']).len()..]);
+            }
+            None => written.push_str(line),
         }
     }
-    for (path, lines) in files {
-        let text =
-            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
-        let written: String = text
-            .split_inclusive('\n')
-            .enumerate()
-            .map(
-                |(index, line)| match lines.iter().find(|(number, _)| *number == index + 1) {
-                    Some((_, new)) if line.ends_with('\n') => format!("{new}\n"),
-                    Some((_, new)) => new.clone(),
-                    None => line.to_owned(),
-                },
-            )
-            .collect();
-        fs::write(path, written).map_err(|error| FixtureError::io(path, "write", &error))?;
-    }
-    Ok(())
+    written
 }
 
 /// The members of a line, its name first, with the parts of a fixture.
@@ -369,11 +392,17 @@ mod tests {
         let found = find(&root.path().join("model/cases/many.jsonl")).unwrap();
         let mut fixture = found[1].read().unwrap();
         fixture.expected = Some(Value::Object(Map::new()));
-        write_all(&[(found[1].clone(), fixture)]).unwrap();
-        let text = fs::read_to_string(root.path().join("model/cases/many.jsonl")).unwrap();
+        let other = found[0].read().unwrap();
+        let written = changes(&[(found[1].clone(), fixture), (found[0].clone(), other)]).unwrap();
+        assert_eq!(written.len(), 1, "both are lines of one file");
         assert_eq!(
-            text,
-            "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\", \"expected\": {}}\n[]\nx"
+            written[0].after.as_deref(),
+            Some(
+                "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\", \"expected\": {}}\n[]\nx"
+            )
         );
+        let new = |number: usize| HashMap::from([(number, "c".to_owned())]);
+        assert_eq!(with_lines("a\r\nb", &new(1)), "c\r\nb");
+        assert_eq!(with_lines("a\r\nb", &new(2)), "a\r\nc");
     }
 }

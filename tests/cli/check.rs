@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::bench::Bench;
+use crate::reference::support::reference;
 
 const PROJECT: &str = r#"
 [[template]]
@@ -13,7 +14,7 @@ fixtures = ["fixtures/{name}/*"]
 "#;
 
 /// A project with a derived response template and its fixtures.
-fn project() -> Bench {
+pub(crate) fn project() -> Bench {
     let bench = Bench::new().file("obverse.toml", PROJECT);
     let derived = bench.run("derive --out-dir derived chat.jinja");
     assert_eq!(derived.status, 0, "{derived}");
@@ -236,4 +237,156 @@ fn nothing_to_check_is_no_success() {
     let run = Bench::new().run("check --filter nothing");
     assert_eq!(run.status, 2, "{run}");
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
+}
+
+/// A stand-in for a Python with transformers: it says of itself what it is told to, and answers each question alike.
+#[cfg(unix)]
+fn stand_in(bench: Bench, about: &str, answer: &str) -> Bench {
+    use std::os::unix::fs::PermissionsExt as _;
+    let script = format!("#!/bin/sh\necho '{about}'\nwhile read -r line; do\n{answer}\ndone\n");
+    let bench = bench.file("python", script);
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bench.path("python"), permissions).expect("it may be run");
+    bench
+}
+
+#[cfg(unix)]
+const ABOUT: &str = r#"{"python": "3.9.1", "transformers": "5.24.0"}"#;
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_disagrees_is_told() {
+    let other = r#"echo '{"runs": [{"events": [], "message": {"content": "other"}}]}'"#;
+    let bench = stand_in(project(), ABOUT, other);
+    let run = bench.run("check --reference --python ./python --filter plain --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let version = "reference: transformers 5.24.0, ./python; Obverse is measured against 5.23.0\n";
+    assert!(run.stderr.starts_with(version), "{run}");
+    let told = "fixtures/chat/plain/response.txt: error[reference-disagrees] transformers gives something else";
+    assert!(run.stdout.starts_with(told), "{run}");
+    let refused = r#"echo '{"refused": "ValueError: no"}'"#;
+    let bench = stand_in(bench, ABOUT, refused);
+    let run = bench.run("check --reference --python ./python --no-derive --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let told = "derived/chat.json: error[reference-refuses] transformers refuses the response template: ValueError: no\n";
+    assert_eq!(run.stdout, told, "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_goes_away_is_started_again() {
+    let bench = stand_in(project(), ABOUT, "exit");
+    let run = bench.run("check --reference --python ./python --no-derive --format concise");
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 3), "{run}");
+    for line in run.stdout.lines() {
+        assert!(
+            line.ends_with("warning[reference-silent] Python ended without an answer"),
+            "{run}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_is_not_there_is_told_with_the_remedy() {
+    let missing = r#"{"python": "3.9.1", "transformers": "5.1.0", "missing": "ImportError: no"}"#;
+    let bench = stand_in(project(), missing, "exit");
+    for (python, told) in [
+        (
+            "./python",
+            "./python: its transformers 5.1.0 has no response templates (ImportError: no)",
+        ),
+        ("./nowhere", "./nowhere: it does not start"),
+    ] {
+        let run = bench.run(&format!("check --reference --python {python}"));
+        assert_eq!(run.status, 2, "{run}");
+        assert!(run.stderr.contains(told), "{run}");
+        assert!(
+            run.stderr.contains("pip install transformers==5.23.0"),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn the_reference_is_run_beside() {
+    let Some(python) = reference::python() else {
+        return;
+    };
+    let bench = project();
+    let python = python.display().to_string();
+    let beside = |arguments: &[&str]| {
+        bench.run_all(
+            &[&["check", "--reference", "--python", &python], arguments].concat(),
+            "",
+        )
+    };
+    let run = beside(&[]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert!(
+        run.stderr.starts_with("reference: transformers 5.23.0"),
+        "{run}"
+    );
+    // `b` is taken as it arrives, although `abcd` may be under way.
+    let document = r#"{"start_anchor": "<a>", "fields": {"content": {}, "thinking": {"open": ["abcd", "b"], "close": "."}}}"#;
+    let suite = r#"{"response": "1abcd2.", "expected": {"content": "1", "thinking": "2"}}"#;
+    let bench = bench
+        .file("model/response_template.json", document)
+        .file("model/suite.jsonl", suite);
+    let run = bench.run_all(
+        &[
+            "check",
+            "--reference",
+            "--python",
+            &python,
+            "model",
+            "--format",
+            "concise",
+        ],
+        "",
+    );
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stdout
+            .contains("suite.jsonl:1: warning[reference-streams-otherwise]")
+            && run.stdout.contains("arrives byte by byte"),
+        "{run}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_changes_is_checked_again_until_it_is_interrupted() {
+    let bench = project();
+    let mut run = bench.live(&["check", "--watch", "--format", "jsonl"]);
+    let results = |count: usize, run: &mut crate::bench::Live| -> Vec<String> {
+        (0..count).map(|_| run.line()).collect()
+    };
+    let first = results(4, &mut run);
+    assert!(
+        first[3].contains(r#""summary":{"results":3,"failed":0"#),
+        "{first:?}"
+    );
+    let expected = "fixtures/chat/plain/expected.json";
+    let right = bench.read(expected);
+    let bench = bench.file(expected, r#"{"role": "assistant"}"#);
+    let second = results(2, &mut run);
+    assert!(
+        second[0].contains("fixtures/chat/plain/response.txt") && second[0].contains("failed"),
+        "{second:?}"
+    );
+    assert!(
+        second[1].contains(r#""summary":{"results":1,"failed":1"#),
+        "{second:?}"
+    );
+    // A template belongs to all of its fixtures, and a fixture that is new to nothing before.
+    let bench = bench.file(expected, right);
+    assert!(results(2, &mut run)[0].contains("passed"));
+    let document = bench.read("derived/chat.json");
+    let bench = bench.file("derived/chat.json", document + "\n");
+    assert!(results(4, &mut run)[3].contains(r#""results":3"#));
+    let _bench = bench.file("fixtures/chat/new/response.txt", "Hi</assistant>");
+    let new = results(2, &mut run);
+    assert!(new[0].contains("not-recorded"), "{new:?}");
+    assert_eq!(run.interrupt(), 0);
 }
