@@ -417,7 +417,26 @@ mod tests {
 
     #[test]
     fn markdown() {
-        insta::assert_snapshot!(report(markdown::Markdown::new("lint", "file")), @"");
+        insta::assert_snapshot!(report(markdown::Markdown::new("lint", "file")), @r#"
+        ### obverse lint
+
+        2 files: 1 error, 1 warning
+
+        **error** `bad-pattern` in `dir/a,b.json:3:3`
+
+        ```text
+        it is % bad:
+        very \u{1b}[31m
+
+        mend it
+        ```
+
+        **warning** `dollar` in `dir/a,b.json`
+
+        ```text
+        not <good>
+        ```
+        "#);
     }
 
     #[test]
