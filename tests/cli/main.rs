@@ -8,6 +8,7 @@ mod inspect;
 mod lines;
 mod lint;
 mod parse;
+mod record;
 mod reference;
 mod render;
 mod review;
