@@ -35,9 +35,8 @@ fn server(pieces: Vec<Vec<u8>>) -> (String, Receiver<(String, String)>) {
             .map_or(0, |(_, length)| length.parse().expect("a number"));
         let mut body = vec![0; length];
         reading.read_exact(&mut body).expect("the body");
-        sender
-            .send((head, String::from_utf8(body).expect("UTF-8")))
-            .expect("the test");
+        // Not every test asks.
+        let _ = sender.send((head, String::from_utf8(body).expect("UTF-8")));
         let mut writing = connection;
         for piece in pieces {
             writing.write_all(&piece).expect("the client reads");
@@ -93,7 +92,7 @@ fn what_arrives_on_standard_input_is_recorded() {
         "{run}"
     );
     assert_eq!(
-        run.stderr, "recorded fixtures/chat/typed: 19 bytes in 1 chunk\n",
+        run.stderr, "recorded fixtures/chat/typed: 18 bytes in 1 chunk\n",
         "{run}"
     );
     assert_eq!(
@@ -271,7 +270,7 @@ fn a_stream_that_breaks_off_is_kept() {
         ),
         (
             STREAM,
-            "data: {\"error\": {\"message\": \"no \u{1b} memory\"}}\n\n".to_owned(),
+            "data: {\"error\": {\"message\": \"no \\u001b memory\"}}\n\n".to_owned(),
             "the server says: no \\u{1b} memory",
         ),
     ] {
