@@ -184,7 +184,7 @@ fn unclosed_or_unopened(setting: &Setting<'_>, fixture: &Fixture) -> Option<Caus
             field.name,
             open.spelled()
         );
-        (wanted && !trace.opened.contains(&field.name)).then(|| Cause {
+        (wanted && !trace.opened.iter().any(|name| *name == field.name)).then(|| Cause {
             text,
             delimiter: Some(open.path),
             ..Cause::default()
