@@ -19,6 +19,7 @@
 
 mod analysis;
 mod anchor;
+mod argument_values;
 mod arguments;
 mod choice;
 mod content;
