@@ -17,6 +17,7 @@
 //!
 //! Nothing here knows a model or a marker.
 
+mod afterword;
 mod analysis;
 mod anchor;
 mod argument_values;
