@@ -20,9 +20,11 @@ mod parse;
 mod problem;
 mod progress;
 mod project;
+mod reference;
 mod render;
 mod replace;
 mod report;
+mod review;
 mod schema;
 mod source;
 mod status;
@@ -60,6 +62,7 @@ enum Verb {
     Parse(parse::Args),
     Render(render::Args),
     Check(check::Args),
+    Review(review::Args),
     New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
@@ -85,6 +88,7 @@ pub(crate) fn main() -> Status {
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
         Verb::Check(args) => check::run(args),
+        Verb::Review(args) => review::run(args),
         Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),

@@ -53,6 +53,21 @@ impl ProjectArgs {
         })
     }
 
+    /// The arguments that say the same.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (name, path) in [
+            ("--chat-template", &self.chat_template),
+            ("--config", &self.config),
+        ] {
+            if let Some(path) = path {
+                arguments.extend([name.to_owned(), path.display().to_string()]);
+            }
+        }
+        arguments.extend(self.source.arguments());
+        arguments
+    }
+
     /// The time that chat templates are told.
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.source.date
@@ -60,6 +75,11 @@ impl ProjectArgs {
 }
 
 impl Workspace<'_> {
+    /// The folder that `obverse.toml` lies in.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_ref().map(Project::root)
+    }
+
     /// The response templates that `obverse.toml` names.
     pub(crate) fn response_templates(&self) -> Vec<PathBuf> {
         self.project

@@ -11,6 +11,7 @@ mod limits;
 mod machine;
 mod merge;
 mod options;
+mod region;
 mod snapshot;
 mod watch;
 
@@ -64,10 +65,12 @@ pub fn parse_response(
     prefix: &str,
     tools: &[Value],
 ) -> Result<Map, ParseError> {
-    let mut parser = ResponseParser::new(template, prefix, tools)?;
-    parser.feed_with(response, &mut |_| ())?;
-    parser.finalize_with(&mut |_| ())?;
-    Ok(parser.into_message())
+    let sink = &mut |_: Event<'_>| ();
+    let mut machine = Machine::new(template.into(), tools, Options::default());
+    machine.read_prefix(prefix, sink)?;
+    machine.feed(response, sink)?;
+    machine.finalize(sink)?;
+    Ok(machine.into_message())
 }
 
 /// Parses a response as it arrives.

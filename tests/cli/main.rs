@@ -10,4 +10,5 @@ mod lint;
 mod parse;
 mod reference;
 mod render;
+mod review;
 mod usage;

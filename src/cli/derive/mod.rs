@@ -18,6 +18,7 @@ use super::replace::replace;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
+pub(crate) use files::file_stem;
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///
@@ -177,7 +178,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     let report = report_json(derivation)?;
     let mut wrote = Vec::new();
     if let Some(folder) = &args.out_dir {
-        let name = files::unique(&files::stem(&opened.source), taken);
+        let name = files::unique(&files::file_stem(&opened.source), taken);
         for (file, text) in [
             (format!("{name}.json"), &template),
             (format!("{name}.report.json"), &report),

@@ -5,7 +5,11 @@ use std::io::{self, Write};
 use super::{Outcome, Reporter, Summary};
 use crate::cli::problem::{Document, Problem};
 
-pub(super) struct Human;
+/// Blocks, and last how many.
+pub(super) struct Human {
+    /// What a result is of, such as a file.
+    pub(super) of: &'static str,
+}
 
 impl Reporter for Human {
     fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -45,7 +49,7 @@ impl Reporter for Human {
         } else {
             format!(", and {allowed}")
         };
-        let files = count(summary.results, "file").unwrap_or_default();
+        let files = count(summary.results, self.of).unwrap_or_default();
         writeln!(out, "{} in {files}{allowed}", found.join(", "))
     }
 }

@@ -119,7 +119,9 @@ impl Report {
     /// A report on standard output. `verb` is what makes the results, such as `lint`.
     pub(crate) fn new(format: Format, verb: &'static str) -> Self {
         let reporter: Box<dyn Reporter> = match format {
-            Format::Human => Box::new(human::Human),
+            Format::Human => Box::new(human::Human {
+                of: if verb == "check" { "case" } else { "file" },
+            }),
             Format::Concise => Box::new(concise::Concise),
             Format::Json => Box::new(json::Json::default()),
             Format::Jsonl => Box::new(json::Lines),
@@ -234,7 +236,7 @@ mod tests {
     fn a_line_of_a_file_is_the_place_of_what_is_found_in_it() {
         insta::assert_snapshot!(report_of_line(concise::Concise), @"suite.jsonl:7: error[other-message] no");
         insta::assert_snapshot!(report_of_line(github::Github), @"::error file=suite.jsonl,line=7,title=other-message::no");
-        let human = report_of_line(human::Human);
+        let human = report_of_line(human::Human { of: "case" });
         assert!(
             human.contains("suite.jsonl:7 short, response:2:1"),
             "{human}"
