@@ -9,6 +9,7 @@ mod integrations;
 mod lines;
 mod lint;
 mod parse;
+mod record;
 mod reference;
 mod render;
 mod review;

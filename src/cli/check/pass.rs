@@ -102,7 +102,7 @@ fn tell_slowest(args: &Args, mut times: Vec<(String, Duration)>) {
 }
 
 /// A number of things, in words.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
 }
