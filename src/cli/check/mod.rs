@@ -15,6 +15,7 @@ use super::project::Workspace;
 use super::reference::ReferenceArgs;
 use super::report::FormatArgs;
 use super::status::{Status, Stop};
+pub(crate) use pass::count;
 pub(crate) use pending::{Pending, pending};
 use selection::Selected;
 pub(crate) use selection::Selection;

@@ -130,6 +130,7 @@ fn argument_values() -> Vec<Value> {
         Value::Null,
         Value::Array(Vec::new()),
         Value::Array(vec![Value::from(1), Value::from("two"), Value::Null]),
+        Value::Array(vec![Value::from("one"), Value::from("two")]),
         Value::Object(Map::new()),
         Value::Object(Map::from_iter([(
             "inner".to_owned(),

@@ -340,11 +340,17 @@ impl<'a> Trial<'a> {
                 .push(finding.with(as_reasoning.smallest));
         }
         if let Some(calls) = &analysis.calls
-            && matches!(calls.shape, Shape::Tags { .. })
+            && let Shape::Tags { argument, .. } = &calls.shape
         {
+            let without = match argument.quotes {
+                Some(_) => "without tools every argument that is not JSON comes back as a string",
+                None => "without tools every argument comes back as a string",
+            };
             verification.findings.push(Finding::info(
                 "arguments-as-text",
-                "arguments stand in tags, as text: the verification gave the parser the tools, whose schemas type them; without tools every argument comes back as a string",
+                format!(
+                    "arguments stand in tags, as text: the verification gave the parser the tools, whose schemas type them; {without}"
+                ),
             ));
         }
         if let Some(reasoning) = &analysis.reasoning

@@ -115,9 +115,18 @@ impl Bench<'_> {
         let Turn { prompt, full } = &rendered.turn;
         // A prompt that does not begin a turn asks for none.
         let asked = &prompt[end_of_context(context, prompt)..];
+        let begun = self.analysis.anchor.after_last(asked);
         let continued = full
             .strip_prefix(prompt.as_str())
-            .filter(|_| self.analysis.anchor.after_last(asked).is_some())
+            .filter(|_| begun.is_some())
+            // What stands before a generation prompt is gone once it is answered.
+            .or_else(|| {
+                let is_only_begun = begun == Some("") && self.lab.afterword(context).is_some();
+                rendered
+                    .start
+                    .filter(|_| is_only_begun)
+                    .map(|start| &full[start..])
+            })
             .map(|response| (prompt.clone(), response.to_owned()));
         let anchored = rendered.start.map(|start| {
             let (prefix, response) = full.split_at(start);
