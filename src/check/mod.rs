@@ -4,6 +4,7 @@
 //! between prompt and response, and cut short, and says everything that is not as recorded, as [`Failure`]s.
 
 mod cause;
+mod codes;
 mod compare;
 mod cuts;
 mod derivation;
@@ -19,6 +20,7 @@ mod run;
 mod scaffold;
 mod suite;
 
+pub use codes::{CODES, Code, explain_code};
 pub use compare::{Difference, differences};
 pub use cuts::{Chunking, Effort};
 pub use derivation::{Disagreement, Rederived, rederive};

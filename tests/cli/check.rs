@@ -69,7 +69,7 @@ fn a_broken_delimiter_is_told_with_its_cause() {
 }
 
 /// The project's own files, as far as one response template needs them.
-fn own(name: &str) -> Bench {
+pub(crate) fn own(name: &str) -> Bench {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<PathBuf> = [
         "obverse.toml".to_owned(),

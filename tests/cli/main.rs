@@ -5,6 +5,7 @@ mod check;
 mod debug;
 mod derive;
 mod inspect;
+mod integrations;
 mod lines;
 mod lint;
 mod parse;

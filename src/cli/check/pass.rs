@@ -40,7 +40,7 @@ impl Pass<'_> {
             selection: &args.selection,
             reference: self.reference,
         };
-        let mut report = Report::new(args.report.format, "check");
+        let mut report = Report::open(&args.report, "check")?;
         let mut times: Vec<(String, Duration)> = Vec::new();
         let mut changed: Vec<(Found, Fixture)> = Vec::new();
         let progress = Progress::of(tasks.len());
