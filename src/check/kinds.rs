@@ -64,7 +64,9 @@ pub fn kinds(all: &[Disagreement]) -> Vec<Kind<'_>> {
 }
 
 fn what(differences: &[Difference]) -> Option<What> {
-    renamed(differences).or_else(|| {
+    let renamed = renamed(differences);
+    let renamed = renamed.map(|(expected, found)| What::Renamed { expected, found });
+    renamed.or_else(|| {
         let first = differences.first()?;
         let path = || beginning(&first.path);
         Some(match (&first.expected, &first.found) {
@@ -76,7 +78,7 @@ fn what(differences: &[Difference]) -> Option<What> {
 }
 
 /// A key of the message that is missing, and one beside it that has its value.
-fn renamed(differences: &[Difference]) -> Option<What> {
+pub(super) fn renamed(differences: &[Difference]) -> Option<(String, String)> {
     let key = |difference: &Difference| match difference.path.steps() {
         [Step::Key(key)] => Some(key.clone()),
         _ => None,
@@ -91,10 +93,7 @@ fn renamed(differences: &[Difference]) -> Option<What> {
                     .is_some_and(|value| is_it(value, expected))
         };
         let found = differences.iter().find(has_it)?;
-        Some(What::Renamed {
-            expected: key(expected)?,
-            found: key(found)?,
-        })
+        Some((key(expected)?, key(found)?))
     })
 }
 

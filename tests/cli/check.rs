@@ -116,7 +116,7 @@ error[stale]: this is not what is derived from the chat template: 1 value to cha
     assert!(run.stdout.starts_with(stale), "{run}");
     for told in [
         "error[not-inverted]: ",
-        "messages that the chat template renders do not come back, the first at $.",
+        "messages that the chat template renders do not come back: there is no $.content",
         "help: derive it again with `obverse derive --out-dir`, and read what changes",
     ] {
         assert!(run.stdout.contains(told), "{told} in\n{run}");

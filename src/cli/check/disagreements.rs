@@ -59,8 +59,7 @@ fn diagnostic(subject: &Subject, told: &Told<'_>, tried: usize) -> Diagnostic {
         what,
     } = &told.kind;
     let message = format!(
-        "{count} of {tried} messages that the chat template renders, and that what is derived from it brings back, do not come back: \
-         {what}{}\nresponse {}\nexpected {}\nfound    {}",
+        "{count} of {tried} messages that the chat template renders do not come back: {what}{}\nresponse {}\nexpected {}\nfound    {}",
         after(&smallest.case.prefix),
         json::quote(&smallest.case.response),
         json::to_string(&smallest.case.message),
