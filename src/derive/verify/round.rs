@@ -11,7 +11,7 @@ use super::super::lab::{Context, Lab, Turn};
 use super::super::probe::{self, Assistant};
 use super::super::tool_calls::ToolCalls;
 use super::{Case, alike};
-use crate::parser::{Event, ParseError, ResponseParser, join_chunks};
+use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -434,20 +434,16 @@ impl Bench<'_> {
             Ok(parser) => parser,
             Err(error) => return (Map::new(), Err(Box::new(error))),
         };
-        let mut events = parser.initial_events().to_vec();
-        for chunk in chunks {
-            match parser.feed(chunk) {
-                Ok(found) => events.extend(found),
-                Err(error) => return (parser.message().clone(), Err(Box::new(error))),
-            }
-        }
-        match parser.finalize() {
-            Ok((message, found)) => {
-                events.extend(found);
-                (message, Ok(join_chunks(events)))
-            }
-            Err(error) => (parser.message().clone(), Err(Box::new(error))),
-        }
+        let mut events = join_chunks(parser.initial_events().to_vec());
+        let mut note = |event: Event<'_>| push_joined(&mut events, event);
+        let fed = chunks
+            .into_iter()
+            .try_for_each(|chunk| parser.feed_with(chunk, &mut note));
+        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
+        (
+            parser.into_message(),
+            ended.map(|()| events).map_err(Box::new),
+        )
     }
 }
 
