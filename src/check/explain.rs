@@ -8,6 +8,7 @@ use super::fixture::Fixture;
 use super::laws::Broken;
 use super::replay::{Replay, Setting};
 use super::run::Failure;
+use crate::chunking::Chunking;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::parser::{Event, ParseError};
 use crate::pattern::Pattern;
@@ -162,7 +163,7 @@ fn apart(expected: &Value, found: &Value) -> (String, String) {
 fn of_law(broken: &Broken) -> Diagnostic {
     match broken {
         Broken::Recorded(replay) => of_chunks("in the recorded chunks", replay),
-        Broken::Chunking { chunking, replay } => of_chunks(&chunking.to_string(), replay),
+        Broken::Chunking { chunking, replay } => of_chunks(&in_words(chunking), replay),
         Broken::Split { at, replay } => {
             let given = json::to_string(&Value::Object(replay.message.clone()));
             let message = format!(
@@ -185,6 +186,14 @@ fn of_law(broken: &Broken) -> Diagnostic {
                 .with_span(*at..*at)
                 .with_hint("what follows a region reopens the field: let the close take the white space after it, or let the field repeat")
         }
+    }
+}
+
+fn in_words(chunking: &Chunking) -> String {
+    match chunking {
+        Chunking::Bytes(1) => "byte by byte".to_owned(),
+        Chunking::Bytes(size) => format!("in chunks of {size} bytes"),
+        other => format!("in other chunks (`--chunks {other}`)"),
     }
 }
 

@@ -173,6 +173,11 @@ impl Fixture {
         Ok(())
     }
 
+    /// The names of all files that a fixture's folder may have.
+    pub fn files() -> impl Iterator<Item = &'static str> {
+        PARTS.iter().map(|part| part.file)
+    }
+
     /// The files of the fixture's folder, each with its text.
     pub fn texts(&self) -> Vec<(&'static str, String)> {
         let members = self.to_map();
@@ -424,7 +429,7 @@ fn refuse_strangers(folder: &Path) -> Result<(), FixtureError> {
             .iter()
             .any(|end| name.ends_with(end));
         if like_a_part && PARTS.iter().all(|part| part.file != name) {
-            let files: Vec<&str> = PARTS.iter().map(|part| part.file).collect();
+            let files: Vec<&str> = Fixture::files().collect();
             let diagnostic = Diagnostic::error("unknown-file", "a fixture has no such file")
                 .with_hint(format!("its files are {}", files.join(", ")));
             return Err(FixtureError::new(&entry.path(), diagnostic));

@@ -16,7 +16,7 @@ mod scaffold;
 mod suite;
 
 pub use compare::{Difference, differences};
-pub use cuts::{Chunking, Effort};
+pub use cuts::Effort;
 pub use derivation::{Disagreement, Rederived, rederive};
 pub use explain::explain;
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::state::Pane;
 use super::text::Motion;
+use crate::chunking::{Chunking, ChunkingError};
 
 /// What one step goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub(crate) enum Action {
     Ended(Option<String>),
     /// What is in the files that are about to be written.
     Compared(Vec<Change>),
+    /// The chunking that was asked for.
+    Chunked(Result<Chunking, ChunkingError>),
     /// Whether they were written.
     Wrote(Result<(), String>),
 }
@@ -97,7 +100,8 @@ pub(crate) struct Change {
     pub(crate) path: PathBuf,
     /// What is there now.
     pub(crate) before: Option<String>,
-    pub(crate) after: String,
+    /// What is to be there; nothing when it is removed.
+    pub(crate) after: Option<String>,
 }
 
 /// What the debugger asks its host for.
@@ -105,8 +109,10 @@ pub(crate) struct Change {
 pub(crate) enum Effect {
     None,
     Quit,
-    /// Say what is in these files now.
-    Compare(Vec<(PathBuf, String)>),
+    /// Say which of these files would change; those without a text are to be gone.
+    Compare(Vec<(PathBuf, Option<String>)>),
     Write(Vec<Change>),
     Copy(String),
+    /// Read a chunking that may name a file.
+    Chunking(String),
 }

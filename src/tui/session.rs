@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use super::state::{Sample, Setup, State, Template};
-use crate::tui::chunking::Chunking;
+use crate::chunking::Chunking;
+use crate::parser::Options;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
@@ -41,14 +42,23 @@ pub(super) fn write(state: &State) -> String {
         if !sample.tools.is_empty() {
             put("tools", Value::Array(sample.tools.clone()));
         }
-        if !sample.chunks.is_empty() {
-            put("chunk_ends", numbers(&sample.chunks));
+        // Whoever opens it may not have the tokenizer.
+        let ends = match &state.chunking {
+            Chunking::Tokens(_) => sample.ends(&state.chunking).0,
+            _ => sample.chunks.clone(),
+        };
+        if !ends.is_empty() {
+            put("chunk_ends", numbers(&ends));
         }
         if let Some(expected) = &sample.expected {
             put("expected", expected.clone());
         }
         Value::Object(members)
     });
+    let chunking = match &state.chunking {
+        Chunking::Tokens(_) => &Chunking::Recorded,
+        other => other,
+    };
     let breakpoints = state
         .breakpoints
         .iter()
@@ -66,7 +76,11 @@ pub(super) fn write(state: &State) -> String {
     members.extend(object([
         ("samples", samples.collect::<Vec<_>>().into()),
         ("sample", number(state.sample)),
-        ("chunking", Value::from(state.chunking.to_string())),
+        ("chunking", Value::from(chunking.to_string())),
+        (
+            "skip_json_strings",
+            Value::from(state.options.skip_json_strings),
+        ),
         ("byte", number(state.place.byte)),
         (
             "breakpoints",
@@ -131,7 +145,7 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
                 .to_vec(),
             chunks,
             expected: sample.get("expected").cloned(),
-            live: false,
+            ..Sample::default()
         });
     }
     // The sample that was shown comes first.
@@ -147,7 +161,12 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
         .get("breakpoints")
         .and_then(Value::as_array)
         .unwrap_or_default();
+    let options = Options {
+        skip_json_strings: value.get("skip_json_strings").is_some_and(Value::is_truthy),
+        ..Options::default()
+    };
     Ok(Setup {
+        options,
         chunking: chunking.unwrap_or(Chunking::Recorded),
         byte: value.get("byte").and_then(number).unwrap_or(0),
         breakpoints: breakpoints

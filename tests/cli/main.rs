@@ -8,6 +8,11 @@ mod inspect;
 mod lines;
 mod lint;
 mod parse;
+#[cfg(unix)]
+#[path = "../support/pty.rs"]
+mod pty;
 mod reference;
 mod render;
+#[cfg(unix)]
+mod terminal;
 mod usage;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use obverse::tui::{Chunking, Sample, Setup};
+use obverse::chunking::Chunking;
+use obverse::tui::{Sample, Setup};
 
 use crate::bench::{
     RESPONSE, TEMPLATE, calls, debugger, open, pane, press, screen, setup, status, title,
@@ -74,7 +75,7 @@ fn events_are_stepped_over_in_whatever_chunks() {
     let mut places = Vec::new();
     for chunking in [Chunking::Whole, Chunking::Characters(1), Chunking::Bytes(3)] {
         let mut bench = open(Setup {
-            chunking,
+            chunking: chunking.clone(),
             ..setup(TEMPLATE, RESPONSE)
         });
         let mut bytes = Vec::new();

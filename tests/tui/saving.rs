@@ -44,7 +44,7 @@ fn a_fixture_is_saved_after_a_look() {
                                                    │
     ✗ a line feed behind "<|im_end|>" opens "conte…│
       r repairs it: let it take the white space be…│
-    y save  n do not  ↓↑ scroll
+    y save  n do not  ↓↑ scroll  ? help
     "#);
     press(&mut bench, "n");
     assert_eq!(files(&bench), "");

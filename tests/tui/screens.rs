@@ -1,7 +1,8 @@
 //! What is on the screen, at the sizes that people have.
 
 use insta::assert_snapshot;
-use obverse::tui::{Chunking, Debugger, Setup, Theme};
+use obverse::chunking::Chunking;
+use obverse::tui::{Debugger, Setup, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -247,22 +248,8 @@ fn the_help_names_every_key() {
     press(&mut bench, "?");
     let screen = bench.screen(100, 80).to_text();
     assert_snapshot!(screen, @r#"
-    template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
-    ▶1 Response ───────────────────────────────────────────────│─2 Events ──────────────────────────────
-      <think>Whether to call.</think>Let me look.⏎             │ nothing yet: → feeds a chunk
-      <call look>{"at": [1, 2]}</call><call look>{"at": oops}< │
-      /call><end>⏎                                             │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-      ┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐
-      │Moving                                                                                        │
+    te┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐2
+    ▶1│Moving                                                                                        │──
       │  → ←     a chunk on, a chunk back                                                            │
       │  . ,     a character                                                                         │
       │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
@@ -274,11 +261,11 @@ fn the_help_names_every_key() {
       │  :       to a byte                                                                           │
       │  / n N   search, the next, the last one                                                      │
       │Running                                                                                       │
-      │  Space   play, pause                                                                         │──
+      │  Space   play, pause                                                                         │
       │  + -     faster, slower                                                                      │
       │  b       breakpoints                                                                         │
       │  c C     on to the next breakpoint, back to the last one                                     │
-      │  k       how the response is cut into chunks                                                 │)…
+      │  k       how the response is cut into chunks                                                 │
       │  o       another sample                                                                      │
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
@@ -288,45 +275,59 @@ fn the_help_names_every_key() {
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
       │  Tab     the next pane (Shift-Tab the last one)                                              │
-      │  1…6     Response, Events, State, Message, Template, Derivation                              │
+      │  1…6     Response, Events, State, Message, Template, Derivation                              │──
       │  z       the pane alone, or all of them                                                      │
       │  ↓ ↑     in the pane                                                                         │
-    ─5│  PgDn    a page (and PgUp)                                                                   │
-      │  Enter   fold, show in full, go to the event or the marker                                   │
+      │  PgDn    a page (and PgUp)                                                                   │
+      │  Enter   fold, show in full, go to the event or the marker                                   │)…
       │  m       from the delimiter at the cursor to its marker                                      │
       │  w       show every space                                                                    │
       │  y Y     copy the value, its JSON path                                                       │
-      │  ?       this help                                                                           │
+      │  ? F1    this help (F1 also where ? is text)                                                 │
       │  Esc     back                                                                                │
-    ▌ │  q ^C    quit                                                                                │
+      │  q ^C    quit                                                                                │
       │Editing                                                                                       │
-      │  Esc     done (the parse runs along with every valid edit)                                   │──
-    ✗ │  ^Z ^Y   undo, redo                                                                          │
-      │  ^S      save                                                                                │
+      │  Esc     done (the parse runs along with every valid edit)                                   │
+      │  ^Z ^Y   undo, redo                                                                          │
+      │  ^S      save: the template to its file, the response as a fixture                           │
+      │  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text                     │
+      │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
+    ─5│Answering                                                                                     │
+      │  Enter   that is it                                                                          │
+      │  Esc     leave it                                                                            │
+      │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
+      │  tokens:FILE (a tokenizer.json)                                                              │
+      │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
+      │  close, error, stray, failure                                                                │
+    ▌ │Choosing                                                                                      │
+      │  ↓ ↑     up and down (also PgDn PgUp Home End)                                               │
+      │  Enter   choose; a breakpoint is turned on or off                                            │──
+    ✗ │  a       another one: a breakpoint, a chunking                                               │
+      │  d       delete a breakpoint                                                                 │
+      │  Esc     back                                                                                │
+      │Saving                                                                                        │
+      │  y       save what is shown (also Enter)                                                     │
+      │  n       save nothing (also Esc)                                                             │
+      │  ↓ ↑     in what changes                                                                     │
+      │Reading                                                                                       │
+      │  ↓ ↑     in the text (also PgDn PgUp Home)                                                   │
+      │  y       copy it                                                                             │
+      │  Esc     back                                                                                │
+      │The mouse                                                                                     │
+      │  a click chooses a pane, a place in the response, an event, a member of the                  │
+      │  message, a marker, a row of a list; a second one does what Enter does                       │
+      │  the wheel moves what lies under it                                                          │
       │How it looks                                                                                  │
       │  bold, underlined   a delimiter                                                              │
       │  underlined         held back: it may be a delimiter                                         │
       │  reversed           the next character to arrive                                             │
       │  dim                not yet arrived                                                          │
+      │  crossed out        no field takes it                                                        │
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
-      │                                                                                              │
+    ✗ │                                                                                              │
       └──────────────────────────────────────────────────────────────────────────────────────────────┘
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-    ✗ a line feed behind "</call>" replaces what "content" had…│
-      r repairs it: let it take the white space behind it: `\s…│
-    Esc back  ↓↑ scroll  y copy
+    Esc back  ↓↑ scroll
     "#);
     press(&mut bench, "<esc>");
     assert!(!bench.screen(100, 80).to_text().contains("Looking"));

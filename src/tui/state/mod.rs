@@ -8,7 +8,6 @@ mod template;
 pub(crate) mod tree;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ratatui::layout::Rect;
@@ -18,14 +17,14 @@ pub use derivation::{Derivation, Marker};
 pub(crate) use mode::{
     Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Saves, Shown, breakpoint_row,
 };
-pub use sample::Sample;
+pub use sample::{Conversation, Sample};
 pub use template::Template;
 
 use super::layout::{self, Layout};
 use super::replay::{Moment, Place, Recorder, Timeline};
 use super::text::{Editor, Rows};
-use crate::parser::Utf8Decoder;
-use crate::tui::chunking::Chunking;
+use crate::chunking::{Chunking, ChunkingError, Tokens};
+use crate::parser::{Options, Utf8Decoder};
 use crate::value::{Map, Path, Value};
 
 /// What a debugger begins with.
@@ -37,6 +36,8 @@ pub struct Setup {
     pub samples: Vec<Sample>,
     /// How they are cut.
     pub chunking: Chunking,
+    /// What the parser is told: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
+    pub options: Options,
     /// What the response template was derived from.
     pub derivation: Option<Derivation>,
     /// Where to begin: how many bytes of the response have arrived.
@@ -52,6 +53,7 @@ impl Setup {
             template,
             samples,
             chunking: Chunking::default(),
+            options: Options::default(),
             derivation: None,
             byte: 0,
             breakpoints: Vec::new(),
@@ -124,6 +126,9 @@ pub(crate) struct State {
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample: usize,
     pub(crate) chunking: Chunking,
+    /// The tokenizer that was asked for last.
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) options: Options,
     pub(crate) derivation: Option<Derivation>,
     /// The parse in the chosen chunks.
     pub(crate) recorder: Recorder,
@@ -159,7 +164,6 @@ pub(crate) struct State {
     /// Whether the response was scrolled by hand since the last move.
     pub(crate) scrolled: bool,
     pub(crate) scrolls: [Scroll; 6],
-    pub(crate) fixture_path: Option<PathBuf>,
 }
 
 impl State {
@@ -172,7 +176,8 @@ impl State {
             .breakpoints
             .iter()
             .filter_map(|text| text.parse().ok());
-        let recorder = record(&setup.template, &samples[0], setup.chunking);
+        let options = setup.options;
+        let (recorder, failed) = record(&setup.template, &samples[0], &setup.chunking, options);
         let follows = samples[0].live;
         let mut state = Self {
             recorder,
@@ -210,13 +215,19 @@ impl State {
             template_rows: Rows::default(),
             scrolled: false,
             scrolls: [Scroll::default(); 6],
-            fixture_path: None,
             template: setup.template,
             samples,
             sample: 0,
+            tokens: match &setup.chunking {
+                Chunking::Tokens(tokens) => Some(tokens.clone()),
+                _ => None,
+            },
             chunking: setup.chunking,
+            options,
             derivation: setup.derivation,
         };
+        state.tell_trouble();
+        state.tell_failed(failed);
         state.settle();
         state.message = state.now().message();
         state.before = state.message.clone();
@@ -269,7 +280,10 @@ impl State {
 
     /// Parses the sample anew, and stays at the byte.
     pub(crate) fn rerun(&mut self) {
-        self.recorder = record(&self.template, &self.samples[self.sample], self.chunking);
+        let sample = &self.samples[self.sample];
+        let (recorder, failed) = record(&self.template, sample, &self.chunking, self.options);
+        self.recorder = recorder;
+        self.tell_failed(failed);
         self.fine = None;
         self.version += 1;
         let timeline = self.recorder.timeline();
@@ -297,11 +311,13 @@ impl State {
     pub(crate) fn fine(&mut self) -> &Timeline {
         let sample = &self.samples[self.sample];
         self.fine.get_or_insert_with(|| {
-            let ends = Chunking::Characters(1).cut(&sample.response, &[]);
+            let characters = sample.response.char_indices();
+            let ends: Vec<usize> = characters.map(|(at, c)| at + c.len_utf8()).collect();
             Timeline::record(
                 &self.template.compiled,
                 &sample.prefix,
                 &sample.tools,
+                self.options,
                 &sample.response,
                 &ends,
             )
@@ -334,6 +350,20 @@ impl State {
             text: text.into(),
             is_bad: true,
         });
+    }
+
+    /// Tells what there is to know of the sample.
+    pub(crate) fn tell_trouble(&mut self) {
+        if let Some(trouble) = self.sample().trouble.clone() {
+            self.warn(trouble);
+        }
+    }
+
+    /// Tells that the response is not cut as was asked.
+    fn tell_failed(&mut self, failed: Option<ChunkingError>) {
+        if let Some(error) = failed {
+            self.warn(format!("{error}; it is cut into words"));
+        }
     }
 
     /// What the sample must parse to, and does not.
@@ -425,18 +455,20 @@ fn keep_in_view(scroll: &mut Scroll, height: usize, count: usize, follow: bool) 
     scroll.top = scroll.top.min(count.saturating_sub(height.max(1)));
 }
 
-fn record(template: &Template, sample: &Sample, chunking: Chunking) -> Recorder {
-    let mut recorder = Recorder::new(&template.compiled, &sample.prefix, &sample.tools);
-    let chunking = if sample.live {
-        Chunking::Recorded
-    } else {
-        chunking
-    };
-    for end in chunking.cut(&sample.response, &sample.chunks) {
+/// The parse of a sample, in words where it cannot be cut as is asked.
+fn record(
+    template: &Template,
+    sample: &Sample,
+    chunking: &Chunking,
+    options: Options,
+) -> (Recorder, Option<ChunkingError>) {
+    let mut recorder = Recorder::new(&template.compiled, &sample.prefix, &sample.tools, options);
+    let (ends, failed) = sample.ends(chunking);
+    for end in ends {
         recorder.feed_to(&sample.response, end);
     }
     if !sample.live {
         recorder.finish();
     }
-    recorder
+    (recorder, failed)
 }

@@ -12,9 +12,9 @@ mod template;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::chunking::Chunking;
 use super::state::{Edited, Mode, Pane, State};
 use super::theme::{Role, Theme};
+use crate::chunking::Chunking;
 use canvas::Canvas;
 
 /// Draws all of it. The state must have been fitted to the area.
@@ -71,10 +71,13 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         format!("chunk {step}/{chunks}")
     };
     let live = if sample.live { " live" } else { "" };
-    let chunking = if sample.live {
-        Chunking::Recorded
-    } else {
-        state.chunking
+    let chunking = match &state.chunking {
+        _ if sample.live => Chunking::Recorded.to_string(),
+        Chunking::Tokens(tokens) => match tokens.file().file_name() {
+            Some(name) => format!("tokens:{}", name.to_string_lossy()),
+            None => "tokens".to_owned(),
+        },
+        other => other.to_string(),
     };
     let play = if state.play.on {
         format!(" ▶{}/s", state.play.rate)
@@ -192,11 +195,23 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             ("Esc", "done"),
             ("^Z", "undo"),
             ("^S", "save"),
+            ("F1", "help"),
             ("^C", "quit"),
         ],
         Mode::Pick(pick) => overlay::pick_hints(pick),
-        Mode::Confirm(_) => &[("y", "save"), ("n", "do not"), ("↓↑", "scroll")],
-        Mode::Show(_) => &[("Esc", "back"), ("↓↑", "scroll"), ("y", "copy")],
+        Mode::Confirm(_) => &[
+            ("y", "save"),
+            ("n", "do not"),
+            ("↓↑", "scroll"),
+            ("?", "help"),
+        ],
+        Mode::Show(shown) if shown.is_help => &[("Esc", "back"), ("↓↑", "scroll")],
+        Mode::Show(_) => &[
+            ("Esc", "back"),
+            ("↓↑", "scroll"),
+            ("y", "copy"),
+            ("?", "help"),
+        ],
         Mode::Prompt(_) => &[],
     };
     let mut x = area.x;

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
-use crate::parser::{Limits, Side, Status};
+use crate::parser::{Side, Status};
 use crate::pattern::Pattern;
 use crate::tui::replay::{Moment, Watch};
 use crate::tui::state::{Pane, State};
@@ -56,7 +56,7 @@ fn lines(state: &State) -> Vec<Line> {
             ]);
         }
     }
-    let limits = Limits::default();
+    let limits = now.timeline.limits();
     let region = now.open_text().map_or(0, str::len);
     for (what, used, most) in [
         ("regions", now.closed(), limits.regions),
