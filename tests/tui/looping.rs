@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use obverse::tui::{Incoming, Input, Sample};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -159,27 +157,4 @@ fn a_live_response_that_breaks_off_is_told() {
         "{}",
         screen(&mut bench)
     );
-}
-
-#[test]
-fn the_mouse_points_at_things() {
-    let mut bench = calls();
-    press(&mut bench, "G");
-    screen(&mut bench);
-    let mut at = |kind, column, row| {
-        let mouse = MouseEvent {
-            kind,
-            column,
-            row,
-            modifiers: KeyModifiers::NONE,
-        };
-        bench.take(Incoming::Terminal(Event::Mouse(mouse)));
-        title(&mut bench)
-    };
-    // The sixth character of the response.
-    let left = MouseEventKind::Down(MouseButton::Left);
-    assert!(at(left, 7, 2).contains("byte 5/"));
-    assert!(at(MouseEventKind::ScrollDown, 3, 3).contains("byte 5/"));
-    at(left, 60, 9);
-    assert!(screen(&mut bench).contains("▶3 State"));
 }

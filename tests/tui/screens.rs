@@ -80,8 +80,8 @@ fn at_80_by_24() {
                                                    │ holds 4 B <cal
                                                    │ ● open tool_calls /<call (?P<n…
                                                    │   perhaps 4 B from byte 44: th…
-    ─5 Template ───────────────────────────────────│ ○ open thinking "<think>" lite…
-      {                                            │ ○ close content /<end>\s*/ aut↓
+    ─5 Template ───────────────────────────────────│     last bytes may be the
+      {                                            │     beginning of it           ↓
         "defaults": {"role": "assistant"},         │─4 Message ─────────────────────
         "start_anchor": "<assistant>",             │   role "assistant"
         "fields": {                                │*  thinking "Whether to call."
@@ -167,12 +167,12 @@ fn at_40_by_12() {
      in content since byte 31, 13 B
      holds 4 B <cal
      ● open tool_calls /<call (?P<name>\w+)…
-       perhaps 4 B from byte 44: the last b…
+       perhaps 4 B from byte 44: the last
+         bytes may be the beginning of it
      ○ open thinking "<think>" literal
      ○ close content /<end>\s*/ automaton
      regions: 1 of 1000000
-     region bytes: 13 of 268435456
-     held bytes: 4 of 67108864
+     region bytes: 13 of 268435456         ↓
     ? help  →← chunk  ][ event  x error  Tab
     "#);
 }
@@ -193,8 +193,8 @@ fn looks_in_colour() {
     ...............................................-...........yyyy
     ...............................................-...mmmmmmmmmmmmmmmm
     ...............................................-.YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY
-    ------------------------------------------------...gggggggggggggg---------------
-    ...............................................-...bbbbbbbbbbbbbb---------------
+    ------------------------------------------------.YYYYYYYYYYYYYYYYYYYYYYYYYY
+    ...............................................-.YYYYYYYYYYYYYYYYYYY...........-
     ...............................................---------------------------------
     ...............................................-Y--*****
     ...............................................-Y--YYYYYYYYY
@@ -228,8 +228,8 @@ fn looks_without_colour() {
     ...............................................-...........____
     ...............................................-
     ...............................................-.*******************************
-    ------------------------------------------------.................---------------
-    ...............................................-.................---------------
+    ------------------------------------------------.**************************
+    ...............................................-.*******************...........-
     ...............................................---------------------------------
     ...............................................-*--*****
     ...............................................-*--*********
@@ -279,7 +279,7 @@ fn the_help_names_every_key() {
       │  z       the pane alone, or all of them                                                      │
       │  ↓ ↑     in the pane                                                                         │
       │  PgDn    a page (and PgUp)                                                                   │
-      │  Enter   fold, show in full, go to the event or the marker                                   │)…
+      │  Enter   fold, show in full, go to the marker's place                                        │)…
       │  m       from the delimiter at the cursor to its marker                                      │
       │  w       show every space                                                                    │
       │  y Y     copy the value, its JSON path                                                       │
@@ -331,6 +331,48 @@ fn the_help_names_every_key() {
     "#);
     press(&mut bench, "<esc>");
     assert!(!bench.screen(100, 80).to_text().contains("Looking"));
+}
+
+#[test]
+fn every_screen_has_help_and_comes_back() {
+    for (keys, help, heading) in [
+        ("", "?", "Moving"),
+        ("", "<f1>", "Moving"),
+        ("e", "<f1>", "Editing"),
+        ("5e", "<f1>", "Editing"),
+        ("p", "<f1>", "Editing"),
+        (":12", "<f1>", "Answering"),
+        ("/?", "<f1>", "Answering"),
+        ("b", "<f1>", "Answering"),
+        ("bfield content<enter>b", "?", "Choosing"),
+        ("k", "?", "Choosing"),
+        ("o", "?", "Choosing"),
+        ("f", "?", "Choosing"),
+        ("s<enter>", "?", "Saving"),
+        ("5e <esc>S", "?", "Saving"),
+        ("G4<enter>", "?", "Reading"),
+        ("z", "?", "Moving"),
+    ] {
+        let mut bench = calls();
+        press(&mut bench, keys);
+        let before = bench.screen(80, 24).to_text();
+        let last = before.lines().last().unwrap_or_default();
+        press(&mut bench, help);
+        let shown = bench.screen(80, 24).to_text();
+        let first = shown.lines().nth(1).unwrap_or_default();
+        assert!(first.contains(heading), "{keys:?}:\n{shown}");
+        press(&mut bench, "?");
+        assert_eq!(
+            bench.screen(80, 24).to_text(),
+            before,
+            "{keys:?} comes back"
+        );
+        // The last line says how to get help, unless it asks something itself.
+        assert!(
+            last.contains("help") || heading == "Answering",
+            "{keys:?}: {last}"
+        );
+    }
 }
 
 #[test]

@@ -30,6 +30,13 @@ pub struct Marker {
 }
 
 impl Derivation {
+    /// What its chat template is called, without the folders.
+    pub(crate) fn name(&self) -> &str {
+        let parts = self.source.rsplit(['/', '\\']);
+        let mut named = parts.filter(|part| !part.is_empty());
+        named.next().unwrap_or("a chat template")
+    }
+
     /// What a report says.
     pub fn of_report(report: &Report) -> Self {
         Self {

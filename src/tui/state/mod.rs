@@ -2,6 +2,7 @@
 
 mod breakpoint;
 mod derivation;
+pub(crate) mod detail;
 mod mode;
 mod sample;
 mod template;
@@ -276,6 +277,15 @@ impl State {
                 self.place = timeline.place(step);
             }
         }
+    }
+
+    /// Shows another sample, from its beginning.
+    pub(crate) fn show_sample(&mut self, number: usize) {
+        self.sample = number;
+        self.place = Place::default();
+        self.follows = false;
+        self.rerun();
+        self.tell_trouble();
     }
 
     /// Parses the sample anew, and stays at the byte.

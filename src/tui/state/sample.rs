@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::check::{Fixture, Prompt};
 use crate::chunking::{Chunking, ChunkingError};
 use crate::derive::Case;
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// A response with what belongs to it.
 #[derive(Debug, Clone, Default)]
@@ -108,8 +108,13 @@ impl Sample {
 
     /// A message by which a derivation was verified, the `number`th.
     pub fn of_case(number: usize, case: &Case) -> Self {
+        let keys = case.message.as_object().into_iter().flat_map(Map::keys);
+        let keys: Vec<&str> = keys
+            .map(|key| &**key)
+            .filter(|key| *key != "role")
+            .collect();
         Self {
-            name: format!("verified {number}"),
+            name: format!("verified {number}: {}", keys.join(", ")),
             response: case.response.clone(),
             prefix: case.prefix.clone(),
             tools: case.tools.clone(),

@@ -12,9 +12,9 @@ use ratatui::layout::Rect;
 use super::action::{Action, Effect, Unit, Way};
 use super::keys;
 use super::layout;
+use super::state::detail;
 use super::state::tree::{self, value_at};
 use super::state::{Edited, Mode, Pane, RATES, Scroll, Shown, State};
-use crate::value::json::Format;
 
 /// Does what is asked, and says what the host is to do.
 pub(crate) fn update(state: &mut State, action: Action) -> Effect {
@@ -221,10 +221,7 @@ fn open(state: &mut State) {
                 }
                 return;
             }
-            let text = value
-                .as_str()
-                .map_or_else(|| Format::indented(2).write(&value), str::to_owned);
-            show(state, path.to_string(), text);
+            show(state, path.to_string(), detail::in_full(&value));
         }
         Pane::State => {
             let Some(text) = state.now().open_text().map(str::to_owned) else {
@@ -233,12 +230,14 @@ fn open(state: &mut State) {
             show(state, "the open region, raw".to_owned(), text);
         }
         Pane::Derivation => seek::next_place_of_marker(state),
-        Pane::Template => edit::begin(state, Edited::Template),
+        Pane::Template => match detail::of_template(state) {
+            Some(text) => show(state, "what is wrong".to_owned(), text),
+            None => edit::begin(state, Edited::Template),
+        },
         Pane::Response | Pane::Events => {
-            let Some(entry) = state.chosen() else {
-                return;
-            };
-            seek::go_to_entry(state, entry);
+            if let Some((title, text)) = detail::of_event(state) {
+                show(state, title, text);
+            }
         }
     }
 }
@@ -302,9 +301,7 @@ fn copy_value(state: &mut State) -> Effect {
         return Effect::None;
     };
     let value = value_at(&state.message, &row.path).unwrap_or(row.value);
-    let text = value
-        .as_str()
-        .map_or_else(|| Format::indented(2).write(value), str::to_owned);
+    let text = detail::in_full(value);
     let told = format!("copied the value of {}", row.path);
     state.tell(told);
     Effect::Copy(text)

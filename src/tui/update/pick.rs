@@ -2,7 +2,6 @@
 
 use crate::chunking::{Chunking, ChunkingError};
 use crate::tui::action::{Action, Effect, Unit, Way};
-use crate::tui::replay::Place;
 use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, breakpoint_row};
 use crate::tui::text::Editor;
 use crate::tui::text::Motion;
@@ -201,13 +200,10 @@ fn choose(state: &mut State, picked: Picked, row: usize) {
     match picked {
         Picked::Samples => {
             if row != state.sample && row < state.samples.len() {
-                state.sample = row;
-                state.place = Place::default();
-                state.rerun();
+                state.show_sample(row);
                 if state.sample().live {
                     super::seek::go_to_end(state);
                 }
-                state.tell_trouble();
             }
         }
         Picked::Fields => {

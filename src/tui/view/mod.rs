@@ -12,7 +12,7 @@ mod template;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::state::{Edited, Mode, Pane, State};
+use super::state::{Edited, Mode, Pane, State, detail};
 use super::theme::{Role, Theme};
 use crate::chunking::Chunking;
 use canvas::Canvas;
@@ -53,10 +53,11 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         .path
         .as_ref()
         .and_then(|path| path.file_name())
-        .map_or_else(
-            || "template".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        );
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_else(|| match &state.derivation {
+            Some(derivation) => format!("from {}", derivation.name()),
+            None => "template".to_owned(),
+        });
     let changed = if state.template.is_changed() { "*" } else { "" };
     let step = match timeline.step_at(state.place) {
         Ok(step) | Err(step) => step,
@@ -174,7 +175,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         canvas.put(area, area.x, area.y, &text, Role::Error);
         return;
     }
-    if let (Mode::Normal, Some(text)) = (&state.mode, events::explain(state)) {
+    if let (Mode::Normal, Some(text)) = (&state.mode, detail::explain(state)) {
         canvas.put(area, area.x, area.y, &format!("! {text}"), Role::Error);
         return;
     }
