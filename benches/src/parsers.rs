@@ -66,7 +66,7 @@ fn obverse(input: &Input) -> Parser {
         let mut parser = obverse::parser::ResponseParser::new(Arc::clone(&template), "", &[])
             .expect("an empty prefix");
         let mut sink = |event: obverse::parser::Event<'_>| {
-            black_box(event);
+            black_box(&event);
         };
         for chunk in chunks {
             parser.feed_with(chunk, &mut sink).expect("a response");

@@ -1,5 +1,6 @@
 //! The time that `strftime_now` prints.
 
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A moment as a clock on the wall shows it.
@@ -8,6 +9,14 @@ pub struct Clock {
     pub(super) days: i64,
     pub(super) second: u32,
     pub(super) micros: u32,
+}
+
+/// The date, as `2026-01-31`.
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = self.civil();
+        write!(f, "{year:04}-{month:02}-{day:02}")
+    }
 }
 
 impl Clock {

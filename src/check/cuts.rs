@@ -81,6 +81,15 @@ impl Effort {
     }
 }
 
+/// How a response is cut, in words.
+pub(super) fn in_words(chunking: &Chunking) -> String {
+    match chunking {
+        Chunking::Bytes(1) => "byte by byte".to_owned(),
+        Chunking::Bytes(size) => format!("in chunks of {size} bytes"),
+        other => format!("in other chunks (`--chunks {other}`)"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

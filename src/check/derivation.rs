@@ -65,12 +65,9 @@ pub fn rederive(
 }
 
 fn disagreement(case: &Case, template: &Arc<ResponseTemplate>) -> Option<Disagreement> {
-    let setting = Setting {
-        template,
-        prefix: &case.prefix,
-        tools: &case.tools,
-    };
-    let found = setting.replay([case.response.as_str()]).message;
+    let found = Setting::of(template, case)
+        .replay([case.response.as_str()])
+        .message;
     let differences = differences(&case.message, &Value::Object(found.clone()));
     (!differences.is_empty()).then(|| Disagreement {
         case: case.clone(),

@@ -3,17 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::cause::Cause;
 use super::compare::Difference;
+use super::cuts::in_words;
 use super::fixture::Fixture;
 use super::laws::Broken;
 use super::replay::{Replay, Setting};
 use super::run::Failure;
-use crate::chunking::Chunking;
-use crate::diagnostic::{Diagnostic, Label};
-use crate::parser::{Event, ParseError};
-use crate::pattern::Pattern;
-use crate::response_template::ResponseTemplate;
-use crate::value::{Value, json};
+use crate::diagnostic::Diagnostic;
+use crate::parser::ParseError;
+use crate::response_template::{ResponseTemplate, config};
+use crate::value::{Path, Value, json};
 
 /// How many differences of one message are told; after so many nobody reads on.
 const MANY: usize = 10;
@@ -21,27 +21,73 @@ const MANY: usize = 10;
 /// How many characters of a value are shown.
 const SHOWN: usize = 160;
 
-/// The failures of a fixture as diagnostics, each with its place in the response where it has one.
+/// A response template as it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// What its file is called.
+    pub name: &'a str,
+    /// The file's text.
+    pub text: &'a str,
+}
+
+impl Written<'_> {
+    /// Where the value at a path of the document stands in the text; `None` where it does not.
+    pub fn span(&self, path: &Path) -> Option<Range<usize>> {
+        let (value, places) = json::parse_with_places(self.text).ok()?;
+        let root = match value.get(config::KEY) {
+            Some(_) => Path::default().key(config::KEY),
+            None => Path::default(),
+        };
+        let spans = places.get(&root.join(path))?;
+        Some(spans.value.clone())
+    }
+
+    /// The file, the line and the column of the value at a path, as editors take them.
+    fn place(&self, path: &Path) -> String {
+        let Some(span) = self.span(path) else {
+            return self.name.to_owned();
+        };
+        let before = &self.text[..span.start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        format!("{}:{line}:{column}", self.name)
+    }
+}
+
+/// The failures of a fixture as diagnostics, each with its place in the response where it has one. Of a message that is another
+/// one the first diagnostic names the likely cause, with its place in the response template where that is at hand as it is `written`.
 pub fn explain(
     fixture: &Fixture,
     template: &Arc<ResponseTemplate>,
     prefix: &str,
     failures: &[Failure],
+    written: Option<&Written<'_>>,
 ) -> Vec<Diagnostic> {
     let setting = Setting {
         template,
         prefix,
         tools: &fixture.tools,
     };
-    let mut all: Vec<Diagnostic> = failures.iter().flat_map(of_failure).collect();
+    let has_message = !failures.iter().any(|f| matches!(f, Failure::Message(_)));
+    let mut all: Vec<Diagnostic> = failures
+        .iter()
+        // Events that bring another message are other ones.
+        .filter(|failure| has_message || !matches!(failure, Failure::Events(_)))
+        .flat_map(of_failure)
+        .collect();
     let is_other = |failure: &Failure| matches!(failure, Failure::Message(_) | Failure::Events(_));
     if failures.iter().any(is_other)
         && let Some(first) = all.iter_mut().find(|found| CAUSED.contains(&found.code))
+        && let Some(cause) = Cause::find(&setting, fixture)
     {
-        let cause = Cause::find(&setting, fixture);
+        let place = match (&cause.delimiter, written) {
+            (Some(path), Some(written)) => format!(" ({} at {})", path, written.place(path)),
+            (Some(path), None) => format!(" ({path})"),
+            (None, _) => String::new(),
+        };
         first.place.span = cause.span;
         first.labels.extend(cause.label);
-        first.hint = cause.hint;
+        first.hint = Some(format!("{}{place}", cause.text));
     }
     all
 }
@@ -55,8 +101,12 @@ fn of_failure(failure: &Failure) -> Vec<Diagnostic> {
             Diagnostic::error("not-recorded", "no message is recorded for this response")
                 .with_hint("record what the parser gives with --update, and read it"),
         ],
-        Failure::Message(differences) => of_differences("other-message", "message", differences),
-        Failure::Events(differences) => of_differences("other-events", "events", differences),
+        Failure::Message(differences) => {
+            of_differences("other-message", "the message has", differences)
+        }
+        Failure::Events(differences) => {
+            of_differences("other-events", "the events have", differences)
+        }
         Failure::Unexpected(error) => vec![of_error(error, &error.message)],
         Failure::OtherError { expected, found } => {
             let wanted = error_name(&expected.0, expected.1.as_deref());
@@ -101,15 +151,18 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
             let message = match (&difference.expected, &difference.found) {
                 (Some(expected), Some(found)) => {
                     let (expected, found) = apart(expected, found);
-                    format!("the {what} has another value at {path}\nexpected {expected}\nfound    {found}")
+                    format!("{what} another value at {path}\nexpected {expected}\nfound    {found}")
                 }
                 (Some(expected), None) => {
-                    format!("the {what} has no {path}\nexpected {}", shown(expected))
+                    format!("{what} no {path}\nexpected {}", shown(expected))
                 }
                 (None, Some(found)) => {
-                    format!("the {what} has {path}, which is not expected\nfound    {}", shown(found))
+                    format!(
+                        "{what} {path}, which is not expected\nfound    {}",
+                        shown(found)
+                    )
                 }
-                (None, None) => format!("the {what} has another value at {path}"),
+                (None, None) => format!("{what} another value at {path}"),
             };
             Diagnostic::error(code, message).with_path(path.to_string())
         })
@@ -118,14 +171,14 @@ fn of_differences(code: &'static str, what: &str, differences: &[Difference]) ->
         let more = differences.len() - MANY;
         all.push(Diagnostic::error(
             code,
-            format!("{more} more differences in the {what}"),
+            format!("{what} {more} more differences"),
         ));
     }
     all
 }
 
 /// A value on one line, of a long one the beginning.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let text = json::to_string(value);
     match text.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}\u{2026}", &text[..at]),
@@ -189,14 +242,6 @@ fn of_law(broken: &Broken) -> Diagnostic {
     }
 }
 
-fn in_words(chunking: &Chunking) -> String {
-    match chunking {
-        Chunking::Bytes(1) => "byte by byte".to_owned(),
-        Chunking::Bytes(size) => format!("in chunks of {size} bytes"),
-        other => format!("in other chunks (`--chunks {other}`)"),
-    }
-}
-
 fn of_chunks(how: &str, replay: &Replay) -> Diagnostic {
     let given = json::to_string(&Value::Object(replay.message.clone()));
     Diagnostic::error(
@@ -204,97 +249,6 @@ fn of_chunks(how: &str, replay: &Replay) -> Diagnostic {
         format!("{how} the response gives something else: {given}"),
     )
     .with_hint("this is a fault of the parser, not of the response template; please report it")
-}
-
-/// A delimiter as the document has it: its literals, or the pattern.
-fn spelled(delimiter: &Pattern) -> String {
-    let literals = delimiter.quoted_literals();
-    literals.unwrap_or_else(|| json::quote(delimiter.source()))
-}
-
-/// What may have caused another message: a region that nothing closed, or one that nothing opened.
-#[derive(Debug, Default)]
-struct Cause {
-    span: Option<Range<usize>>,
-    label: Option<Label>,
-    hint: Option<String>,
-}
-
-impl Cause {
-    fn find(setting: &Setting<'_>, fixture: &Fixture) -> Self {
-        let Some(trace) = Trace::of(setting, &fixture.response) else {
-            return Self::default();
-        };
-        if let Some((field, from)) = trace.unclosed
-            && let Some(close) = setting
-                .template
-                .field(&field)
-                .and_then(|field| field.close.as_ref())
-        {
-            let end = fixture.response.len();
-            return Self {
-                span: Some(from..end),
-                label: Some(Label {
-                    span: from..end,
-                    text: format!("the region of `{field}` lasts to the end"),
-                }),
-                hint: Some(format!(
-                    "nothing closes the region of `{field}`: its close, {}, does not match in what follows",
-                    spelled(close)
-                )),
-            };
-        }
-        let expected = fixture.expected.as_ref().and_then(Value::as_object);
-        let unopened = setting.template.fields().iter().find_map(|field| {
-            let open = field.open.as_ref()?;
-            let wanted = expected?.get(&field.name)?.is_truthy();
-            (wanted && !trace.opened.contains(&field.name)).then_some((field, open))
-        });
-        match unopened {
-            Some((field, open)) => Self {
-                hint: Some(format!(
-                    "no region of `{}` opens: its open, {}, does not match in the response",
-                    field.name,
-                    spelled(open)
-                )),
-                ..Self::default()
-            },
-            None => Self::default(),
-        }
-    }
-}
-
-/// Which regions there were.
-#[derive(Debug, Default)]
-struct Trace {
-    opened: Vec<String>,
-    /// The field whose region the end of the response closed, and how many bytes had been read when it was opened.
-    unclosed: Option<(String, usize)>,
-}
-
-impl Trace {
-    fn of(setting: &Setting<'_>, response: &str) -> Option<Self> {
-        let mut parser = setting.parser().ok()?;
-        let mut trace = Self::default();
-        let mut note = |event: &Event<'_>, at: usize| match event {
-            Event::RegionOpen { field } => {
-                trace.opened.push(field.to_string());
-                trace.unclosed = Some((field.to_string(), at));
-            }
-            Event::RegionChunk { .. } => {}
-            Event::RegionClose { .. } | Event::RegionError { .. } => trace.unclosed = None,
-        };
-        for event in parser.initial_events() {
-            note(event, 0);
-        }
-        for (at, c) in response.char_indices() {
-            let end = at + c.len_utf8();
-            parser
-                .feed_with(&response[at..end], &mut |event| note(&event, end))
-                .ok()?;
-        }
-        Some(trace)
-    }
 }
 
 #[cfg(test)]
@@ -311,11 +265,11 @@ mod tests {
             ..Fixture::default()
         };
         let (_, failures) = check(&fixture, &template, "", &Effort::default());
-        explain(&fixture, &template, "", &failures)
+        explain(&fixture, &template, "", &failures, None)
     }
 
     const CALLS: &str = r#"{"start_anchor": "A:", "fields": {"content": {},
-        "calls": {"open": "<c>", "close": "</d>", "content": "text"}}}"#;
+        "calls": {"open": "<c>", "close": "</done>", "content": "text"}}}"#;
 
     #[test]
     fn a_close_that_does_not_match_is_named() {
@@ -327,9 +281,12 @@ mod tests {
         );
         assert_eq!(found[0].place.path.as_deref(), Some("$.calls"));
         assert_eq!(found[0].place.span, Some(5..10));
-        assert!(
-            found[0].hint.as_deref().unwrap().contains("\"</d>\""),
-            "{found:?}"
+        assert_eq!(
+            found[0].hint.as_deref(),
+            Some(
+                "nothing closes the region of `calls`: its close, \"</done>\", does not match in what follows \
+                 ($.fields.calls.close)"
+            )
         );
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::suite::Change;
 use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
@@ -176,6 +177,37 @@ impl Fixture {
     /// The names of all files that a fixture's folder may have.
     pub fn files() -> impl Iterator<Item = &'static str> {
         PARTS.iter().map(|part| part.file)
+    }
+
+    /// What the files of a folder are to become so that it holds the fixture; nothing is written. Files of parts that the fixture
+    /// does not have are to be removed, and what stays as it is is not listed.
+    ///
+    /// # Errors
+    ///
+    /// That a file cannot be read.
+    pub fn changes(&self, folder: &Path) -> Result<Vec<Change>, FixtureError> {
+        let mut texts = self.texts();
+        let mut all = Vec::new();
+        for part in PARTS {
+            let path = folder.join(part.file);
+            let before = match fs::read_to_string(&path) {
+                Ok(text) => Some(text),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(FixtureError::io(&path, "read", &error)),
+            };
+            let after = texts
+                .iter_mut()
+                .find(|(file, _)| *file == part.file)
+                .map(|(_, text)| std::mem::take(text));
+            if before != after {
+                all.push(Change {
+                    path,
+                    before,
+                    after,
+                });
+            }
+        }
+        Ok(all)
     }
 
     /// The files of the fixture's folder, each with its text.

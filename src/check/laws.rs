@@ -7,7 +7,7 @@
 use super::cuts::Effort;
 use super::replay::{Replay, Setting};
 use crate::chunking::{Chunking, chunks};
-use crate::parser::Event;
+use crate::parser::{CutShort, is_kept};
 use crate::value::Value;
 
 /// A law that a response breaks, and where.
@@ -110,50 +110,22 @@ fn by_end(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<Brok
 
 /// What is lost when the response ends at this byte.
 fn lost_at(setting: &Setting<'_>, response: &str, at: usize) -> Option<Broken> {
-    let mut parser = setting.parser().ok()?;
-    // The last region that was opened and not closed by more of the response, or was opened by its end.
-    let mut open: Option<String> = None;
-    let mut note = |event: Event<'_>| match event {
-        Event::RegionOpen { field } => open = Some(field.into_owned()),
-        Event::RegionChunk { .. } => {}
-        Event::RegionClose { .. } | Event::RegionError { .. } => open = None,
-    };
-    parser.initial_events().iter().cloned().for_each(&mut note);
-    parser.feed_with(&response[..at], &mut note).ok()?;
-    let before = parser.message().clone();
-    let mut note = |event: Event<'_>| {
-        if let Event::RegionOpen { field } = event {
-            open = Some(field.into_owned());
-        }
-    };
     // What fails at the end has left what there is.
-    let _ = parser.finalize_with(&mut note);
-    let after = parser.into_message();
-    let (field, finished) = before.iter().find(|(field, finished)| {
-        let overwritten = open.as_deref() == Some(field.as_str());
-        finished.is_truthy() && !keeps(finished, after.get(field), overwritten)
+    let ended = CutShort::parse(setting.parser().ok()?, &response[..at]);
+    // A region of the same field that the end closed may have put its own value in the place, unless that is empty.
+    let overwritten = |field: &str| {
+        let has_value = ended.after.get(field).is_some_and(Value::is_truthy);
+        ended.closed.as_deref() == Some(field) && has_value
+    };
+    let (field, finished) = ended.before.iter().find(|(field, finished)| {
+        !is_kept(finished, ended.after.get(field)) && !overwritten(field)
     })?;
     Some(Broken::Lost {
         at,
         field: field.to_string(),
         finished: finished.clone(),
-        left: after.get(field).cloned(),
+        left: ended.after.get(field).cloned(),
     })
-}
-
-/// Whether a value that was finished is still there after the end: the same, or the beginning of what is there. A region of
-/// the same field that the end closes may have put its own value in the place, unless that is empty.
-fn keeps(finished: &Value, left: Option<&Value>, overwritten: bool) -> bool {
-    match (finished, left) {
-        (_, None) => false,
-        (Value::Array(finished), Some(Value::Array(left))) if left.starts_with(finished) => true,
-        (Value::String(finished), Some(Value::String(left)))
-            if left.starts_with(finished.as_str()) =>
-        {
-            true
-        }
-        (finished, Some(left)) => finished == left || (overwritten && left.is_truthy()),
-    }
 }
 
 #[cfg(test)]

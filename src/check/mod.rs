@@ -3,13 +3,16 @@
 //! A [`Fixture`] is a response with the message that it must parse to. [`check`] parses it whole, in many chunkings, split
 //! between prompt and response, and cut short, and says everything that is not as recorded, as [`Failure`]s.
 
+mod cause;
 mod compare;
 mod cuts;
 mod derivation;
 mod explain;
 mod fixture;
 mod laws;
+mod near;
 mod prompt;
+pub mod reference;
 mod replay;
 mod run;
 mod scaffold;
@@ -18,11 +21,11 @@ mod suite;
 pub use compare::{Difference, differences};
 pub use cuts::Effort;
 pub use derivation::{Disagreement, Rederived, rederive};
-pub use explain::explain;
+pub use explain::{Written, explain};
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::{Broken, first_broken};
 pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
 pub use scaffold::{Scaffold, scaffold};
-pub use suite::{Found, find, template_around, write_all};
+pub use suite::{Change, Found, append, changes, find, is_suite_path, template_around};

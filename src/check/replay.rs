@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::derive::Case;
 use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, push_joined};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -27,6 +28,17 @@ pub struct Replay {
     pub message: Map,
     /// Each region that does not parse, and last what ended the parse, if something did.
     pub errors: Vec<ParseError>,
+}
+
+impl<'a> Setting<'a> {
+    /// The setting in which a case of a derivation is parsed.
+    pub fn of(template: &'a Arc<ResponseTemplate>, case: &'a Case) -> Self {
+        Self {
+            template,
+            prefix: &case.prefix,
+            tools: &case.tools,
+        }
+    }
 }
 
 impl Setting<'_> {

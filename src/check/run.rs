@@ -98,7 +98,7 @@ fn wrong_events(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
 }
 
 /// Recorded events with adjacent chunks of a region joined.
-fn joined(events: &[Value]) -> Vec<Value> {
+pub(super) fn joined(events: &[Value]) -> Vec<Value> {
     let text_of = |event: &Value| {
         let is_chunk = event.get("type").and_then(Value::as_str) == Some("region_chunk");
         event

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::fixture::{ExpectedError, Fixture, Prompt};
 use super::replay::{Replay, Setting};
 use crate::derive::Case;
+use crate::parser::Event;
 use crate::response_template::ResponseTemplate;
-use crate::value::Value;
+use crate::value::{Value, json};
 
 /// A fixture of the checklist.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,11 +24,13 @@ struct Parts {
     content: bool,
     reasoning: bool,
     calls: usize,
+    /// Whether each call has arguments, and none of them is empty.
+    arguments: bool,
 }
 
 /// The checklist that reviewers of templates use: plain content, reasoning and content, one call, parallel calls, and a response that
-/// ends too early. Each is filled with the shortest of the `cases` that fits, and its message is what the template gives; where no
-/// case fits, nothing of the kind was proved.
+/// ends too early. Each is filled with the shortest of the `cases` that fits, a call with arguments rather than one without, and
+/// its message is what the template gives; where no case fits, nothing of the kind was proved.
 pub fn scaffold(template: &Arc<ResponseTemplate>, cases: &[Case]) -> Vec<Scaffold> {
     let shortest = |fits: &dyn Fn(Parts) -> bool| {
         cases
@@ -35,16 +38,18 @@ pub fn scaffold(template: &Arc<ResponseTemplate>, cases: &[Case]) -> Vec<Scaffol
             .filter(|case| fits(Parts::of(&case.message)))
             .min_by_key(|case| (case.response.len(), case.prefix.len()))
     };
+    let with_arguments = |fits: &dyn Fn(usize) -> bool| {
+        shortest(&|parts| fits(parts.calls) && parts.arguments)
+            .or_else(|| shortest(&|parts| fits(parts.calls)))
+    };
     let plain = shortest(&|parts| parts.content && !parts.reasoning && parts.calls == 0);
     let reasoning = shortest(&|parts| parts.content && parts.reasoning && parts.calls == 0);
-    let call = shortest(&|parts| parts.calls == 1);
-    let calls = shortest(&|parts| parts.calls > 1);
+    let call = with_arguments(&|calls| calls == 1);
+    let calls = with_arguments(&|calls| calls > 1);
     let whole =
         |case: Option<&Case>| case.map(|case| recorded(template, case, case.response.len()));
     let truncated = call.or(reasoning).or(plain).map(|case| {
-        let end = case
-            .response
-            .floor_char_boundary(case.response.len() * 2 / 3);
+        let end = too_early(template, case);
         recorded(template, case, end)
     });
     [
@@ -58,19 +63,44 @@ pub fn scaffold(template: &Arc<ResponseTemplate>, cases: &[Case]) -> Vec<Scaffol
     .into()
 }
 
+/// The middle of the text of the last region that has some, as a byte offset in the response: a model that runs out of tokens
+/// seldom does so inside a delimiter.
+fn too_early(template: &Arc<ResponseTemplate>, case: &Case) -> usize {
+    let replay = Setting::of(template, case).replay([case.response.as_str()]);
+    let texts = replay.events.iter().rev().filter_map(|event| match event {
+        Event::RegionChunk { text, .. } if !text.trim().is_empty() => Some(text.as_ref()),
+        _ => None,
+    });
+    let middle = texts
+        .filter_map(|text| Some(case.response.rfind(text)? + text.len() / 2))
+        .next()
+        .unwrap_or(case.response.len() / 2);
+    case.response.floor_char_boundary(middle)
+}
+
 impl Parts {
     fn of(message: &Value) -> Self {
         let has = |key: &str| message.get(key).is_some_and(Value::is_truthy);
         let others = message.as_object().into_iter().flatten();
+        let calls = message
+            .get("tool_calls")
+            .and_then(Value::as_array)
+            .unwrap_or_default();
+        // A call, or the function that it names; arguments may be an object, or one written as a string.
+        let arguments = |call: &Value| {
+            let function = call.get("function").unwrap_or(call);
+            let given = function.get("arguments")?;
+            let written = given.as_str().and_then(|text| json::parse(text).ok());
+            let given = written.as_ref().unwrap_or(given).as_object()?;
+            Some(!given.is_empty() && given.values().all(Value::is_truthy))
+        };
         Self {
             content: has("content"),
             reasoning: others
                 .filter(|(key, _)| !["role", "content"].contains(&key.as_str()))
                 .any(|(_, value)| value.as_str().is_some_and(|text| !text.is_empty())),
-            calls: message
-                .get("tool_calls")
-                .and_then(Value::as_array)
-                .map_or(0, <[Value]>::len),
+            calls: calls.len(),
+            arguments: calls.iter().all(|call| arguments(call) == Some(true)),
         }
     }
 }
@@ -82,12 +112,7 @@ fn recorded(template: &Arc<ResponseTemplate>, case: &Case, end: usize) -> Fixtur
         tools: case.tools.clone(),
         ..Fixture::default()
     };
-    let setting = Setting {
-        template,
-        prefix: &case.prefix,
-        tools: &case.tools,
-    };
-    let replay = setting.replay([fixture.response.as_str()]);
+    let replay = Setting::of(template, case).replay([fixture.response.as_str()]);
     fixture.with(&replay)
 }
 
@@ -117,7 +142,6 @@ impl Fixture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::json;
 
     fn case(response: &str, message: &str) -> Case {
         Case {
@@ -137,7 +161,11 @@ mod tests {
             case("Hello", r#"{"role": "assistant", "content": "Hello"}"#),
             case("Hi", r#"{"role": "assistant", "content": "Hi"}"#),
             case("<t>a</t>b", r#"{"thinking": "a", "content": "b"}"#),
-            case("<c>{\"a\": 1}</c>", r#"{"tool_calls": [{"a": 1}]}"#),
+            case("<c>{}</c>", r#"{"tool_calls": [{"arguments": {}}]}"#),
+            case(
+                "<c>{\"a\": 1}</c>",
+                r#"{"tool_calls": [{"arguments": {"a": 1}}]}"#,
+            ),
         ];
         let all = scaffold(&template, &cases);
         let response = |name: &str| {
@@ -149,8 +177,9 @@ mod tests {
         };
         assert_eq!(response("plain"), Some("Hi"));
         assert_eq!(response("reasoning"), Some("<t>a</t>b"));
+        assert_eq!(response("one_call"), Some("<c>{\"a\": 1}</c>"));
         assert_eq!(response("parallel_calls"), None);
-        assert_eq!(response("truncated"), Some("<c>{\"a\": 1"));
+        assert_eq!(response("truncated"), Some("<c>{\"a\""));
         let truncated = all[4].fixture.clone().unwrap();
         assert_eq!(
             truncated.error.unwrap().field.as_deref(),

@@ -1,6 +1,8 @@
 //! Finding fixtures: folders with a `response.txt`, and lines of `.jsonl` files.
 
+use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::fixture::{Fixture, FixtureError, RESPONSE};
@@ -59,11 +61,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), Fixtu
         }
         if path.is_dir() && depth > 0 {
             folder(&path, depth - 1, found)?;
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-            && is_suite(&path)
-        {
+        } else if is_suite_path(&path) && is_suite(&path) {
             lines(&path, found)?;
         }
     }
@@ -148,44 +146,119 @@ impl Found {
     }
 }
 
-/// Writes fixtures that were found back to where they were; of a `.jsonl` file the other lines stay as they are.
+/// The ending of a suite's name.
+const SUITE: &str = "jsonl";
+
+/// Whether a path is, or would be, that of a suite: a `.jsonl` file with a fixture on each line.
+pub fn is_suite_path(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == SUITE)
+}
+
+/// Adds fixtures to the end of a suite, which is made if it is not there. Those whose names it has already are left out; the
+/// names of those that were added are returned.
 ///
 /// # Errors
 ///
-/// That a file cannot be read or written.
-pub fn write_all(changed: &[(Found, Fixture)]) -> Result<(), FixtureError> {
-    let mut files: Vec<(&Path, Vec<(usize, String)>)> = Vec::new();
+/// That the file cannot be read or written.
+pub fn append<'n>(
+    path: &Path,
+    fixtures: &[(&'n str, Fixture)],
+) -> Result<Vec<&'n str>, FixtureError> {
+    let mut text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(FixtureError::io(path, "read", &error)),
+    };
+    let there: Vec<Option<Value>> = text
+        .lines()
+        .map(|line| json::parse(line).ok()?.get("name").cloned())
+        .collect();
+    let mut added = Vec::new();
+    for (name, fixture) in fixtures {
+        let named = Some(Value::from(*name));
+        if there.contains(&named) {
+            continue;
+        }
+        let mut members = Map::from_iter([("name".to_owned(), Value::from(*name))]);
+        members.extend(fixture.to_map());
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&json::to_string(&Value::Object(members)));
+        text.push('\n');
+        added.push(*name);
+    }
+    if added.is_empty() {
+        return Ok(added);
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder).map_err(|error| FixtureError::io(folder, "make", &error))?;
+    }
+    fs::write(path, text).map_err(|error| FixtureError::io(path, "write", &error))?;
+    Ok(added)
+}
+
+/// What a file is to become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text; `None` where it is not there yet.
+    pub before: Option<String>,
+    /// Its new text; `None` where it is to be removed.
+    pub after: Option<String>,
+}
+
+/// What files are to become so that fixtures that were found are kept where they were; of a `.jsonl` file the other lines stay as
+/// they are. Nothing is written.
+///
+/// # Errors
+///
+/// That a file cannot be read.
+pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<Change>, FixtureError> {
+    let mut all: Vec<Change> = Vec::new();
+    let mut suites: Vec<(&Path, HashMap<usize, String>)> = Vec::new();
     for (found, fixture) in changed {
         let Some((number, line)) = &found.line else {
-            fixture.write(&found.path)?;
+            all.extend(fixture.changes(&found.path)?);
             continue;
         };
-        let line = (
-            *number,
-            json::to_string(&Value::Object(line_of(line, fixture))),
-        );
-        match files.iter_mut().find(|(path, _)| *path == found.path) {
-            Some((_, lines)) => lines.push(line),
-            None => files.push((&found.path, vec![line])),
+        let line = json::to_string(&Value::Object(line_of(line, fixture)));
+        match suites.iter_mut().find(|(path, _)| *path == found.path) {
+            Some((_, lines)) => lines.insert(*number, line),
+            None => {
+                suites.push((&found.path, HashMap::from([(*number, line)])));
+                None
+            }
+        };
+    }
+    for (path, lines) in suites {
+        let before =
+            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
+        let after = with_lines(&before, &lines);
+        all.push(Change {
+            path: path.to_owned(),
+            before: Some(before),
+            after: Some(after),
+        });
+    }
+    Ok(all)
+}
+
+/// The text with other lines in the place of some, which are counted from one.
+fn with_lines(text: &str, lines: &HashMap<usize, String>) -> String {
+    let mut written = String::with_capacity(text.len());
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        match lines.get(&(index + 1)) {
+            Some(new) => {
+                written.push_str(new);
+                written.push_str(&line[line.trim_end_matches(['\r', '\n']).len()..]);
+            }
+            None => written.push_str(line),
         }
     }
-    for (path, lines) in files {
-        let text =
-            fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
-        let written: String = text
-            .split_inclusive('\n')
-            .enumerate()
-            .map(
-                |(index, line)| match lines.iter().find(|(number, _)| *number == index + 1) {
-                    Some((_, new)) if line.ends_with('\n') => format!("{new}\n"),
-                    Some((_, new)) => new.clone(),
-                    None => line.to_owned(),
-                },
-            )
-            .collect();
-        fs::write(path, written).map_err(|error| FixtureError::io(path, "write", &error))?;
-    }
-    Ok(())
+    written
 }
 
 /// The members of a line, its name first, with the parts of a fixture.
@@ -295,16 +368,41 @@ mod tests {
     }
 
     #[test]
+    fn a_suite_grows_by_what_it_has_not() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("new/suite.jsonl");
+        let fixture = |response: &str| Fixture {
+            response: response.to_owned(),
+            ..Fixture::default()
+        };
+        assert_eq!(append(&path, &[("a", fixture("A"))]).unwrap(), ["a"]);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.trim_end()).unwrap();
+        let more = [("a", fixture("other")), ("b", fixture("B"))];
+        assert_eq!(append(&path, &more).unwrap(), ["b"]);
+        assert_eq!(append(&path, &more).unwrap(), [""; 0]);
+        let found = find(&path).unwrap();
+        let responses: Vec<String> = found.iter().map(|f| f.read().unwrap().response).collect();
+        assert_eq!(responses, ["A", "B"]);
+    }
+
+    #[test]
     fn a_line_that_changes_leaves_the_others_alone() {
         let root = folder();
         let found = find(&root.path().join("model/cases/many.jsonl")).unwrap();
         let mut fixture = found[1].read().unwrap();
         fixture.expected = Some(Value::Object(Map::new()));
-        write_all(&[(found[1].clone(), fixture)]).unwrap();
-        let text = fs::read_to_string(root.path().join("model/cases/many.jsonl")).unwrap();
+        let other = found[0].read().unwrap();
+        let written = changes(&[(found[1].clone(), fixture), (found[0].clone(), other)]).unwrap();
+        assert_eq!(written.len(), 1, "both are lines of one file");
         assert_eq!(
-            text,
-            "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\", \"expected\": {}}\n[]\nx"
+            written[0].after.as_deref(),
+            Some(
+                "{\"name\": \"a\", \"response\": \"A\"}\n\n{\"id\": 7, \"response\": \"B\", \"expected\": {}}\n[]\nx"
+            )
         );
+        let new = |number: usize| HashMap::from([(number, "c".to_owned())]);
+        assert_eq!(with_lines("a\r\nb", &new(1)), "c\r\nb");
+        assert_eq!(with_lines("a\r\nb", &new(2)), "a\r\nc");
     }
 }

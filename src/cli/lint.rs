@@ -8,9 +8,9 @@ use obverse::project::Project;
 use obverse::response_template::{Engine, UnknownEngine};
 
 use super::problem::{Document, Problem};
+use super::project::{ProjectArgs, Workspace};
 use super::replace::replace;
-use super::report::{Format, Outcome, Report};
-use super::source::SourceArgs;
+use super::report::{FormatArgs, Outcome, Report};
 use super::status::{Status, Stop};
 use super::{input, output, project};
 
@@ -24,10 +24,6 @@ pub(crate) struct Args {
     /// Response templates, tokenizer_config.json files that hold one, or folders of them; - reads standard input. Without any,
     /// those that obverse.toml names
     templates: Vec<PathBuf>,
-
-    /// The chat template of all of them: a .jinja file, a tokenizer_config.json, a model folder
-    #[arg(long, value_name = "SOURCE")]
-    chat_template: Option<PathBuf>,
 
     /// Mend what can be mended safely, in the files; no other byte of them changes. Standard input is written to standard
     /// output
@@ -50,21 +46,12 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = Level::Warning)]
     level: Level,
 
-    /// How to write the findings
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
-    #[arg(hide_possible_values = true, help = FORMATS)]
-    format: Format,
-
-    /// The obverse.toml to use, instead of the nearest one around the current folder
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    report: FormatArgs,
 
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
-
-const FORMATS: &str =
-    "How to write the findings: human, concise, json, jsonl, github, junit or sarif";
 
 /// A value of `--level`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -87,23 +74,14 @@ impl Level {
 /// Lints.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.templates.iter().map(|path| Some(path.as_path())))?;
-    let project = project::open(args.config.as_deref())?;
-    let paths = paths(args, project.as_ref())?;
-    let given = args
-        .chat_template
-        .as_deref()
-        .map(|path| args.source_args.open(path))
-        .transpose()?
-        .map(|opened| opened.source);
+    let workspace = args.project.open()?;
+    let paths = paths(args, &workspace)?;
     // The text of a file that is mended on its way from one stream to the other needs the one that results go to.
-    let mut report = Report::new(args.format, "lint");
+    let mut report = Report::new(args.report.format, "lint");
     let mut piped = None;
     for path in &paths {
         let text = input::read_text(path)?;
-        let chat = match &given {
-            Some(source) => Some(source.clone()),
-            None => project::chat_template(&args.source_args, path, &text, project.as_ref())?,
-        };
+        let chat = workspace.chat_template(path, &text)?;
         let options = Options {
             chat: chat.as_ref(),
             engines: &args.engines,
@@ -119,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         } else {
             text
         };
-        let outcome = outcome(args, path, text, &options, project.as_ref());
+        let outcome = outcome(args, path, text, &options, workspace.project.as_ref());
         if piped.is_some() {
             tell(&outcome);
             continue;
@@ -143,9 +121,9 @@ fn tell(outcome: &Outcome) {
 }
 
 /// The files to lint.
-fn paths(args: &Args, project: Option<&Project>) -> Result<Vec<PathBuf>, Problem> {
+fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem> {
     if args.templates.is_empty() {
-        let named = project.map(Project::response_templates).unwrap_or_default();
+        let named = workspace.response_templates();
         if named.is_empty() {
             return Err(Problem::failed("usage", "there is nothing to lint")
                 .with_hint("give response templates, or name them in an obverse.toml"));
@@ -195,6 +173,8 @@ fn outcome(
     diagnostics.retain(|found| found.severity >= args.level.severity());
     Outcome {
         name: input::name(path),
+        file: input::name(path),
+        line: None,
         text,
         diagnostics,
         allowed,

@@ -21,9 +21,11 @@ mod parse;
 mod problem;
 mod progress;
 mod project;
+mod reference;
 mod render;
 mod replace;
 mod report;
+mod review;
 mod schema;
 mod source;
 mod status;
@@ -61,6 +63,7 @@ enum Verb {
     Parse(parse::Args),
     Render(render::Args),
     Check(check::Args),
+    Review(review::Args),
     New(new::Args),
     Lint(lint::Args),
     Explain(explain::Args),
@@ -86,6 +89,7 @@ pub(crate) fn main() -> Status {
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),
         Verb::Check(args) => check::run(args),
+        Verb::Review(args) => review::run(args),
         Verb::New(args) => new::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),

@@ -3,63 +3,76 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use obverse::check::{self, Scaffold};
+use obverse::check::{self, Fixture};
 use obverse::derive;
-use obverse::project::Project;
 use obverse::response_template::config;
 
 use super::problem::{Document, Problem};
-use super::source::SourceArgs;
+use super::project::{ProjectArgs, Workspace};
 use super::status::{Status, Stop};
 use super::{input, output, project};
 
 /// Scaffold the fixtures that a response template should have
 ///
-/// They are plain content, reasoning and content, one call, parallel calls, and a response that ends too early: a folder each, filled in from
-/// the chat template where there is one. Read what they record: it is what the response template gives. Folders that are there
-/// already are left alone.
+/// They are plain content, reasoning and content, one call, parallel calls, and a response that ends too early: a folder each, or a line
+/// each where obverse.toml names a .jsonl file, filled in from the chat template where there is one. Read what they record: it is what
+/// the response template gives. Fixtures that are there already are left alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The response template's name in obverse.toml: its file's without the extension
-    name: String,
+    /// The response templates' names in obverse.toml: their files' without the extension
+    #[arg(required_unless_present = "all")]
+    names: Vec<String>,
+
+    /// Every response template that obverse.toml names
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
 
     /// The response template, where obverse.toml does not name it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
     template: Option<PathBuf>,
 
-    /// The folder to make them in, where obverse.toml does not say it
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-
-    /// The chat template, where it is not found beside the response template
-    #[arg(long, value_name = "SOURCE")]
-    chat_template: Option<PathBuf>,
-
-    /// The obverse.toml to use, instead of the nearest one around the current folder
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    /// The folder to make them in, or the .jsonl file to add them to, where obverse.toml does not say it
+    #[arg(long, value_name = "PATH", alias = "dir", conflicts_with = "all")]
+    to: Option<PathBuf>,
 
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
 
 /// Scaffolds.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
-    let project = project::open(args.config.as_deref())?;
-    let path = template(args, project.as_ref())?;
-    let text = input::read_text(&path)?;
+    let workspace = args.project.open()?;
+    if args.names.len() > 1 && (args.template.is_some() || args.to.is_some()) {
+        let message = "--template and --to are for one name at a time";
+        return Err(Problem::failed("usage", message).into());
+    }
+    let named = workspace.response_templates();
+    let paths = if args.all {
+        named
+    } else {
+        args.names
+            .iter()
+            .map(|name| template(args, name, &named))
+            .collect::<Result<_, _>>()?
+    };
+    for path in paths {
+        of_template(args, &path, &workspace)?;
+    }
+    Ok(Status::Done)
+}
+
+/// Scaffolds the fixtures of one response template.
+fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<(), Stop> {
+    let text = input::read_text(path)?;
     let loaded = config::load_any(&text).map_err(|invalid| {
         Problem::all(invalid.into_diagnostics())
-            .about(Document::new(input::name(&path), text.as_str()))
+            .about(Document::new(input::name(path), text.as_str()))
     })?;
-    let chat = match &args.chat_template {
-        Some(source) => Some(args.source_args.open(source)?.source),
-        None => project::chat_template(&args.source_args, &path, &text, project.as_ref())?,
-    };
+    let chat = workspace.chat_template(path, &text)?;
     let cases = match &chat {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.source_args.date,
+                clock: args.project.clock(),
                 ..derive::Options::default()
             };
             let derived = derive::derive(chat, &options);
@@ -74,62 +87,95 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         None => Vec::new(),
     };
-    let named = project
-        .as_ref()
-        .and_then(|project| project.fixture_folder(&path));
-    let folder = args
-        .dir
+    let place = args
+        .to
         .clone()
-        .or(named)
-        .unwrap_or_else(|| Path::new("fixtures").join(&args.name));
-    let folder = project::shown(&folder);
+        .or_else(|| workspace.project.as_ref()?.fixture_place(path))
+        .unwrap_or_else(|| {
+            // A response template that was given may be called anything.
+            let name = match &args.template {
+                Some(_) => args.names.first().map(Path::new),
+                None => path.file_stem().map(Path::new),
+            };
+            Path::new("fixtures").join(name.unwrap_or(Path::new("")))
+        });
+    let place = project::shown(&place);
+    let mut made: Vec<(&str, Fixture)> = Vec::new();
     for scaffold in check::scaffold(&Arc::new(loaded.template), &cases) {
-        make(&folder, &scaffold, chat.is_some())?;
-    }
-    Ok(Status::Done)
-}
-
-fn make(folder: &Path, scaffold: &Scaffold, has_chat: bool) -> Result<(), Stop> {
-    let path = folder.join(scaffold.name);
-    let name = input::name(&path);
-    if path.exists() {
-        output::tell(&format!("there already  {name}\n"));
-        return Ok(());
-    }
-    let fixture = match &scaffold.fixture {
-        Some(fixture) => fixture.clone(),
-        None if has_chat => {
-            output::tell(&format!(
-                "left out       {name}: the chat template shows no such message\n"
-            ));
-            return Ok(());
+        match scaffold.fixture {
+            Some(fixture) => made.push((scaffold.name, fixture)),
+            None if chat.is_some() => {
+                let name = called(&place, scaffold.name);
+                tell(
+                    "left out",
+                    &format!("{name}: the chat template shows no such message"),
+                );
+            }
+            None => made.push((scaffold.name, Fixture::default())),
         }
-        None => check::Fixture::default(),
-    };
-    fixture
-        .write(&path)
-        .map_err(|error| super::check::fixture_problem(&error))?;
-    let how = if scaffold.fixture.is_some() {
-        "made         "
+    }
+    let how = if chat.is_some() {
+        "made"
     } else {
         "to be filled in"
     };
-    output::tell(&format!("{how}  {name}\n"));
+    let added = if check::is_suite_path(&place) {
+        check::append(&place, &made).map_err(|error| super::check::fixture_problem(&error))?
+    } else {
+        folders(&place, &made)?
+    };
+    for (name, _) in &made {
+        let how = if added.contains(name) {
+            how
+        } else {
+            "there already"
+        };
+        tell(how, &called(&place, name));
+    }
     Ok(())
 }
 
-/// The response template that is meant.
-fn template(args: &Args, project: Option<&Project>) -> Result<PathBuf, Problem> {
+/// Says what became of a fixture.
+fn tell(how: &str, fixture: &str) {
+    output::tell(&format!("{how:<16} {fixture}\n"));
+}
+
+/// What a fixture in that folder, or on a line of that file, is called.
+fn called(place: &Path, name: &str) -> String {
+    if check::is_suite_path(place) {
+        format!("{} {name}", input::name(place))
+    } else {
+        input::name(&place.join(name))
+    }
+}
+
+/// Makes a folder for each fixture that has none yet; the names of those that were made.
+fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n str>, Problem> {
+    let mut made = Vec::new();
+    for (name, fixture) in fixtures {
+        let path = place.join(name);
+        if path.exists() {
+            continue;
+        }
+        fixture
+            .write(&path)
+            .map_err(|error| super::check::fixture_problem(&error))?;
+        made.push(*name);
+    }
+    Ok(made)
+}
+
+/// The response template that a name means.
+fn template(args: &Args, name: &str, named: &[PathBuf]) -> Result<PathBuf, Problem> {
     if let Some(path) = &args.template {
         return Ok(path.clone());
     }
-    let named = project.map(Project::response_templates).unwrap_or_default();
-    let is_it = |path: &PathBuf| {
+    let is_it = |path: &&PathBuf| {
         path.file_stem()
-            .is_some_and(|stem| stem.to_string_lossy() == args.name)
+            .is_some_and(|stem| stem.to_string_lossy() == name)
     };
-    named.into_iter().find(is_it).ok_or_else(|| {
-        let message = format!("no response template is called `{}`", args.name);
+    named.iter().find(is_it).cloned().ok_or_else(|| {
+        let message = format!("no response template is called `{name}`");
         Problem::failed("usage", message)
             .with_hint("name it in an obverse.toml, or give it with --template")
     })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::ChatTemplateSource;
+use obverse::chat_template::{ChatTemplateSource, Clock};
 use obverse::project::Project;
 use obverse::response_template::config;
 use obverse::value::{Value, json};
@@ -11,22 +11,132 @@ use super::input;
 use super::problem::{Document, Problem};
 use super::source::SourceArgs;
 
-/// The `obverse.toml` that counts.
-pub(crate) fn open(given: Option<&Path>) -> Result<Option<Project>, Problem> {
-    let found = match given {
-        Some(path) => Some(path.to_owned()),
-        None => Project::find(Path::new(".")),
-    };
-    let Some(path) = found else { return Ok(None) };
-    let text = input::read_text(&path)?;
+/// How a verb finds what belongs together.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProjectArgs {
+    /// The chat template of all of them, instead of the one that is found: a .jinja file, a tokenizer_config.json, a model folder
+    #[arg(long, value_name = "SOURCE")]
+    chat_template: Option<PathBuf>,
+
+    /// The obverse.toml to use, instead of the nearest one around the current folder
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+/// What belongs together, as the arguments and `obverse.toml` say it.
+pub(crate) struct Workspace<'a> {
+    source: &'a SourceArgs,
+    /// The chat template that was given.
+    given: Option<ChatTemplateSource>,
+    /// What it says.
+    pub(crate) project: Option<Project>,
+}
+
+impl ProjectArgs {
+    /// Reads the `obverse.toml` that counts, and the chat template that was given.
+    pub(crate) fn open(&self) -> Result<Workspace<'_>, Problem> {
+        let config = match &self.config {
+            Some(path) => Some(path.clone()),
+            None => Project::find(Path::new(".")),
+        };
+        let given = match &self.chat_template {
+            Some(path) => Some(self.source.open(path)?.source),
+            None => None,
+        };
+        Ok(Workspace {
+            source: &self.source,
+            given,
+            project: config.as_deref().map(read).transpose()?,
+        })
+    }
+
+    /// The arguments that say the same.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for (name, path) in [
+            ("--chat-template", &self.chat_template),
+            ("--config", &self.config),
+        ] {
+            if let Some(path) = path {
+                arguments.extend([name.to_owned(), path.display().to_string()]);
+            }
+        }
+        arguments.extend(self.source.arguments());
+        arguments
+    }
+
+    /// The time that chat templates are told.
+    pub(crate) fn clock(&self) -> Option<Clock> {
+        self.source.date
+    }
+}
+
+impl Workspace<'_> {
+    /// The folder that `obverse.toml` lies in.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_ref().map(Project::root)
+    }
+
+    /// The response templates that `obverse.toml` names.
+    pub(crate) fn response_templates(&self) -> Vec<PathBuf> {
+        self.project
+            .as_ref()
+            .map(Project::response_templates)
+            .unwrap_or_default()
+    }
+
+    /// The chat template that belongs to a response template, where one is found. `text` is that of the response template's
+    /// file.
+    pub(crate) fn chat_template(
+        &self,
+        path: &Path,
+        text: &str,
+    ) -> Result<Option<ChatTemplateSource>, Problem> {
+        if let Some(given) = &self.given {
+            return Ok(Some(given.clone()));
+        }
+        if input::is_stdin(path) {
+            return Ok(None);
+        }
+        let named = self
+            .project
+            .as_ref()
+            .and_then(|project| project.belongings(path).chat_template);
+        if let Some(named) = named {
+            return self.source.open(&named).map(|opened| Some(opened.source));
+        }
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        let holds = json::parse(text).is_ok_and(|value| value.get(config::KEY).is_some());
+        let beside = [
+            holds.then(|| path.to_owned()),
+            Some(path.with_extension("jinja")),
+            Some(folder.join("chat_template.jinja")),
+            Some(folder.join("tokenizer_config.json")),
+        ];
+        for candidate in beside.into_iter().flatten().filter(|path| path.is_file()) {
+            // A file beside it that is none, or that does not compile, is not what was asked about.
+            if let Ok(opened) = self.source.open(&candidate) {
+                return Ok(Some(opened.source));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Reads an `obverse.toml`.
+fn read(path: &Path) -> Result<Project, Problem> {
+    let text = input::read_text(path)?;
     let root = path.parent().unwrap_or_else(|| Path::new(""));
     let root = if root.as_os_str().is_empty() {
         Path::new(".")
     } else {
         root
     };
-    Project::read(&text, root).map(Some).map_err(|diagnostic| {
-        Problem::of(*diagnostic).about(Document::new(input::name(&path), text))
+    Project::read(&text, root).map_err(|diagnostic| {
+        Problem::of(*diagnostic).about(Document::new(input::name(path), text))
     })
 }
 
@@ -69,35 +179,4 @@ fn is_response_template(path: &Path) -> bool {
     };
     let has = |key: &str| value.get(key).is_some_and(|value| *value != Value::Null);
     has(config::KEY) || (has("fields") && (has("start_anchor") || has("start_anchor_pattern")))
-}
-
-/// The chat template that belongs to a response template, where one is found.
-pub(crate) fn chat_template(
-    args: &SourceArgs,
-    path: &Path,
-    text: &str,
-    project: Option<&Project>,
-) -> Result<Option<ChatTemplateSource>, Problem> {
-    if input::is_stdin(path) {
-        return Ok(None);
-    }
-    let named = project.and_then(|project| project.belongings(path).chat_template);
-    if let Some(named) = named {
-        return args.open(&named).map(|opened| Some(opened.source));
-    }
-    let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    let holds = json::parse(text).is_ok_and(|value| value.get(config::KEY).is_some());
-    let beside = [
-        holds.then(|| path.to_owned()),
-        Some(path.with_extension("jinja")),
-        Some(folder.join("chat_template.jinja")),
-        Some(folder.join("tokenizer_config.json")),
-    ];
-    for candidate in beside.into_iter().flatten().filter(|path| path.is_file()) {
-        // A file beside it that is none, or that does not compile, is not what was asked about.
-        if let Ok(opened) = args.open(&candidate) {
-            return Ok(Some(opened.source));
-        }
-    }
-    Ok(None)
 }

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use obverse::check::Change;
+
 use super::input;
 use super::problem::Problem;
 
@@ -16,6 +18,24 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
             format!("cannot write {}: {error}", input::name(path)),
         )
     })
+}
+
+/// Makes a file what it is to become: another text, at once and whole, or gone. A folder that is not there yet is made.
+pub(crate) fn apply(change: &Change) -> Result<(), Problem> {
+    let path = &change.path;
+    let failed = |what: &str, error: &io::Error| {
+        Problem::failed(
+            "unwritable",
+            format!("cannot {what} {}: {error}", input::name(path)),
+        )
+    };
+    let Some(text) = &change.after else {
+        return fs::remove_file(path).map_err(|error| failed("remove", &error));
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| failed("make the folder of", &error))?;
+    }
+    replace(path, text)
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

@@ -33,6 +33,17 @@ pub(crate) struct Opened {
 }
 
 impl SourceArgs {
+    /// The arguments that say the same.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let tokens = self.special_tokens.iter();
+        let tokens = tokens
+            .flat_map(|(name, text)| ["--special-token".to_owned(), format!("{name}={text}")]);
+        let date = self
+            .date
+            .map(|clock| ["--date".to_owned(), clock.to_string()]);
+        tokens.chain(date.into_iter().flatten()).collect()
+    }
+
     /// The chat templates at `path`, with their special tokens.
     pub(crate) fn open(&self, path: &Path) -> Result<Opened, Problem> {
         let loaded = if input::is_stdin(path) {

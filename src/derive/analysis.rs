@@ -1,6 +1,7 @@
 //! The questions in their order, and all of their answers together.
 
 use super::anchor::{self, Anchor};
+use super::choice::About;
 use super::content::{self, Content};
 use super::evidence::Evidence;
 use super::finding::Finding;
@@ -81,11 +82,13 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     };
     evidence.push(found);
     let tooled = lab.user(true);
-    if (reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
-        || tool_calls::begin_in_anchor(lab, &tooled, &anchor))
-        && let Some(shorter) = anchor.without_last_token()
+    let opens_a_region = reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
+        || tool_calls::begin_in_anchor(lab, &tooled, &anchor);
+    if let Some(settled) =
+        lab.choices
+            .choose("anchor", About::Turn, anchor.readings(opens_a_region))
     {
-        anchor = shorter;
+        anchor = settled;
     }
 
     let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);

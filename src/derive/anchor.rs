@@ -1,10 +1,11 @@
 //! Where does the model's turn begin? The start anchor, from the generation prompt or from what stands before an answer.
 
+use super::choice::Reading;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
-use crate::value::Map;
+use crate::value::{Map, json};
 
 /// The literals of which the last one in a prompt ends where the model's turn begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +36,33 @@ impl Anchor {
             literals,
             in_response: None,
         })
+    }
+
+    /// Whether the last token belongs to what begins the turn, or to the turn: the one that is likelier first.
+    pub(super) fn readings(&self, opens_a_region: bool) -> Vec<Reading<Self>> {
+        let reading = |way, because, anchor: Self| {
+            let means: Vec<String> = anchor.literals.iter().map(|one| json::quote(one)).collect();
+            Reading::new(way, means.join(" or "), because, anchor)
+        };
+        let (whole, shorter) = if opens_a_region {
+            (
+                "it stands before every answer",
+                "what its last token opens is rendered right behind it: a reasoning, a call, or what the last turn is prefilled with",
+            )
+        } else {
+            (
+                "it stands before every answer, and nothing was seen that its last token opens",
+                "its last token might open something that no render shows",
+            )
+        };
+        let mut readings = vec![reading("whole", whole, self.clone())];
+        if let Some(anchor) = self.without_last_token() {
+            readings.push(reading("without its last token", shorter, anchor));
+        }
+        if opens_a_region {
+            readings.reverse();
+        }
+        readings
     }
 
     /// Whether a turn that ends with `end` is followed by another one in `text`.

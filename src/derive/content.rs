@@ -1,7 +1,7 @@
 //! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
 
 use super::anchor::Anchor;
-use super::cut::cut;
+use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -40,7 +40,7 @@ impl Content {
         self.before_calls = anchor
             .turn(&turn.full, probe::CONTENT)
             .and_then(|said| said.split_once(probe::CONTENT))
-            .and_then(|(_, rest)| cut(rest, &message.calls))
+            .and_then(|(_, rest)| calls.shape.form().cut(rest, &message.calls))
             .and_then(|cut| cut.literals.into_iter().next())
             .and_then(|before| Some(before.strip_suffix(&own)?.trim().to_owned()));
     }
@@ -81,35 +81,42 @@ pub(super) fn read(
     let Some((without, render)) = lead(&plain) else {
         return (Content::default(), Vec::new());
     };
-    let with = lead(&plain.clone().thinking(probe::REASONING)).map(|(open, _)| open);
-    let open = match (without.is_empty(), with) {
-        (false, _) => Some(without),
-        (true, Some(open)) if !open.is_empty() => {
-            return (
-                Content {
-                    open: Some(open),
-                    only_with_reasoning: true,
-                    before_calls: None,
-                },
-                Vec::new(),
-            );
+    let (marker, render, only_with_reasoning) = if without.is_empty() {
+        match lead(&plain.clone().thinking(probe::REASONING)) {
+            Some((with, render)) if !with.is_empty() => (with, render, true),
+            _ => return (Content::default(), Vec::new()),
         }
-        _ => None,
+    } else {
+        (without, render, false)
     };
+    let because = if only_with_reasoning {
+        "it stands before the content where there is a reasoning"
+    } else {
+        "it stands before the content although there is no reasoning"
+    };
+    let wrapped = Reading::new("wrapped", choice::marker(&marker), because, Some(marker));
+    let plain = Reading::new(
+        "plain",
+        "whatever nothing else claims",
+        "what stands before the content might be text",
+        None,
+    );
+    let open = lab
+        .choices
+        .choose("content open", About::Content, [wrapped, plain])
+        .flatten();
     let evidence = open.iter().map(|marker| Evidence {
         question: "content open",
         marker: marker.clone(),
-        reading: "what stands before the content although there is no reasoning".to_owned(),
+        reading: because.to_owned(),
         left: Sample::new("the content", probe::CONTENT),
         right: Sample::new("as rendered", render.as_str()),
     });
     let evidence = evidence.collect();
-    (
-        Content {
-            open,
-            only_with_reasoning: false,
-            before_calls: None,
-        },
-        evidence,
-    )
+    let content = Content {
+        only_with_reasoning: only_with_reasoning && open.is_some(),
+        open,
+        before_calls: None,
+    };
+    (content, evidence)
 }

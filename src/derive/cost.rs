@@ -1,5 +1,6 @@
 //! What a derivation took, and where the time went.
 
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use super::lab::Lab;
@@ -31,11 +32,17 @@ impl Cost {
     pub fn sum(&self) -> Stage {
         let mut sum = Stage::default();
         for stage in [self.analysis, self.verification, self.supports] {
-            sum.renders += stage.renders;
-            sum.rendering += stage.rendering;
-            sum.total += stage.total;
+            sum += stage;
         }
         sum
+    }
+}
+
+impl AddAssign for Stage {
+    fn add_assign(&mut self, other: Self) {
+        self.renders += other.renders;
+        self.rendering += other.rendering;
+        self.total += other.total;
     }
 }
 

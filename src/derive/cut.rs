@@ -54,13 +54,52 @@ pub(super) struct Cut {
     pub(super) shape: Shape,
 }
 
+/// A form in which calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Array,
+    Object,
+    Tagged,
+    Dialect,
+    Tags,
+}
+
+impl Form {
+    /// The forms, those first that take the most for the calls' own.
+    pub(super) const ALL: [Self; 5] = [
+        Self::Array,
+        Self::Object,
+        Self::Tagged,
+        Self::Dialect,
+        Self::Tags,
+    ];
+
+    /// The form in a few words.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Self::Array => "one JSON array of all calls",
+            Self::Object => "a JSON object for each call",
+            Self::Tagged => "the name in a tag, the arguments as JSON",
+            Self::Dialect => "the name in a tag, the arguments in a dialect of JSON",
+            Self::Tags => "the name in a tag, each argument in tags",
+        }
+    }
+
+    /// Finds the calls in a turn, if they are written in this form.
+    pub(super) fn cut(self, said: &str, calls: &[Call]) -> Option<Cut> {
+        match self {
+            Self::Array => array(said, calls),
+            Self::Object => each(said, calls, object),
+            Self::Tagged => each(said, calls, tagged),
+            Self::Dialect => each(said, calls, dialect),
+            Self::Tags => each(said, calls, tags),
+        }
+    }
+}
+
 /// Finds the calls in a turn.
 pub(super) fn cut(said: &str, calls: &[Call]) -> Option<Cut> {
-    array(said, calls)
-        .or_else(|| each(said, calls, object))
-        .or_else(|| each(said, calls, tagged))
-        .or_else(|| each(said, calls, dialect))
-        .or_else(|| each(said, calls, tags))
+    Form::ALL.into_iter().find_map(|form| form.cut(said, calls))
 }
 
 fn array(said: &str, calls: &[Call]) -> Option<Cut> {
@@ -146,6 +185,16 @@ fn named(rest: &str, call: &Call) -> Option<Range<usize>> {
 }
 
 impl Shape {
+    pub(super) fn form(&self) -> Form {
+        match self {
+            Self::Array(_) => Form::Array,
+            Self::Object(_) => Form::Object,
+            Self::Tagged { .. } => Form::Tagged,
+            Self::Dialect { .. } => Form::Dialect,
+            Self::Tags { .. } => Form::Tags,
+        }
+    }
+
     /// The same shape with a slot wherever another call has another number.
     fn common_with(self, other: &Self) -> Self {
         let common = |a: String, b: &str| {

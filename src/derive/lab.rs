@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::choice::Choices;
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
@@ -41,6 +42,8 @@ pub(super) struct Lab<'a> {
     rendered: Cell<(usize, Duration)>,
     /// The last renders, the latest first.
     recent: RefCell<VecDeque<Recent>>,
+    /// The questions that can be answered in several ways.
+    pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
@@ -131,6 +134,7 @@ impl<'a> Lab<'a> {
             unasked: RefCell::default(),
             rendered: Cell::default(),
             recent: RefCell::default(),
+            choices: Choices::default(),
             without_tools: true,
             with_tools: true,
         };
@@ -432,6 +436,11 @@ impl<'a> Lab<'a> {
     /// How often was rendered so far, and what that took.
     pub(super) fn rendered(&self) -> (usize, Duration) {
         self.rendered.get()
+    }
+
+    /// The steps that renders may still take.
+    pub(super) fn steps_left(&self) -> u64 {
+        self.steps.get()
     }
 
     /// Whether the renders have used up their steps, so that nothing more can be found out.

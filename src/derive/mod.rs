@@ -9,7 +9,10 @@
 //! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `limit` says what of it no response template can read;
-//! - `verify` proves it by inversion, `report` says what was found;
+//! - `verify` proves it by inversion;
+//! - where something could be read in several ways, `choice` keeps them all, and `settle` tries others where a message does
+//!   not come back;
+//! - `report` says what was found, and `decision` what else could have been;
 //! - [`inspect`] says what the chat template can take, on the same bench.
 //!
 //! Nothing here knows a model or a marker.
@@ -17,9 +20,11 @@
 mod analysis;
 mod anchor;
 mod arguments;
+mod choice;
 mod content;
 mod cost;
 mod cut;
+mod decision;
 mod emit;
 mod evidence;
 mod finding;
@@ -31,6 +36,7 @@ mod literals;
 mod probe;
 mod reasoning;
 mod report;
+mod settle;
 mod slot;
 mod text;
 mod tool_calls;
@@ -39,14 +45,13 @@ mod unasked;
 mod verify;
 mod wants;
 
-use std::sync::Arc;
-
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
-use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
+use crate::response_template::{Document, Engine, Invalid};
 use crate::value::Value;
 
 pub use analysis::Unreadable;
 pub use cost::{Cost, Stage};
+pub use decision::{Alternative, Decision, Fate};
 pub use evidence::{Evidence, Piece, Sample, Side, diff};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
@@ -66,6 +71,8 @@ pub struct Options {
     pub engines: Vec<Engine>,
     /// Whether to verify at length: more messages, every size of chunk, every response cut short everywhere.
     pub thorough: bool,
+    /// Whether to try what was not needed as well, and to tell what comes of it.
+    pub alternatives: bool,
 }
 
 /// A response template and what is known of it.
@@ -126,27 +133,20 @@ pub enum DeriveError {
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
     let lab = lab::Lab::new(source, options.clock)?;
-    let mut cost = Cost::default();
-    let analysis;
-    (analysis, cost.analysis) = cost::measured(&lab, || analysis::analyse(&lab));
-    let exhausted = || DeriveError::Exhausted {
-        limit: lab::MAX_STEPS,
-    };
-    if lab.is_exhausted() {
-        return Err(exhausted());
-    }
-    let analysis = analysis?;
     let target = emit::Target::of(&options.engines);
-    let document = emit::emit(&analysis, target);
-    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-    let verification;
-    (verification, cost.verification) = cost::measured(&lab, || {
-        verify::verify(&lab, &analysis, target, &template, options.thorough)
-    });
+    let settle::Settled {
+        analysis,
+        document,
+        verification,
+        decisions,
+        mut cost,
+    } = settle::settle(&lab, target, options.thorough, options.alternatives)?;
     let supports;
     (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
     if lab.is_exhausted() {
-        return Err(exhausted());
+        return Err(DeriveError::Exhausted {
+            limit: lab::MAX_STEPS,
+        });
     }
     let mut findings = analysis.findings.clone();
     findings.extend(source.assumed_tokens.iter().map(|name| {
@@ -174,6 +174,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         tools: ToolsReport::of(&analysis),
         supports,
         findings,
+        decisions,
         evidence: analysis.evidence,
     };
     Ok(Derivation {

@@ -223,6 +223,16 @@ impl Dialect {
             })
     }
 
+    /// The spelling of a message with calls, in words.
+    pub(super) fn describe_calls(&self) -> &'static str {
+        match (self.arguments, self.no_content) {
+            (ArgumentsForm::Object, NoContent::Absent) => "arguments as an object, no content",
+            (ArgumentsForm::Object, NoContent::Empty) => "arguments as an object, empty content",
+            (ArgumentsForm::JsonText, NoContent::Absent) => "arguments as text, no content",
+            (ArgumentsForm::JsonText, NoContent::Empty) => "arguments as text, empty content",
+        }
+    }
+
     /// The message in the chat template's keys.
     pub(super) fn write(&self, message: &Assistant) -> Value {
         let mut written = Map::new();

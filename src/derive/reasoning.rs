@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::anchor::Anchor;
+use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -78,16 +79,60 @@ pub(super) struct Found {
 pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
     let prompts = prompts(lab, context, anchor, settings);
     let prefilled = from_prompts(&prompts);
-    if let Some(shown) = shown(lab, context, anchor, settings)
-        && let Some((mut reasoning, evidence)) = rendered(lab, anchor, &shown, settings)
-    {
-        reasoning.opened_by = opener(&prompts, &reasoning.open);
-        return Found {
+    let rendered = shown(lab, context, anchor, settings).and_then(|shown| {
+        let (reasoning, evidence) = rendered(lab, anchor, &shown, settings)?;
+        Some(Found {
             reasoning: Some(reasoning),
             key: shown.dialect.reasoning_key,
             evidence,
+        })
+    });
+    // Where reasoning is rendered, the constants need not be asked.
+    let constants = rendered.is_none().then_some(context);
+    let dropped = dropped(lab, constants, prefilled);
+    let none = rendered.is_none().then(Found::default);
+    let readings = [
+        (
+            rendered,
+            "as rendered",
+            "a reasoning that a message has is rendered between them",
+        ),
+        (
+            dropped,
+            "as prompted",
+            "the generation prompt has them, or the template cuts an answer at one",
+        ),
+        (
+            none,
+            "none",
+            "what looks like a reasoning might be something else",
+        ),
+    ];
+    let readings = readings.into_iter().filter_map(|(found, way, because)| {
+        let found = found?;
+        let means = match &found.reasoning {
+            Some(reasoning) => {
+                let [open, close] =
+                    [&reasoning.open, &reasoning.close].map(|one| choice::marker(one));
+                format!("{open} … {close}")
+            }
+            None => "no reasoning".to_owned(),
         };
+        Some(Reading::new(way, means, because, found))
+    });
+    let mut found = lab
+        .choices
+        .choose("reasoning", About::Reasoning, readings)
+        .unwrap_or_default();
+    if let Some(reasoning) = &mut found.reasoning {
+        reasoning.opened_by = opener(&prompts, &reasoning.open);
     }
+    found
+}
+
+/// The markers of a reasoning that no render shows: those that the prompts have, and where they have but one, another that
+/// the template cuts an answer at in `context`.
+fn dropped(lab: &Lab<'_>, context: Option<&Context>, prefilled: Prefilled) -> Option<Found> {
     let Prefilled {
         open,
         close,
@@ -95,26 +140,22 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
     } = prefilled;
     let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
     let (open, close) = match (open, close) {
-        (Some(open), Some(close)) => (open, Some(close)),
-        (None, None) => return Found::default(),
+        (Some(open), Some(close)) => (open, close),
+        (None, None) => return None,
         (open, close) => {
-            let cut = cut_from_content(lab, context).map(|(marker, found)| {
-                evidence.push(found);
-                marker
-            });
+            let (cut, found) = cut_from_content(lab, context?)?;
+            evidence.push(found);
             match (open, close) {
                 (Some(open), _) => (open, cut),
                 // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
-                (None, Some(seeming)) if cut.as_ref().is_some_and(|cut| *cut != seeming) => {
-                    (seeming, cut)
-                }
-                _ => return Found::default(),
+                (None, Some(seeming)) if cut != seeming => (seeming, cut),
+                _ => return None,
             }
         }
     };
-    Found {
-        reasoning: close.map(|close| Reasoning {
-            opened_by: opener(&prompts, &open),
+    Some(Found {
+        reasoning: Some(Reasoning {
+            opened_by: Opener::Model,
             open,
             close,
             history: History::Dropped,
@@ -122,7 +163,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
         }),
         key: None,
         evidence,
-    }
+    })
 }
 
 /// What the generation prompt writes into the turn under one setting.
@@ -307,11 +348,27 @@ fn shown_beside(
         }
     }
     // Where a template reads several, the one that every engine knows.
-    let portable = visible
-        .iter()
-        .position(|(key, _)| key == "thinking")
-        .unwrap_or(0);
-    (!visible.is_empty()).then(|| visible.swap_remove(portable).1)
+    visible.sort_by_key(|(key, _)| key != "thinking");
+    let readings = visible
+        .into_iter()
+        .enumerate()
+        .map(|(index, (key, shown))| {
+            let because = match index {
+                0 if key == "thinking" => {
+                    "it is rendered, and every engine takes a field of that name"
+                }
+                0 => "it is rendered, and the first that the template reads",
+                _ => "it is rendered as well",
+            };
+            Reading::new(
+                key.clone(),
+                format!("the message key {key}"),
+                because,
+                shown,
+            )
+        });
+    lab.choices
+        .choose("reasoning key", About::Reasoning, readings)
 }
 
 /// Reads the markers around a reasoning that the template renders before what the message says.
@@ -331,13 +388,11 @@ fn rendered(
     let (lead, _) = anchor
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
-    let wrap = match bare_lead(lab, anchor, shown, settings) {
-        Some(bare) if bare.len() < close.len() && close.ends_with(&bare) => {
-            &close[close.len() - bare.len()..]
-        }
-        _ => next_open(open, close, lead),
-    };
-    let close = &close[..close.len() - wrap.len()];
+    let bare = bare_lead(lab, anchor, shown, settings);
+    let readings = close_readings(open, close, lead, bare.as_deref());
+    let close = lab
+        .choices
+        .choose("reasoning close", About::Reasoning, readings)?;
     let reasoning = Reasoning {
         open: open.trim().to_owned(),
         close: close.trim().to_owned(),
@@ -358,6 +413,43 @@ fn rendered(
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.
+fn close_readings<'t>(
+    open: &str,
+    between: &'t str,
+    lead: &str,
+    bare: Option<&str>,
+) -> Vec<Reading<&'t str>> {
+    let reading =
+        |way, because, close: &'t str| Reading::new(way, choice::marker(close), because, close);
+    let opens_next = match bare {
+        Some(bare) if bare.len() < between.len() && between.ends_with(bare) => {
+            &between[between.len() - bare.len()..]
+        }
+        _ => next_open(open, between, lead),
+    };
+    let mut readings = vec![reading(
+        "up to what opens the next",
+        "what follows stands before a message without reasoning too",
+        &between[..between.len() - opens_next.len()],
+    )];
+    readings.push(reading(
+        "all that stands between",
+        "what stands before a message without reasoning may be another thing",
+        between,
+    ));
+    if let Some(first) = text::tokens(between).first()
+        && let Some(at) = between.find(first)
+    {
+        readings.push(reading(
+            "the first marker",
+            "the others may open what follows",
+            &between[..at + first.len()],
+        ));
+    }
+    readings
 }
 
 /// What opens the content or the call itself under a setting in which the message has no reasoning, nor an empty one: the

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use super::analysis::Analysis;
 use super::arguments::Around;
 use super::cut::Shape;
+use super::decision::Decision;
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::inspect::Supports;
@@ -40,6 +41,8 @@ pub struct Report {
     pub supports: Supports,
     /// What else is to be known.
     pub findings: Vec<Finding>,
+    /// The questions that could be answered in several ways, and how each was settled.
+    pub decisions: Vec<Decision>,
     /// From what each marker was read.
     pub evidence: Vec<Evidence>,
 }

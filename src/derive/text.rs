@@ -144,17 +144,33 @@ pub(super) struct Repeated {
 
 /// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them.
 pub(super) fn repeated(before: &str, between: &str, after: &str) -> Repeated {
+    repeated_alike(before, between, after)
+        .unwrap_or_else(|| repeated_bracketed(before, between, after))
+}
+
+/// The same where markers begin alike, which then says where each begins.
+pub(super) fn repeated_alike(before: &str, between: &str, after: &str) -> Option<Repeated> {
     let ends_alike = common_prefix(between, after);
     let begins_alike = common_suffix(before, between);
-    let (close, open) = match same_beginning(between, between.len() - begins_alike, ends_alike) {
-        Some(cut) => (cut, cut),
-        None => {
-            let close = before_open_bracket(between, ends_alike);
-            let shared = begins_alike.min(between.len() - close);
-            let open = snap_forward(between, between.len() - shared).max(close);
-            (close, open)
-        }
-    };
+    let cut = same_beginning(between, between.len() - begins_alike, ends_alike)?;
+    Some(repeated_at(before, between, after, (cut, cut)))
+}
+
+/// The same by brackets, none of which is split.
+pub(super) fn repeated_bracketed(before: &str, between: &str, after: &str) -> Repeated {
+    let close = before_open_bracket(between, common_prefix(between, after));
+    let shared = common_suffix(before, between).min(between.len() - close);
+    let open = snap_forward(between, between.len() - shared).max(close);
+    repeated_at(before, between, after, (close, open))
+}
+
+/// The same where the first closes and the second opens at these places in `between`.
+fn repeated_at(
+    before: &str,
+    between: &str,
+    after: &str,
+    (close, open): (usize, usize),
+) -> Repeated {
     Repeated {
         each: (between[open..].to_owned(), between[..close].to_owned()),
         before: before[..before.len() - (between.len() - open)].to_owned(),

@@ -2,8 +2,9 @@
 
 use super::anchor::Anchor;
 use super::arguments::{ArgumentTag, Unread};
+use super::choice::{self, About, Reading};
 use super::content::Content;
-use super::cut::{Cut, Members, Shape, cut};
+use super::cut::{Cut, Form, Members, Shape, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
@@ -108,11 +109,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         reasoning_key: said.reasoning_key.map(str::to_owned),
         ..Dialect::standard()
     };
-    let Spelled {
-        dialect,
-        single,
-        full,
-    } = match spell(lab, context, anchor, &standard, end) {
+    let Spelled { dialect, full } = match spell(lab, context, anchor, &standard, end) {
         Ok(spelled) => spelled,
         Err(obstacle) => {
             return Found {
@@ -129,10 +126,27 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         .map_or(end, |found| found.marker.as_str());
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
     let double_render = rendered(lab, context, &dialect, &two).ok().flatten();
-    let double = double_render
-        .as_deref()
-        .and_then(|full| cut(anchor.turn(full, &two.calls[0].name)?, &two.calls));
-    let mut calls = assemble(single.after(said), double.map(|cut| cut.after(said)), end);
+    let one = [probe::call(0)];
+    let forms = forms(anchor.turn(&full, &one[0].name).unwrap_or_default(), &one);
+    let Some((single, form)) = lab.choices.choose("call form", About::Calls, forms) else {
+        return Found {
+            calls: None,
+            dialect,
+            evidence: Vec::new(),
+            obstacle: None,
+        };
+    };
+    let double = double_render.as_deref().and_then(|full| {
+        let said = anchor.turn(full, &two.calls[0].name)?;
+        // Several calls may be written otherwise than one.
+        form.cut(said, &two.calls).or_else(|| cut(said, &two.calls))
+    });
+    let mut calls = assemble(
+        lab,
+        single.after(said),
+        double.map(|cut| cut.after(said)),
+        end,
+    );
     match &mut calls.shape {
         Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
         Shape::Dialect { json, .. } => {
@@ -172,6 +186,26 @@ pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor)
     })
 }
 
+/// The forms in which the calls of a turn can be read.
+fn forms(said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>> {
+    let found = Form::ALL.into_iter().filter_map(|form| {
+        let cut = form.cut(said, calls)?;
+        Some((cut, form))
+    });
+    let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
+        let because = match rank {
+            0 => {
+                "a call's name and arguments are found in it, and nothing that takes more for the call's own has them"
+            }
+            _ => {
+                "a call's name and arguments are found in it, but something that takes more for the call's own has them too"
+            }
+        };
+        Reading::new(form.describe(), form.describe(), because, (cut, form))
+    };
+    found.enumerate().map(reading).collect()
+}
+
 /// What ends a turn whose content stands after its calls.
 fn after_content(
     lab: &Lab<'_>,
@@ -196,10 +230,9 @@ fn after_content(
     })
 }
 
-/// A spelling in which the template renders a call, and the call in it.
+/// A spelling in which the template renders a call, and its render.
 struct Spelled {
     dialect: Dialect,
-    single: Cut,
     full: String,
 }
 
@@ -234,25 +267,29 @@ fn spell(
         let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
             continue;
         };
-        let Some(single) = cut(said, &one.calls) else {
+        if cut(said, &one.calls).is_none() {
             not_understood.get_or_insert_with(|| said.to_owned());
             continue;
-        };
+        }
         let answer = probe::tool_result(&one.calls[0], probe::TOOL_RESULT);
         let goes_on = context.and(dialect.write(&one)).and(answer);
         let defects =
             usize::from(anchor.follows(said, end)) + usize::from(lab.prompt(&goes_on).is_err());
-        found.push((
-            defects,
-            Spelled {
-                dialect,
-                single,
-                full,
-            },
-        ));
+        found.push((defects, Spelled { dialect, full }));
     }
     found.sort_by_key(|(defects, _)| *defects);
-    if let Some((_, spelled)) = found.into_iter().next() {
+    let readings = found.into_iter().map(|(defects, spelled)| {
+        let way = spelled.dialect.describe_calls();
+        let because = match defects {
+            0 => "it is rendered as one turn, after which the conversation goes on",
+            _ => "it is rendered, but as several turns, or nothing can follow it",
+        };
+        Reading::new(way, way, because, spelled)
+    });
+    if let Some(spelled) = lab
+        .choices
+        .choose("call spelling", About::Spelling, readings)
+    {
         return Ok(spelled);
     }
     let finding = match (not_understood, refusal) {
@@ -360,7 +397,7 @@ fn learn_types(
 }
 
 /// Tells what belongs to each call from what belongs to all of them.
-fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
+fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
     let last = single.literals.last().cloned().unwrap_or_default();
     let first = single.literals.first().cloned().unwrap_or_default();
     let parallel = double.is_some();
@@ -370,9 +407,13 @@ fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
     };
     let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
     let around = match repeated {
-        Some([before, between, after]) => text::repeated(before, between, after),
+        Some([before, between, after]) => {
+            let readings = around_readings(before, between, after);
+            let around = lab.choices.choose("around a call", About::Calls, readings);
+            around.unwrap_or_default()
+        }
         _ => {
-            let (close, after) = split_end(&last, end);
+            let (close, after) = split_end(lab, &last, end);
             Repeated {
                 each: (first, close),
                 after,
@@ -380,7 +421,7 @@ fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
             }
         }
     };
-    let (section_close, turn_end) = split_end(&around.after, end);
+    let (section_close, turn_end) = split_end(lab, &around.after, end);
     ToolCalls {
         shape,
         call: around.each,
@@ -391,19 +432,81 @@ fn assemble(single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
     }
 }
 
+/// What of the text before, between and after two calls belongs to each, and what to both.
+fn around_readings(before: &str, between: &str, after: &str) -> Vec<Reading<Repeated>> {
+    let reading = |way, because, found: Repeated| {
+        let Repeated {
+            each, separator, ..
+        } = &found;
+        let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
+        let means = format!("{open} … {close}, then {separator}");
+        Reading::new(way, means, because, found)
+    };
+    let mut readings = Vec::new();
+    if let Some(found) = text::repeated_alike(before, between, after) {
+        readings.push(reading(
+            "markers that begin alike",
+            "what stands between two calls begins twice in the same way",
+            found,
+        ));
+    }
+    readings.push(reading(
+        "whole brackets",
+        "what stands between two calls also stands before the first or after the last, as far as brackets are whole",
+        text::repeated_bracketed(before, between, after),
+    ));
+    readings
+}
+
 /// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
-fn split_end(tail: &str, end: &str) -> (String, String) {
+fn split_end(lab: &Lab<'_>, tail: &str, end: &str) -> (String, String) {
     let mark = end.trim();
-    let at = tail.find(mark).unwrap_or_else(|| {
+    let reading = |way, because, at: usize| {
+        let (close, end) = tail.split_at(at);
+        let means = format!("{}, then {}", choice::marker(close), choice::marker(end));
+        Reading::new(way, means, because, at)
+    };
+    let mut readings = Vec::new();
+    if mark.is_empty() {
+        readings.push(reading(
+            "nothing ends it",
+            "nothing ends a turn with content either",
+            tail.len(),
+        ));
+    } else if let (Some(first), Some(last)) = (tail.find(mark), tail.rfind(mark)) {
+        readings.push(reading(
+            "where content ends",
+            "it is what ends a turn with content",
+            first,
+        ));
+        readings.push(reading(
+            "where content ends, at the last such place",
+            "what ends a turn with content may be part of what closes the calls",
+            last,
+        ));
+    } else {
         let said = tail.trim_end().len();
         let shared = text::common_suffix(&tail[..said], mark);
-        match text::snap_forward(&tail[..said], said - shared) {
+        let at = match text::snap_forward(&tail[..said], said - shared) {
             at if at < said => text::after_word(tail, at),
             _ => tail.len(),
-        }
-    });
-    let at = if mark.is_empty() { tail.len() } else { at };
-    (tail[..at].to_owned(), tail[at..].to_owned())
+        };
+        readings.push(reading(
+            "as far as it ends alike",
+            "a turn with content ends with the same",
+            at,
+        ));
+        readings.push(reading(
+            "nothing ends it",
+            "what ends a turn with content is not there",
+            tail.len(),
+        ));
+    }
+    let at = lab
+        .choices
+        .choose("end of the calls", About::Calls, readings);
+    let (close, end) = tail.split_at(at.unwrap_or(tail.len()));
+    (close.to_owned(), end.to_owned())
 }
 
 fn collect(calls: &ToolCalls, one: String, two: String) -> Vec<Evidence> {

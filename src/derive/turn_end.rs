@@ -1,6 +1,7 @@
 //! What ends the model's turn? What follows its last word both at the end of a conversation and before the next message.
 
 use super::anchor::Anchor;
+use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -56,6 +57,43 @@ pub(super) fn read(
     (end, evidence)
 }
 
+/// How much of what follows the last answer ends its turn, where `in_middle` follows an earlier one.
+fn readings(at_end: &str, in_middle: Option<&str>) -> Vec<Reading<usize>> {
+    let reading =
+        |way, because, end: usize| Reading::new(way, choice::marker(&at_end[..end]), because, end);
+    let mut readings = Vec::new();
+    match in_middle {
+        Some(middle) => {
+            let shared = text::snap_back(at_end, text::common_prefix(at_end, middle));
+            readings.push(reading(
+                "up to the next header",
+                "it follows an answer at the end and before the next message, where the next header has another word",
+                text::before_header(at_end, middle, shared),
+            ));
+            readings.push(reading(
+                "all that is shared",
+                "it follows an answer at the end and before the next message",
+                shared,
+            ));
+        }
+        None => readings.push(reading(
+            "everything",
+            "nothing can follow an answer, so that it cannot be told from what ends the conversation",
+            at_end.len(),
+        )),
+    }
+    if let Some(first) = text::tokens(at_end).first()
+        && let Some(at) = at_end.find(first)
+    {
+        readings.push(reading(
+            "the first marker",
+            "engines may stop at it; what follows it would be passed over",
+            at + first.len(),
+        ));
+    }
+    readings
+}
+
 /// The markers under one setting, the epilogue, and what they were read from.
 fn read_under(
     lab: &Lab<'_>,
@@ -72,14 +110,8 @@ fn read_under(
     let at_end = tail(&turn.full)?;
     let answered = lab.answered(context, &answer).ok().flatten();
     let in_middle = answered.as_deref().and_then(tail);
-    let shared = match &in_middle {
-        Some(middle) => text::before_header(
-            &at_end,
-            middle,
-            text::snap_back(&at_end, text::common_prefix(&at_end, middle)),
-        ),
-        None => at_end.len(),
-    };
+    let readings = readings(&at_end, in_middle.as_deref());
+    let shared = lab.choices.choose("turn end", About::Turn, readings)?;
     let (marker, rest) = at_end.split_at(shared);
     let (markers, epilogue) = match &in_middle {
         // A conversation may end its last turn with a marker of its own; the others then end with the first one before

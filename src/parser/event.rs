@@ -38,8 +38,8 @@ pub enum Event<'a> {
     RegionError {
         /// The field's name.
         field: Cow<'a, str>,
-        /// What is wrong, where, and the text as the model wrote it.
-        error: Cow<'a, ParseError>,
+        /// What is wrong, where, and the text as the model wrote it. In a box, since an event is moved for every chunk.
+        error: Cow<'a, Box<ParseError>>,
     },
 }
 

@@ -8,10 +8,11 @@ use super::error::{ErrorKind, ParseError};
 use super::event::Event;
 use super::merge::{is_empty, merge};
 use super::options::{OnError, Options};
+use super::region::Region;
 use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
 use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{JsonStrings, Place, ToolSchemas, process};
-use crate::pattern::{ByteSet, Captures, Window};
+use crate::pattern::{ByteSet, Window};
 use crate::response_template::{ResponseTemplate, Sought};
 use crate::value::{Map, Value};
 
@@ -70,36 +71,6 @@ enum Hush {
     Holding(ByteSet),
 }
 
-/// The stretch of text that is being read.
-#[derive(Debug, Default)]
-struct Region {
-    /// The field; `None` discards the text (there is no implicit field).
-    field: Option<usize>,
-    /// Whether its `region_open` has been reported.
-    opened: bool,
-    captures: Map,
-    /// The text of it that earlier calls brought.
-    body: String,
-    /// Where its text begins, and up to where it has been read.
-    start: usize,
-    end: usize,
-    /// Its strings, where delimiters in them do not count.
-    strings: Option<JsonStrings>,
-}
-
-impl Region {
-    /// Its text, of which `window` has what is not in the body.
-    fn text<'t>(&'t self, window: &'t Window<'_>) -> Cow<'t, str> {
-        let rest = window.slice(self.start + self.body.len()..self.end);
-        if self.body.is_empty() {
-            return Cow::Borrowed(rest);
-        }
-        let mut text = self.body.clone();
-        text.push_str(rest);
-        Cow::Owned(text)
-    }
-}
-
 impl Machine {
     pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], options: Options) -> Self {
         let region = Region {
@@ -108,7 +79,11 @@ impl Machine {
         };
         let defaults = template.defaults();
         let mut message = Map::with_capacity(defaults.len() + template.fields().len());
-        message.extend(defaults.clone());
+        message.extend(
+            defaults
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
         Self {
             tools: ToolSchemas::from_tools(tools),
             message,
@@ -309,7 +284,7 @@ impl Machine {
                     field: Cow::Borrowed(&field.name),
                 });
             }
-            self.region.body.push_str(text);
+            self.region.keep(text);
             self.region.end = self.position;
             sink(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
@@ -350,7 +325,7 @@ impl Machine {
         }
         let defaults = self.template.defaults();
         self.message
-            .retain(|name, value| defaults.contains_key(name) || !is_empty(value));
+            .retain(|name, value| !is_empty(value) || defaults.contains_key(name));
         self.finalized = true;
         Ok(())
     }
@@ -380,7 +355,7 @@ impl Machine {
         let region = &mut self.region;
         if region.field.is_some() && region.opened {
             let rest = region.start + region.body.len()..region.end;
-            region.body.push_str(window.slice(rest));
+            region.keep(window.slice(rest));
         }
         if let Err(error) = &result
             && error.kind == ErrorKind::Limit
@@ -403,11 +378,11 @@ impl Machine {
             )
             .map_err(|error| self.limit(window, error.to_string()))?
             {
-                Next::Delimiter { watch, captures } => {
-                    let start = captures.span.start;
+                Next::Delimiter { watch, span } => {
+                    let start = span.start;
                     self.read_to(window, start, sink)?;
                     match self.place_in_strings(window, start) {
-                        Place::Outside => self.pass(window, watch, captures, sink)?,
+                        Place::Outside => self.pass(window, watch, span, sink)?,
                         Place::Inside(end) => self.read_to(window, end, sink)?,
                         Place::NotArrived => return self.hold(window, start, sink),
                     }
@@ -452,10 +427,10 @@ impl Machine {
         &mut self,
         window: &Window<'_>,
         watch: usize,
-        captures: Captures,
+        span: Range<usize>,
         sink: Sink<'_>,
     ) -> Result<(), ParseError> {
-        let Range { start, end } = captures.span;
+        let Range { start, end } = span;
         self.position = end;
         let Sought { field, opens, .. } = self.template.plan().sought[watch];
         if self.options.keep_delimiters {
@@ -480,21 +455,26 @@ impl Machine {
             self.stalled = !self.region.opened && start == end;
             return self.close(window, sink);
         }
-        let groups = captured(window, captures);
+        let captures = self.watches[watch].captures(&self.template.plan().sought[watch], window);
         let closed = self.close(window, sink);
-        self.region = Region {
-            field: Some(field),
-            opened: true,
-            captures: groups,
-            body: String::new(),
-            start: end,
-            end,
-            strings: self.strings(field, end),
-        };
+        self.region.captures = captures;
+        self.open_region(field, end);
         sink(Event::RegionOpen {
             field: Cow::Borrowed(&self.template.fields()[field].name),
         });
         closed
+    }
+
+    /// Opens a region of the field; the one before has ended.
+    fn open_region(&mut self, field: usize, start: usize) {
+        if self.options.skip_json_strings {
+            self.region.strings = self.strings(field, start);
+        }
+        let region = &mut self.region;
+        region.field = Some(field);
+        region.opened = true;
+        region.start = start;
+        region.end = start;
     }
 
     /// Gives the text up to `end` to the open region.
@@ -510,16 +490,13 @@ impl Machine {
         self.idle = 0;
         let text = window.slice(self.position..end);
         if let Some(index) = self.region.field {
-            let field = &self.template.fields()[index];
             if !self.region.opened {
-                self.region.opened = true;
-                self.region.start = self.position;
-                self.region.end = self.position;
-                self.region.strings = self.strings(index, self.position);
+                self.open_region(index, self.position);
                 sink(Event::RegionOpen {
-                    field: Cow::Borrowed(&field.name),
+                    field: Cow::Borrowed(&self.template.fields()[index].name),
                 });
             }
+            let field = &self.template.fields()[index];
             if end - self.region.start > self.options.limits.region_bytes {
                 let most = self.options.limits.region_bytes;
                 return Err(self.limit(window, format!("the region is longer than {most} bytes")));
@@ -563,7 +540,7 @@ impl Machine {
     fn limit(&self, window: &Window<'_>, message: String) -> ParseError {
         let region = &self.region;
         let field = region.field.filter(|_| region.opened);
-        let name = field.map(|field| self.template.fields()[field].name.clone());
+        let name = field.map(|field| self.template.fields()[field].name.to_string());
         let start = self.in_response(region.start);
         let end = self.in_response(region.end);
         ParseError {
@@ -580,13 +557,14 @@ impl Machine {
         let closed = self.end_region(window, sink);
         match closed {
             Err(error) if self.options.on_error == OnError::Keep && !error.is_final() => {
+                let error = Box::new(error);
                 if let Some(field) = &error.field {
                     sink(Event::RegionError {
                         field: Cow::Borrowed(field),
                         error: Cow::Borrowed(&error),
                     });
                 }
-                self.malformed.push(error);
+                self.malformed.push(*error);
                 Ok(())
             }
             closed => closed,
@@ -594,29 +572,28 @@ impl Machine {
     }
 
     fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
-        let mut region = std::mem::replace(
-            &mut self.region,
-            Region {
-                field: self.template.implicit(),
-                ..Region::default()
-            },
-        );
-        let (Some(index), true) = (region.field, region.opened) else {
+        // Its parts are taken one by one: to move the whole costs more than all of this.
+        let region = &mut self.region;
+        let open = std::mem::replace(&mut region.field, self.template.implicit());
+        let opened = std::mem::take(&mut region.opened);
+        let (Some(index), true) = (open, opened) else {
             return Ok(());
         };
-        let template = Arc::clone(&self.template);
-        let field = &template.fields()[index];
+        region.strings = None;
+        let captures = std::mem::take(&mut region.captures);
+        let field = &self.template.fields()[index];
         self.closed += 1;
         let span = region.start..region.end;
         let rest = window.slice(region.start + region.body.len()..region.end);
         let mut body = Cow::Borrowed(rest);
         if !region.body.is_empty() {
             region.body.push_str(rest);
-            body = Cow::Owned(region.body);
+            body = Cow::Owned(std::mem::take(&mut region.body));
         }
+        region.start = region.end;
         let prefix_len = self.prefix_len;
         let broken = |error: ParseError, raw: &str| ParseError {
-            field: Some(field.name.clone()),
+            field: Some(field.name.to_string()),
             span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
             raw: Some(raw.into()),
             ..error
@@ -638,7 +615,7 @@ impl Machine {
                     &field.content,
                     field.transform.as_ref(),
                     field.transform_each,
-                    std::mem::take(&mut region.captures),
+                    captures,
                 )
                 .map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
                 self.tools.coerce(value)
@@ -681,13 +658,4 @@ impl Machine {
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
     }
-}
-
-/// The named groups that took part in the match.
-fn captured(window: &Window<'_>, captures: Captures) -> Map {
-    captures
-        .groups
-        .into_iter()
-        .filter_map(|(name, span)| Some((name, Value::from(window.slice(span?)))))
-        .collect()
 }

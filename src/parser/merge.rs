@@ -46,7 +46,7 @@ pub(super) fn merge<'m>(
     } else if field.repeats {
         let index = index.unwrap_or_else(|| {
             let empty = Value::Array(Vec::new());
-            message.insert_full(&field.name, empty).0
+            message.insert_full(field.name.clone(), empty).0
         });
         return match &mut message[index] {
             Value::Array(items) => {
@@ -64,7 +64,7 @@ pub(super) fn merge<'m>(
             message[index] = value;
             index
         }
-        None => message.insert_full(&field.name, value).0,
+        None => message.insert_full(field.name.clone(), value).0,
     };
     Ok(Cow::Borrowed(&message[index]))
 }

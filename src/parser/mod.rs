@@ -4,16 +4,19 @@
 //! what the reference does with the whole response at once, however the response is cut into chunks.
 
 mod bytes;
+mod cut_short;
 mod error;
 mod event;
 mod limits;
 mod machine;
 mod merge;
 mod options;
+mod region;
 mod snapshot;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
+pub use cut_short::{CutShort, is_kept};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;
@@ -62,10 +65,12 @@ pub fn parse_response(
     prefix: &str,
     tools: &[Value],
 ) -> Result<Map, ParseError> {
-    let mut parser = ResponseParser::new(template, prefix, tools)?;
-    parser.feed_with(response, &mut |_| ())?;
-    parser.finalize_with(&mut |_| ())?;
-    Ok(parser.into_message())
+    let sink = &mut |_: Event<'_>| ();
+    let mut machine = Machine::new(template.into(), tools, Options::default());
+    machine.read_prefix(prefix, sink)?;
+    machine.feed(response, sink)?;
+    machine.finalize(sink)?;
+    Ok(machine.into_message())
 }
 
 /// Parses a response as it arrives.

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::snapshot::{Side, Waiting, Watched};
-use crate::pattern::{ByteSet, Captures, Cursor, MatchError, Progress, Window};
+use crate::pattern::{ByteSet, Cursor, MatchError, Scanned, Window};
 use crate::response_template::{Field, Sought};
+use crate::value::{Map, Value};
 
 /// The search for one delimiter.
 ///
@@ -20,20 +21,19 @@ pub(super) struct Watch {
     work: (usize, usize),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 enum State {
     /// No match begins before `hold`.
-    Pending {
-        hold: usize,
-    },
-    Found(Captures),
+    Pending { hold: usize },
+    /// The first match.
+    Found { start: usize, end: usize },
 }
 
 /// What is known about the next delimiter.
 #[derive(Debug)]
 pub(super) enum Next {
     /// This one, whatever follows; the index is into the watches.
-    Delimiter { watch: usize, captures: Captures },
+    Delimiter { watch: usize, span: Range<usize> },
     /// None before `hold`, a byte offset.
     None { hold: usize },
 }
@@ -48,27 +48,28 @@ impl Watch {
         }
     }
 
-    /// What was found. It is looked for anew once the position is past it; one without text may be found there again.
-    fn take(&mut self) -> Captures {
-        match &mut self.state {
-            State::Found(captures) if captures.span.is_empty() => captures.clone(),
-            State::Found(captures) => Captures {
-                span: captures.span.clone(),
-                groups: std::mem::take(&mut captures.groups),
-            },
-            State::Pending { hold } => Captures {
-                span: *hold..*hold,
-                groups: Vec::new(),
-            },
+    /// The named groups that took part in the match that was found, which begins in the window.
+    pub(super) fn captures(&self, sought: &Sought, window: &Window<'_>) -> Map {
+        let mut captures = Map::new();
+        if let State::Found { start, end } = self.state {
+            self.cursor
+                .groups(&sought.pattern, window, &(start..end), |name, group| {
+                    if let Some(group) = group {
+                        captures.insert(name.clone(), Value::from(window.slice(group)));
+                    }
+                });
         }
+        captures
     }
 
     /// The bytes without which more text changes nothing of what is known of it, where the text at hand ends at `end`;
     /// `None` where they are not known.
     pub(super) fn waits_for(&self, sought: &Sought, end: usize) -> Option<ByteSet> {
-        match &self.state {
-            State::Pending { hold } => self.cursor.waits_for(&sought.pattern, *hold, end),
-            State::Found(captures) => (!waits(sought, captures, end)).then_some(ByteSet::EMPTY),
+        match self.state {
+            State::Pending { hold } => self.cursor.waits_for(&sought.pattern, hold, end),
+            State::Found { start, end: till } => {
+                (!waits(sought, start..till, end)).then_some(ByteSet::EMPTY)
+            }
         }
     }
 
@@ -85,17 +86,15 @@ impl Watch {
             name: &fields[sought.field].name,
             side: side(sought),
             pattern: &sought.pattern,
-            waiting: match &self.state {
-                State::Pending { hold } if unread.contains(hold) => {
-                    Waiting::UnderWay { from: *hold }
+            waiting: match self.state {
+                State::Pending { hold } if unread.contains(&hold) => {
+                    Waiting::UnderWay { from: hold }
                 }
-                State::Found(captures) if unread.contains(&captures.span.start) => {
-                    Waiting::Matched {
-                        span: captures.span.clone(),
-                        may_grow: waits(sought, captures, unread.end),
-                    }
-                }
-                State::Pending { .. } | State::Found(_) => Waiting::Nothing,
+                State::Found { start, end } if unread.contains(&start) => Waiting::Matched {
+                    span: start..end,
+                    may_grow: waits(sought, start..end, unread.end),
+                },
+                State::Pending { .. } | State::Found { .. } => Waiting::Nothing,
             },
         }
     }
@@ -106,10 +105,8 @@ impl Watch {
         window: &Window<'_>,
         from: usize,
     ) -> Result<(), MatchError> {
-        let stale = match &self.state {
-            State::Pending { hold } => *hold < from,
-            State::Found(captures) => captures.span.start < from,
-        };
+        let (State::Pending { hold: known } | State::Found { start: known, .. }) = self.state;
+        let stale = known < from;
         if stale {
             self.cursor.restart(&sought.pattern, from);
             self.state = State::Pending { hold: from };
@@ -117,9 +114,9 @@ impl Watch {
             (self.work.0 = from);
         }
         if let State::Pending { .. } = self.state {
-            self.state = match self.cursor.go_on(&sought.pattern, window)? {
-                Progress::Found(captures) => State::Found(captures),
-                Progress::Pending { hold } => State::Pending { hold },
+            self.state = match self.cursor.scan(&sought.pattern, window)? {
+                Scanned::Found(Range { start, end }) => State::Found { start, end },
+                Scanned::Hold(hold) => State::Pending { hold },
             };
             #[cfg(test)]
             self.note_work(window);
@@ -131,7 +128,7 @@ impl Watch {
     fn note_work(&mut self, window: &Window<'_>) {
         let reached = match &self.state {
             State::Pending { .. } => window.start + window.text.len(),
-            State::Found(captures) => captures.span.end,
+            State::Found { end, .. } => *end,
         };
         let (before, total) = self.work;
         self.work = (reached, total + reached.saturating_sub(before));
@@ -150,8 +147,8 @@ pub(super) fn side(sought: &Sought) -> Side {
 /// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
 /// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
 /// holds makes each chunk's events the same.
-fn waits(sought: &Sought, captures: &Captures, end: usize) -> bool {
-    captures.span.end == end && (sought.patient || captures.span.is_empty())
+fn waits(sought: &Sought, found: Range<usize>, end: usize) -> bool {
+    found.end == end && (sought.patient || found.is_empty())
 }
 
 /// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
@@ -169,24 +166,24 @@ pub(super) fn next_delimiter(
     for &index in indices {
         let watch = &mut watches[index];
         watch.advance(&sought[index], window, from)?;
-        match &watch.state {
-            State::Pending { hold: pending } => hold = hold.min(*pending),
-            State::Found(captures) if !window.complete && waits(&sought[index], captures, end) => {
-                hold = hold.min(captures.span.start);
+        match watch.state {
+            State::Pending { hold: pending } => hold = hold.min(pending),
+            State::Found { start, end: till } => {
+                if !window.complete && waits(&sought[index], start..till, end) {
+                    hold = hold.min(start);
+                }
             }
-            State::Found(_) => {}
         }
     }
     let best = indices
         .iter()
-        .filter_map(|&index| match &watches[index].state {
+        .filter_map(|&index| match watches[index].state {
             // A delimiter that is held and begins no later could still turn out to be the next, or the longer one.
-            State::Found(captures) if captures.span.start < hold => Some((index, captures)),
+            State::Found { start, end } if start < hold => Some((index, start..end)),
             _ => None,
         })
-        .min_by_key(|(index, captures)| {
+        .min_by_key(|(index, span)| {
             let sought = &sought[*index];
-            let span = &captures.span;
             (
                 span.start,
                 Reverse(span.end - span.start),
@@ -194,11 +191,10 @@ pub(super) fn next_delimiter(
                 sought.rank,
             )
         });
-    let Some((watch, _)) = best else {
-        return Ok(Next::None { hold });
-    };
-    let captures = watches[watch].take();
-    Ok(Next::Delimiter { watch, captures })
+    Ok(match best {
+        Some((watch, span)) => Next::Delimiter { watch, span },
+        None => Next::None { hold },
+    })
 }
 
 #[cfg(test)]
@@ -228,9 +224,7 @@ mod tests {
         loop {
             let indices = if passed % 2 == 0 { outside } else { inside };
             match next_delimiter(&mut watches, &sought, indices, &window, from).expect("no limit") {
-                Next::Delimiter { captures, .. } => {
-                    (from, passed) = (captures.span.end, passed + 1)
-                }
+                Next::Delimiter { span, .. } => (from, passed) = (span.end, passed + 1),
                 Next::None { .. } => break,
             }
         }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::bytes::ByteSet;
+use super::text::Scanned;
 
 /// A state: the trie's node for a string that some literal begins with.
 #[derive(Debug, Clone)]
@@ -35,15 +36,6 @@ pub(crate) struct Literals {
 pub(crate) struct Scan {
     state: u32,
     found: Option<Range<usize>>,
-}
-
-/// What is known after the text at hand was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scanned {
-    /// The first occurrence.
-    Found(Range<usize>),
-    /// None begins before this byte offset.
-    Hold(usize),
 }
 
 impl Literals {

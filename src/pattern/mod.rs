@@ -38,17 +38,19 @@ mod search;
 mod sequence;
 mod syntax;
 mod text;
+mod texts;
 mod tokens;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 pub use error::{MatchError, PatternError};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
+pub use texts::fixed_texts;
 
 pub(crate) use bytes::ByteSet;
 pub(crate) use search::Cursor;
+pub(crate) use text::Scanned;
 
 use automaton::{Automaton, BuildError};
 use backtrack::Program;
@@ -313,17 +315,9 @@ impl Pattern {
         &self.0.strategy
     }
 
-    /// The named groups with what `group` says of their numbers.
-    fn named(
-        &self,
-        group: impl Fn(usize) -> Option<Range<usize>>,
-    ) -> Vec<(Key, Option<Range<usize>>)> {
-        self.0
-            .groups
-            .iter()
-            .zip(&self.0.keys)
-            .map(|((_, number), name)| (name.clone(), group(*number)))
-            .collect()
+    /// The numbers of the named groups, in the order of [`group_names`](Self::group_names).
+    fn group_numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.groups.iter().map(|(_, number)| *number)
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::automaton::{self, Simulation};
 use super::backtrack::{Attempt, Machine, Program};
 use super::error::MatchError;
-use super::literal::{self, Scan};
+use super::literal::Scan;
 use super::sequence;
-use super::text::Window;
+use super::text::{Scanned, Window};
 use super::{ByteSet, Pattern, Strategy};
 use crate::value::Key;
 
@@ -62,16 +62,14 @@ pub enum Progress {
 pub struct Search {
     pattern: Pattern,
     cursor: Cursor,
+    /// A position at which a match must not end.
+    no_end_at: Option<usize>,
     answer: Option<Progress>,
 }
 
 /// The state of a search, for who keeps the pattern elsewhere and hands it to every call.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor {
-    /// A position at which a match must not end.
-    no_end_at: Option<usize>,
-    state: State,
-}
+pub(crate) struct Cursor(State);
 
 #[derive(Debug, Clone)]
 enum State {
@@ -102,7 +100,12 @@ impl Search {
     pub(super) fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
         Self {
             pattern: pattern.clone(),
-            cursor: Cursor::new_past(pattern, from, advance),
+            cursor: if advance {
+                Cursor(State::of_engine(pattern, from))
+            } else {
+                Cursor::new(pattern, from)
+            },
+            no_end_at: advance.then_some(from),
             answer: None,
         }
     }
@@ -124,7 +127,18 @@ impl Search {
         if let Some(answer) = &self.answer {
             return Ok(answer.clone());
         }
-        let progress = self.cursor.go_on(&self.pattern, window)?;
+        let (pattern, no_end_at) = (&self.pattern, self.no_end_at);
+        let progress = match self.cursor.scan_past(pattern, window, no_end_at)? {
+            Scanned::Hold(hold) => Progress::Pending { hold },
+            Scanned::Found(span) => {
+                let mut groups = Vec::new();
+                self.cursor
+                    .each_group(pattern, window, &span, no_end_at, |name, range| {
+                        groups.push((name.clone(), range));
+                    });
+                Progress::Found(Captures { span, groups })
+            }
+        };
         if window.complete || matches!(progress, Progress::Found(_)) {
             self.answer = Some(progress.clone());
         }
@@ -135,81 +149,51 @@ impl Search {
 impl Cursor {
     /// As [`Search::new`].
     pub(crate) fn new(pattern: &Pattern, from: usize) -> Self {
-        Self::new_past(pattern, from, false)
-    }
-
-    fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
-        let state = match pattern.sequence() {
-            Some(sequence) if !advance => State::Sequence(sequence::Progress::new(sequence, from)),
-            _ => State::of_engine(pattern, from),
-        };
-        Self {
-            no_end_at: advance.then_some(from),
-            state,
-        }
+        Self(match pattern.sequence() {
+            Some(sequence) => State::Sequence(sequence::Progress::new(sequence, from)),
+            None => State::of_engine(pattern, from),
+        })
     }
 
     /// Begins again at another place, as [`new`](Self::new) does, and keeps what memory it has.
     pub(crate) fn restart(&mut self, pattern: &Pattern, from: usize) {
-        if let (State::Sequence(progress), None) = (&mut self.state, self.no_end_at) {
-            progress.restart(from);
-        } else {
-            *self = Self::new(pattern, from);
+        match &mut self.0 {
+            State::Sequence(progress) => progress.restart(from),
+            _ => *self = Self::new(pattern, from),
         }
     }
 
     /// What [`Search::advance`] does, for who does not ask again for a match that was found.
-    pub(crate) fn go_on(
+    pub(crate) fn scan(
         &mut self,
         pattern: &Pattern,
         window: &Window<'_>,
-    ) -> Result<Progress, MatchError> {
-        if let (State::Sequence(progress), Some(sequence)) = (&mut self.state, pattern.sequence()) {
+    ) -> Result<Scanned, MatchError> {
+        self.scan_past(pattern, window, None)
+    }
+
+    fn scan_past(
+        &mut self,
+        pattern: &Pattern,
+        window: &Window<'_>,
+        no_end_at: Option<usize>,
+    ) -> Result<Scanned, MatchError> {
+        if let (State::Sequence(progress), Some(sequence)) = (&mut self.0, pattern.sequence()) {
             match progress.scan(sequence, window) {
-                sequence::Scanned::Hold(hold) => {
-                    return Ok(Progress::Pending { hold });
-                }
-                sequence::Scanned::Found(span) => {
-                    let names = pattern.keys().iter().enumerate();
-                    let groups = names
-                        .map(|(group, name)| (name.clone(), Some(progress.group(group))))
-                        .collect();
-                    return Ok(Progress::Found(Captures { span, groups }));
-                }
-                sequence::Scanned::Leave(from) => {
-                    self.state = State::of_engine(pattern, from);
-                }
+                sequence::Scanned::Hold(hold) => return Ok(Scanned::Hold(hold)),
+                sequence::Scanned::Found(span) => return Ok(Scanned::Found(span)),
+                sequence::Scanned::Leave(from) => self.0 = State::of_engine(pattern, from),
             }
         }
-        let progress = match (pattern.strategy(), &mut self.state) {
+        match (pattern.strategy(), &mut self.0) {
             (Strategy::Literal(literals), State::Literal { scan, read }) => {
                 let text = &window.text.as_bytes()[*read - window.start..];
                 let scanned = literals.scan(scan, text, *read, window.complete);
                 *read = window.end();
-                match scanned {
-                    literal::Scanned::Found(span) => Progress::Found(Captures {
-                        span,
-                        groups: Vec::new(),
-                    }),
-                    literal::Scanned::Hold(hold) => Progress::Pending { hold },
-                }
+                Ok(scanned)
             }
             (Strategy::Automaton(automaton), State::Automaton(simulation)) => {
-                match simulation.scan(automaton, window, self.no_end_at)? {
-                    automaton::Scanned::Found(span) => {
-                        let groups = if pattern.keys().is_empty() {
-                            Vec::new()
-                        } else {
-                            automaton::groups(automaton, window, &span, self.no_end_at)
-                        };
-                        let names = pattern.keys().iter().cloned();
-                        Progress::Found(Captures {
-                            span,
-                            groups: names.zip(groups).collect(),
-                        })
-                    }
-                    automaton::Scanned::Hold(hold) => Progress::Pending { hold },
-                }
+                simulation.scan(automaton, window, no_end_at)
             }
             (
                 Strategy::Backtracking(program),
@@ -218,23 +202,67 @@ impl Cursor {
                     start,
                     under_way,
                 },
-            ) => match backtrack(program, machine, start, under_way, window, self.no_end_at)? {
-                Some(span) => Progress::Found(Captures {
-                    span,
-                    groups: pattern.named(|number| machine.group(number)),
-                }),
-                None if window.complete => Progress::Pending { hold: window.end() },
-                None => Progress::Pending { hold: *start },
-            },
+            ) => Ok(
+                match backtrack(program, machine, start, under_way, window, no_end_at)? {
+                    Some(span) => Scanned::Found(span),
+                    None if window.complete => Scanned::Hold(window.end()),
+                    None => Scanned::Hold(*start),
+                },
+            ),
             _ => unreachable!("the state was made for the pattern's strategy"),
-        };
-        Ok(progress)
+        }
+    }
+
+    /// Hands over every named group with what it matched, after [`scan`](Self::scan) found `span` in a window that still has
+    /// what it may look at.
+    pub(crate) fn groups(
+        &self,
+        pattern: &Pattern,
+        window: &Window<'_>,
+        span: &Range<usize>,
+        take: impl FnMut(&Key, Option<Range<usize>>),
+    ) {
+        self.each_group(pattern, window, span, None, take);
+    }
+
+    fn each_group(
+        &self,
+        pattern: &Pattern,
+        window: &Window<'_>,
+        span: &Range<usize>,
+        no_end_at: Option<usize>,
+        mut take: impl FnMut(&Key, Option<Range<usize>>),
+    ) {
+        let names = pattern.keys();
+        if names.is_empty() {
+            return;
+        }
+        match (pattern.strategy(), &self.0) {
+            (_, State::Sequence(progress)) => {
+                for (number, name) in names.iter().enumerate() {
+                    take(name, Some(progress.group(number)));
+                }
+            }
+            (Strategy::Automaton(automaton), State::Automaton(_)) => {
+                let groups = automaton::groups(automaton, window, span, no_end_at);
+                for (name, group) in names.iter().zip(groups) {
+                    take(name, group);
+                }
+            }
+            (_, State::Backtracking { machine, .. }) => {
+                for (name, number) in names.iter().zip(pattern.group_numbers()) {
+                    take(name, machine.group(number));
+                }
+            }
+            // Literals have no groups.
+            _ => {}
+        }
     }
 
     /// The bytes without which more text changes nothing of an answer that was `hold`, where the text at hand ends at `end`;
     /// `None` where they are not known.
     pub(crate) fn waits_for(&self, pattern: &Pattern, hold: usize, end: usize) -> Option<ByteSet> {
-        match (&self.state, pattern.sequence()) {
+        match (&self.0, pattern.sequence()) {
             _ if hold == end => pattern.first_bytes(),
             (State::Sequence(progress), Some(sequence)) => progress.waits_for(sequence),
             _ => None,
@@ -349,7 +377,7 @@ mod tests {
                     .collect();
                 let mut steps = Search::new(&pattern, 0);
                 let mut engine = Search::new(&pattern, 0);
-                engine.cursor.state = State::of_engine(&pattern, 0);
+                engine.cursor.0 = State::of_engine(&pattern, 0);
                 let mut end = 0;
                 while end <= text.len() {
                     let window = Window {

@@ -19,6 +19,15 @@ pub struct Window<'t> {
     pub complete: bool,
 }
 
+/// What is known after the text at hand was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scanned {
+    /// The first match.
+    Found(Range<usize>),
+    /// None begins before this byte offset.
+    Hold(usize),
+}
+
 impl Window<'_> {
     /// The byte offset of the window's end in the complete text.
     pub fn end(&self) -> usize {

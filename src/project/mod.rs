@@ -253,8 +253,9 @@ impl Project {
         }
     }
 
-    /// The folder in which a response template's fixtures are, or would be: what stands before the first sign of a glob.
-    pub fn fixture_folder(&self, path: &Path) -> Option<PathBuf> {
+    /// Where a response template's new fixtures belong: what stands before the first sign of the first glob for its fixtures. That
+    /// is a suite when it ends in `.jsonl`, and a folder of fixtures otherwise.
+    pub fn fixture_place(&self, path: &Path) -> Option<PathBuf> {
         let relative = self.relative(path)?;
         let entry = self
             .templates
@@ -332,6 +333,9 @@ mod tests {
             exclude = ["a/*.report.json"]
             chat_template = "c/{name}.jinja"
             fixtures = ["f/{name}/*"]
+            [[template]]
+            files = ["f/*/*.jsonl"]
+            fixtures = ["g/{name}.jsonl", "g/{name}/*"]
             [[lint.allow]]
             code = "dollar"
             files = ["a/x*"]
@@ -341,15 +345,19 @@ mod tests {
         let at = |path: &str| folder.path().join(path);
         assert_eq!(
             project.response_templates(),
-            [at("a/x.json"), at("a/y.json")]
+            [at("a/x.json"), at("a/y.json"), at("f/x/2.jsonl")]
         );
         let belongings = project.belongings(&at("a/x.json"));
         assert_eq!(belongings.chat_template, Some(at("c/x.jinja")));
         assert_eq!(belongings.fixtures, [at("f/x/1"), at("f/x/2.jsonl")]);
         assert_eq!(
-            project.belongings(&at("f/x/2.jsonl")),
+            project.belongings(&at("f/x/1/response.txt")),
             Belongings::default()
         );
+        let place = |path: &str| project.fixture_place(&at(path));
+        assert_eq!(place("a/x.json"), Some(at("f/x")));
+        assert_eq!(place("f/x/2.jsonl"), Some(at("g/2.jsonl")));
+        assert_eq!(place("f/x/1/response.txt"), None);
         assert!(project.allows("dollar", &at("a/x.json")));
         assert!(!project.allows("dollar", &at("a/y.json")));
         assert!(!project.allows("zero-width", &at("a/x.json")));

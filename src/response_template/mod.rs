@@ -22,7 +22,7 @@ pub(crate) use plan::{Plan, Sought};
 use crate::content::{Content, Transform};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::{MatchError, Pattern};
-use crate::value::{Map, Path, Value, json};
+use crate::value::{Key, Map, Path, Value, json};
 
 /// A response template, validated and compiled.
 ///
@@ -48,7 +48,7 @@ pub struct ResponseTemplate {
 #[derive(Debug, Clone)]
 pub struct Field {
     /// The key of the message that it fills.
-    pub name: String,
+    pub name: Key,
     /// What opens its region; `None` for the implicit field.
     pub open: Option<Pattern>,
     /// What closes its region; without it the region lasts to the end of the response.

@@ -223,7 +223,7 @@ fn field(name: &str, value: &Value, path: &Path, findings: &mut Findings<'_>) ->
     let optional = members.get("optional").is_none_or(Value::is_truthy);
     let name = name.to_owned();
     Some(Field {
-        name,
+        name: name.into(),
         open,
         close,
         content: content?,

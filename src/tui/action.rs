@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::state::Pane;
 use super::text::Motion;
+use crate::check::Change;
 use crate::chunking::{Chunking, ChunkingError};
 
 /// What one step goes over.
@@ -92,16 +93,6 @@ pub(crate) enum Action {
     Chunked(Result<Chunking, ChunkingError>),
     /// Whether they were written.
     Wrote(Result<(), String>),
-}
-
-/// A file that is about to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) path: PathBuf,
-    /// What is there now.
-    pub(crate) before: Option<String>,
-    /// What is to be there; nothing when it is removed.
-    pub(crate) after: Option<String>,
 }
 
 /// What the debugger asks its host for.

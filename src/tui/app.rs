@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::action::{Action, Change, Effect, Way};
+use super::action::{Action, Effect, Way};
 use super::keys;
 use super::screen::Screen;
 use super::session;
@@ -19,6 +19,7 @@ use super::state::{Mode, Setup, State};
 use super::theme::Theme;
 use super::update::update;
 use super::view;
+use crate::check::Change;
 use crate::chunking::{Chunking, ChunkingError};
 
 /// What the debugger cannot do itself.

@@ -15,6 +15,9 @@ pub type Key = smol_str::SmolStr;
 /// An object with more members than this has an index.
 const SMALL: usize = 16;
 
+/// The members for which an object that grows has room at first.
+const FIRST: usize = 2;
+
 /// An object's members in the order in which they were written, each name once.
 ///
 /// ```
@@ -94,6 +97,7 @@ impl Map {
     }
 
     /// The same, and how many members come before it.
+    #[inline]
     pub fn insert_full(&mut self, key: impl Into<Key>, value: Value) -> (usize, Option<Value>) {
         let key = key.into();
         if let Some(at) = self.get_index_of(&key) {
@@ -102,6 +106,10 @@ impl Map {
         let at = self.entries.len();
         if let Some(index) = &mut self.index {
             index.insert(key.clone(), at);
+        }
+        if at == self.entries.capacity() {
+            // Most objects have one or two members, and what is small is had and given back fastest.
+            self.entries.reserve_exact(at.max(FIRST));
         }
         self.entries.push((key, value));
         if at == SMALL {

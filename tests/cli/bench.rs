@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -117,6 +118,20 @@ impl Bench {
         }
     }
 
+    /// The binary, running until it is told to end.
+    pub(crate) fn live(&self, arguments: &[&str]) -> Live {
+        let mut child = std::process::Command::new(binary())
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        let lines = Box::new(lines_of(child.stdout.take().expect("a pipe")));
+        Live { child, lines }
+    }
+
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command
@@ -124,6 +139,41 @@ impl Bench {
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE");
         command
+    }
+}
+
+/// The binary while it runs.
+pub(crate) struct Live {
+    child: Child,
+    lines: Box<dyn FnMut() -> String>,
+}
+
+impl Live {
+    /// The next line of its results.
+    pub(crate) fn line(&mut self) -> String {
+        (self.lines)()
+    }
+
+    /// What Ctrl-C does. Returns the exit status.
+    #[cfg(unix)]
+    pub(crate) fn interrupt(mut self) -> i32 {
+        let pid = self.child.id().to_string();
+        let told = std::process::Command::new("kill")
+            .args(["-INT", &pid])
+            .status();
+        assert!(told.expect("a signal").success());
+        self.child
+            .wait()
+            .expect("it ends")
+            .code()
+            .expect("an exit status")
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -1,6 +1,9 @@
 //! `obverse check` and `obverse new`.
 
+use std::path::{Path, PathBuf};
+
 use crate::bench::Bench;
+use crate::reference::support::reference;
 
 const PROJECT: &str = r#"
 [[template]]
@@ -11,7 +14,7 @@ fixtures = ["fixtures/{name}/*"]
 "#;
 
 /// A project with a derived response template and its fixtures.
-fn project() -> Bench {
+pub(crate) fn project() -> Bench {
     let bench = Bench::new().file("obverse.toml", PROJECT);
     let derived = bench.run("derive --out-dir derived chat.jinja");
     assert_eq!(derived.status, 0, "{derived}");
@@ -35,7 +38,9 @@ fn a_project_is_scaffolded_and_holds() {
     assert_eq!(run.stderr, "3 cases checked, all well\n");
     let again = bench.run("new chat");
     assert!(
-        again.stderr.contains("there already  fixtures/chat/plain"),
+        again
+            .stderr
+            .contains("there already    fixtures/chat/plain\n"),
         "{again}"
     );
 }
@@ -55,12 +60,116 @@ fn a_broken_delimiter_is_told_with_its_cause() {
         "error[not-inverted]",
         "error[other-message]",
         "fixtures/chat/plain/response.txt",
-        "nothing closes the region of `content`: its close, \"</asistant>\\\\s*\", does not match",
+        "the response has \"</assistant>\" where the close of `content` has \"</asistant>\"",
     ] {
         assert!(run.stdout.contains(told), "{told} in\n{run}");
     }
     let only = bench.run("check --no-derive --filter plain --format concise");
     assert_eq!(only.stdout.lines().count(), 1, "{only}");
+}
+
+/// The project's own files, as far as one response template needs them.
+fn own(name: &str) -> Bench {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> = [
+        "obverse.toml".to_owned(),
+        format!("chat_templates/{name}.jinja"),
+        format!("derived/{name}.json"),
+        format!("derived/{name}.report.json"),
+    ]
+    .map(|file| root.join(file))
+    .into();
+    let entries = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path())
+    };
+    for fixture in entries(&root.join("fixtures").join(name)) {
+        files.extend(entries(&fixture));
+    }
+    files.iter().fold(Bench::new(), |bench, path| {
+        let relative = path.strip_prefix(root).expect("a file of the project");
+        bench.file(
+            &relative.to_string_lossy(),
+            std::fs::read(path).expect("a file"),
+        )
+    })
+}
+
+/// What a pull request shows in which somebody broke a delimiter of a derived response template.
+#[test]
+fn a_delimiter_broken_in_the_project_is_told_to_a_newcomer() {
+    let bench = own("qwen3");
+    let well = bench.run("check");
+    assert_eq!(well.status, 0, "{well}");
+    let broken = bench
+        .read("derived/qwen3.json")
+        .replace("</think>", "</thnk>");
+    let bench = bench.file("derived/qwen3.json", broken);
+    let run = bench.run("check");
+    assert_eq!(run.status, 1, "{run}");
+    let stale = "\
+error[stale]: this is not what is derived from the chat template: 1 value to change, the first at $.fields.reasoning_content.close_pattern
+              derived  \"</think>\\\\s*\"
+              here     \"</thnk>\\\\s*\"
+ --> derived/qwen3.json:9:24
+";
+    assert!(run.stdout.starts_with(stale), "{run}");
+    for told in [
+        "error[not-inverted]: ",
+        "messages that the chat template renders do not come back, the first at $.",
+        "help: derive it again with `obverse derive --out-dir`, and read what changes",
+    ] {
+        assert!(run.stdout.contains(told), "{told} in\n{run}");
+    }
+    let fixture = bench.run("check --no-derive --filter reasoning");
+    insta::assert_snapshot!(fixture.stdout, @r##"
+    error[other-message]: the message has another value at $.reasoning_content
+                          expected "Brindle oxbow"
+                          found    "Brindle oxbow\n</think>\n\nZephyr wold<|im_end|>"
+                          with     derived/qwen3.json
+                          after    …"|im_start|>user\nQuern maple<|im_end|>\n<|im_start|>assistant\n"
+     --> fixtures/qwen3/reasoning/response.txt:3:1
+      |
+    3 | </think>
+      | ^^^^^^^^ nearly "</thnk>"
+      |
+      = note: at $.reasoning_content
+      = help: the response has "</think>" where the close of `reasoning_content` has "</thnk>" ($.fields.reasoning_content.close_pattern at derived/qwen3.json:9:24)
+              mend the response template, or, if this is what the response is to give from now on, record it with --update
+
+    error[other-message]: the message has no $.content
+                          expected "Zephyr wold"
+    --> fixtures/qwen3/reasoning/response.txt
+     = note: at $.content
+
+    2 errors in 1 case
+    "##);
+}
+
+#[test]
+fn a_suite_is_scaffolded_where_one_is_named() {
+    let bench = Bench::new().file(
+        "obverse.toml",
+        PROJECT.replace("fixtures/{name}/*", "fixtures/{name}.jsonl"),
+    );
+    bench.run("derive --out-dir derived chat.jinja");
+    let made = bench.run("new --all");
+    assert_eq!(made.status, 0, "{made}");
+    assert!(
+        made.stderr
+            .contains("made             fixtures/chat.jsonl plain\n"),
+        "{made}"
+    );
+    assert_eq!(bench.read("fixtures/chat.jsonl").lines().count(), 2);
+    assert_eq!(bench.run("check").stderr, "3 cases checked, all well\n");
+    let again = bench.run("new chat");
+    assert!(
+        again
+            .stderr
+            .contains("there already    fixtures/chat.jsonl plain\n"),
+        "{again}"
+    );
+    assert_eq!(bench.run("new").status, 2);
 }
 
 #[test]
@@ -104,11 +213,23 @@ fn lines_and_folders_without_a_project_take_the_template_around_them() {
     let told: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(told.len(), 3, "{run}");
     assert!(
-        told[0].contains("suite.jsonl:2 bad") && told[0].contains("$.content"),
+        told[0].starts_with("model/suite.jsonl:2: error") && told[0].contains("$.content"),
         "{run}"
     );
-    assert!(told[1].contains("line 3: there is no response"), "{run}");
+    let unreadable = "model/suite.jsonl:3: error[wrong-part] line 3: there is no response";
+    assert_eq!(told[1], unreadable, "{run}");
     assert!(told[2].contains("no-template"), "{run}");
+    let github = bench.run("check model/suite.jsonl --format github");
+    let place = "::error file=model/suite.jsonl,line=2,title=other-message::";
+    assert!(github.stdout.starts_with(place), "{github}");
+    let bench = bench.file("stray/expected.json", "{");
+    let broken = bench.run("check stray --format concise");
+    assert!(
+        broken
+            .stdout
+            .starts_with("stray/expected.json:1:2: error[json-syntax]"),
+        "{broken}"
+    );
 }
 
 #[test]
@@ -116,4 +237,156 @@ fn nothing_to_check_is_no_success() {
     let run = Bench::new().run("check --filter nothing");
     assert_eq!(run.status, 2, "{run}");
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
+}
+
+/// A stand-in for a Python with transformers: it says of itself what it is told to, and answers each question alike.
+#[cfg(unix)]
+fn stand_in(bench: Bench, about: &str, answer: &str) -> Bench {
+    use std::os::unix::fs::PermissionsExt as _;
+    let script = format!("#!/bin/sh\necho '{about}'\nwhile read -r line; do\n{answer}\ndone\n");
+    let bench = bench.file("python", script);
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bench.path("python"), permissions).expect("it may be run");
+    bench
+}
+
+#[cfg(unix)]
+const ABOUT: &str = r#"{"python": "3.9.1", "transformers": "5.24.0"}"#;
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_disagrees_is_told() {
+    let other = r#"echo '{"runs": [{"events": [], "message": {"content": "other"}}]}'"#;
+    let bench = stand_in(project(), ABOUT, other);
+    let run = bench.run("check --reference --python ./python --filter plain --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let version = "reference: transformers 5.24.0, ./python; Obverse is measured against 5.23.0\n";
+    assert!(run.stderr.starts_with(version), "{run}");
+    let told = "fixtures/chat/plain/response.txt: error[reference-disagrees] transformers gives something else";
+    assert!(run.stdout.starts_with(told), "{run}");
+    let refused = r#"echo '{"refused": "ValueError: no"}'"#;
+    let bench = stand_in(bench, ABOUT, refused);
+    let run = bench.run("check --reference --python ./python --no-derive --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let told = "derived/chat.json: error[reference-refuses] transformers refuses the response template: ValueError: no\n";
+    assert_eq!(run.stdout, told, "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_goes_away_is_started_again() {
+    let bench = stand_in(project(), ABOUT, "exit");
+    let run = bench.run("check --reference --python ./python --no-derive --format concise");
+    assert_eq!((run.status, run.stdout.lines().count()), (0, 3), "{run}");
+    for line in run.stdout.lines() {
+        assert!(
+            line.ends_with("warning[reference-silent] Python ended without an answer"),
+            "{run}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reference_that_is_not_there_is_told_with_the_remedy() {
+    let missing = r#"{"python": "3.9.1", "transformers": "5.1.0", "missing": "ImportError: no"}"#;
+    let bench = stand_in(project(), missing, "exit");
+    for (python, told) in [
+        (
+            "./python",
+            "./python: its transformers 5.1.0 has no response templates (ImportError: no)",
+        ),
+        ("./nowhere", "./nowhere: it does not start"),
+    ] {
+        let run = bench.run(&format!("check --reference --python {python}"));
+        assert_eq!(run.status, 2, "{run}");
+        assert!(run.stderr.contains(told), "{run}");
+        assert!(
+            run.stderr.contains("pip install transformers==5.23.0"),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn the_reference_is_run_beside() {
+    let Some(python) = reference::python() else {
+        return;
+    };
+    let bench = project();
+    let python = python.display().to_string();
+    let beside = |arguments: &[&str]| {
+        bench.run_all(
+            &[&["check", "--reference", "--python", &python], arguments].concat(),
+            "",
+        )
+    };
+    let run = beside(&[]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert!(
+        run.stderr.starts_with("reference: transformers 5.23.0"),
+        "{run}"
+    );
+    // `b` is taken as it arrives, although `abcd` may be under way.
+    let document = r#"{"start_anchor": "<a>", "fields": {"content": {}, "thinking": {"open": ["abcd", "b"], "close": "."}}}"#;
+    let suite = r#"{"response": "1abcd2.", "expected": {"content": "1", "thinking": "2"}}"#;
+    let bench = bench
+        .file("model/response_template.json", document)
+        .file("model/suite.jsonl", suite);
+    let run = bench.run_all(
+        &[
+            "check",
+            "--reference",
+            "--python",
+            &python,
+            "model",
+            "--format",
+            "concise",
+        ],
+        "",
+    );
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stdout
+            .contains("suite.jsonl:1: warning[reference-streams-otherwise]")
+            && run.stdout.contains("arrives byte by byte"),
+        "{run}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_changes_is_checked_again_until_it_is_interrupted() {
+    let bench = project();
+    let mut run = bench.live(&["check", "--watch", "--format", "jsonl"]);
+    let results = |count: usize, run: &mut crate::bench::Live| -> Vec<String> {
+        (0..count).map(|_| run.line()).collect()
+    };
+    let first = results(4, &mut run);
+    assert!(
+        first[3].contains(r#""summary":{"results":3,"failed":0"#),
+        "{first:?}"
+    );
+    let expected = "fixtures/chat/plain/expected.json";
+    let right = bench.read(expected);
+    let bench = bench.file(expected, r#"{"role": "assistant"}"#);
+    let second = results(2, &mut run);
+    assert!(
+        second[0].contains("fixtures/chat/plain/response.txt") && second[0].contains("failed"),
+        "{second:?}"
+    );
+    assert!(
+        second[1].contains(r#""summary":{"results":1,"failed":1"#),
+        "{second:?}"
+    );
+    // A template belongs to all of its fixtures, and a fixture that is new to nothing before.
+    let bench = bench.file(expected, right);
+    assert!(results(2, &mut run)[0].contains("passed"));
+    let document = bench.read("derived/chat.json");
+    let bench = bench.file("derived/chat.json", document + "\n");
+    assert!(results(4, &mut run)[3].contains(r#""results":3"#));
+    let _bench = bench.file("fixtures/chat/new/response.txt", "Hi</assistant>");
+    let new = results(2, &mut run);
+    assert!(new[0].contains("not-recorded"), "{new:?}");
+    assert_eq!(run.interrupt(), 0);
 }

@@ -13,6 +13,7 @@ mod parse;
 mod pty;
 mod reference;
 mod render;
+mod review;
 #[cfg(unix)]
 mod terminal;
 mod usage;

@@ -1,7 +1,7 @@
 //! What `obverse parse` writes, beside what the reference gives for the same responses: those of `tests/cases/parser`.
 
 #[path = "../support/mod.rs"]
-mod support;
+pub(crate) mod support;
 
 use std::path::Path;
 

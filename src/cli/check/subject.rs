@@ -1,18 +1,18 @@
 //! What there is to check: response templates, each with its chat template and its fixtures.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, Found};
-use obverse::project::Project;
+use obverse::check::{self, Found, Written};
 use obverse::response_template::{ResponseTemplate, config};
-use obverse::value::Value;
+use obverse::value::{Value, json};
 
-use super::Args;
 use super::work::{Task, fixture_problem};
 use crate::cli::problem::Problem;
-use crate::cli::{input, project};
+use crate::cli::project::{self, Workspace};
+use crate::cli::{escape, input};
 
 /// A response template and what belongs to it.
 #[derive(Debug)]
@@ -23,8 +23,20 @@ pub(super) struct Subject {
     pub(super) text: String,
     /// The document and its compiled form; `None` when it is no response template.
     pub(super) loaded: Option<(Value, Arc<ResponseTemplate>)>,
+    /// The document's own text; `None` when the file is not JSON.
+    pub(super) document: Option<String>,
     pub(super) chat: Option<ChatTemplateSource>,
     fixtures: Vec<Found>,
+}
+
+impl Subject {
+    /// The file, by the name that it has in messages.
+    pub(super) fn written<'a>(&'a self, name: &'a str) -> Written<'a> {
+        Written {
+            name,
+            text: &self.text,
+        }
+    }
 }
 
 /// Everything to be checked.
@@ -33,6 +45,8 @@ pub(super) struct Subjects {
     pub(super) all: Vec<Subject>,
     /// Fixtures that belong to no response template.
     pub(super) stray: Vec<Found>,
+    /// Where in `all` the response template of a file is.
+    known: HashMap<PathBuf, usize>,
 }
 
 /// Where a fixture was found, and the response template that it belongs to.
@@ -40,8 +54,9 @@ type Placed = (Found, Option<PathBuf>);
 
 impl Subjects {
     /// What the arguments and the project name.
-    pub(super) fn gather(args: &Args, project: Option<&Project>) -> Result<Self, Problem> {
-        let named = project.map(Project::response_templates).unwrap_or_default();
+    pub(super) fn gather(given: &[PathBuf], workspace: &Workspace<'_>) -> Result<Self, Problem> {
+        let project = workspace.project.as_ref();
+        let named = workspace.response_templates();
         let mut owned: Vec<(PathBuf, PathBuf)> = Vec::new();
         if let Some(project) = project {
             for template in &named {
@@ -55,16 +70,18 @@ impl Subjects {
         }
         let mut templates: Vec<PathBuf> = Vec::new();
         let mut found: Vec<Found> = Vec::new();
-        let everything = args.paths.is_empty();
+        let everything = given.is_empty();
         let here = [PathBuf::from(".")];
-        for path in if everything { &here[..] } else { &args.paths } {
+        for path in if everything { &here[..] } else { given } {
             let all = everything && project.is_some();
             for template in &named {
                 if all || real(template).starts_with(real(path)) {
                     templates.push(template.clone());
                     for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
-                        found
-                            .extend(check::find(fixture).map_err(|error| fixture_problem(&error))?);
+                        let fixture = project::shown(fixture);
+                        found.extend(
+                            check::find(&fixture).map_err(|error| fixture_problem(&error))?,
+                        );
                     }
                 }
             }
@@ -78,23 +95,22 @@ impl Subjects {
             }
         }
         let placed = placed(found, &owned);
-        Self::group(args, templates, placed, project)
+        Self::group(templates, placed, workspace)
     }
 
     fn group(
-        args: &Args,
         templates: Vec<PathBuf>,
         placed: Vec<Placed>,
-        project: Option<&Project>,
+        workspace: &Workspace<'_>,
     ) -> Result<Self, Problem> {
         let mut subjects = Self::default();
         for template in templates {
-            subjects.subject(args, &template, project)?;
+            subjects.subject(&template, workspace)?;
         }
         for (found, template) in placed {
             match template {
                 Some(template) => {
-                    let at = subjects.subject(args, &template, project)?;
+                    let at = subjects.subject(&template, workspace)?;
                     subjects.all[at].fixtures.push(found);
                 }
                 None => subjects.stray.push(found),
@@ -104,21 +120,27 @@ impl Subjects {
     }
 
     /// Where in the list the subject of a response template is; it is added if it is new.
-    fn subject(
-        &mut self,
-        args: &Args,
-        path: &Path,
-        project: Option<&Project>,
-    ) -> Result<usize, Problem> {
-        let same = |subject: &Subject| real(&subject.path) == real(path);
-        if let Some(at) = self.all.iter().position(same) {
-            return Ok(at);
+    fn subject(&mut self, path: &Path, workspace: &Workspace<'_>) -> Result<usize, Problem> {
+        let file = real(path);
+        if let Some(at) = self.known.get(&file) {
+            return Ok(*at);
         }
+        self.known.insert(file, self.all.len());
         let text = input::read_text(path)?;
         let loaded = config::load_any(&text).ok();
-        let chat = project::chat_template(&args.source_args, path, &text, project)?;
+        let chat = workspace.chat_template(path, &text)?;
+        let document = match &loaded {
+            Some(loaded) => Some(loaded.document.clone()),
+            None => json::parse(&text)
+                .ok()
+                .map(|value| match value.get(config::KEY) {
+                    Some(held) => held.clone(),
+                    None => value,
+                }),
+        };
         self.all.push(Subject {
             path: project::shown(path),
+            document: document.as_ref().map(json::to_string),
             text,
             loaded: loaded.map(|loaded| (loaded.document, Arc::new(loaded.template))),
             chat,
@@ -127,11 +149,11 @@ impl Subjects {
         Ok(self.all.len() - 1)
     }
 
-    /// What there is to do, in order: each response template, then its fixtures.
-    pub(super) fn tasks(&self, args: &Args) -> Vec<Task> {
+    /// What there is to do, in order: each response template that is a task, then its fixtures.
+    pub(super) fn tasks(&self, is_task: impl Fn(&Subject) -> bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
         for (index, subject) in self.all.iter().enumerate() {
-            if subject.loaded.is_none() || (subject.chat.is_some() && !args.no_derive) {
+            if is_task(subject) {
                 tasks.push(Task::Template(index));
             }
             if subject.loaded.is_some() {
@@ -153,7 +175,13 @@ impl Subjects {
         match task {
             Task::Template(index) => input::name(&self.all[*index].path),
             Task::Fixture(_, found) => match &found.line {
-                Some(_) => found.name.clone(),
+                Some(_) => {
+                    // A line is called after its file.
+                    let file = found.path.display().to_string();
+                    let rest = found.name.strip_prefix(&file).unwrap_or_default();
+                    let file = input::name(&project::shown(&found.path));
+                    format!("{file}{}", escape::line(rest))
+                }
                 None => input::name(&project::shown(&found.file())),
             },
         }
@@ -162,7 +190,7 @@ impl Subjects {
 
 /// Each fixture once, with its response template.
 fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     found
         .into_iter()
         .filter(|found| {
@@ -181,6 +209,7 @@ fn placed(found: Vec<Found>, owned: &[(PathBuf, PathBuf)]) -> Vec<Placed> {
         .collect()
 }
 
-fn real(path: &Path) -> PathBuf {
+/// The path by which two names of a file are the same.
+pub(super) fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

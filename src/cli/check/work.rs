@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obverse::check::{self, Failure, Fixture, FixtureError, Found};
+use obverse::chat_template::Clock;
+use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
 use obverse::derive::{self, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::Args;
+use super::beside;
+use super::pass::count;
+use super::selection::Selection;
 use super::subject::{Subject, Subjects};
-use crate::cli::input;
 use crate::cli::problem::{Document, Problem};
+use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
+use crate::cli::{input, project};
 
 /// Codes of what `--update` records anew.
 pub(super) const RECORDED: [&str; 6] = [
@@ -24,6 +28,15 @@ pub(super) const RECORDED: [&str; 6] = [
     "other-error",
     "no-error",
 ];
+
+/// How it is checked.
+pub(super) struct How<'a> {
+    pub(super) effort: Effort,
+    /// The time that chat templates are told.
+    pub(super) clock: Option<Clock>,
+    pub(super) selection: &'a Selection,
+    pub(super) reference: Option<&'a Reference>,
+}
 
 /// One thing to check.
 #[derive(Debug)]
@@ -44,35 +57,40 @@ pub(super) struct Done {
 
 impl Subjects {
     /// Does a task.
-    pub(super) fn perform(&self, args: &Args, task: &Task) -> Done {
+    pub(super) fn perform(&self, how: &How<'_>, task: &Task) -> Done {
         let begun = Instant::now();
         let mut change = None;
-        let (text, diagnostics) = match task {
+        let line = match task {
+            Task::Template(_) => None,
+            Task::Fixture(_, found) => found.line.as_ref().map(|(number, _)| *number),
+        };
+        let (file, text, diagnostics) = match task {
             Task::Template(index) => {
                 let subject = &self.all[*index];
-                (subject.text.clone(), of_template(args, subject))
+                let file = subject.path.clone();
+                (file, subject.text.clone(), of_template(how, subject))
             }
             Task::Fixture(subject, found) => match found.read() {
-                Err(error) => {
-                    let diagnostic = *error.diagnostic.clone();
-                    (
-                        error.text.unwrap_or_default(),
-                        vec![at_file(diagnostic, found, &error.path)],
-                    )
-                }
+                Err(error) => (
+                    error.path,
+                    error.text.unwrap_or_default(),
+                    vec![*error.diagnostic],
+                ),
                 Ok(fixture) => {
                     let (diagnostics, changed) = match subject.map(|index| &self.all[index]) {
-                        Some(subject) => of_fixture(args, subject, &fixture),
+                        Some(subject) => of_fixture(how, subject, &fixture),
                         None => (vec![stray()], None),
                     };
                     change = changed.map(|changed| (found.clone(), changed));
-                    (fixture.response, diagnostics)
+                    (found.file(), fixture.response, diagnostics)
                 }
             },
         };
         Done {
             outcome: Outcome {
                 name: self.name(task),
+                file: input::name(&project::shown(&file)),
+                line,
                 text,
                 diagnostics,
                 allowed: 0,
@@ -90,28 +108,16 @@ fn stray() -> Diagnostic {
     )
 }
 
-/// A diagnostic about another file of the fixture than the response says which.
-fn at_file(mut diagnostic: Diagnostic, found: &Found, path: &std::path::Path) -> Diagnostic {
-    if path != found.file() {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy())
-            .unwrap_or_default();
-        diagnostic.message = format!("{name}: {}", diagnostic.message);
-    }
-    diagnostic
-}
-
 /// What does not hold of a fixture, and the fixture as it would hold.
 fn of_fixture(
-    args: &Args,
+    how: &How<'_>,
     subject: &Subject,
     fixture: &Fixture,
 ) -> (Vec<Diagnostic>, Option<Fixture>) {
     let Some((_, template)) = &subject.loaded else {
         return (Vec::new(), None);
     };
-    let prefix = match fixture.prefix(subject.chat.as_ref(), args.source_args.date) {
+    let prefix = match fixture.prefix(subject.chat.as_ref(), how.clock) {
         Ok(prefix) => prefix,
         Err(error) => {
             return (
@@ -120,30 +126,80 @@ fn of_fixture(
             );
         }
     };
-    let (whole, failures) = check::check(fixture, template, &prefix, &args.effort());
+    let (whole, failures) = check::check(fixture, template, &prefix, &how.effort);
     let recorded = failures
         .iter()
         .any(|failure| !matches!(failure, Failure::Law(_)));
-    let mut diagnostics = check::explain(fixture, template, &prefix, &failures);
+    let name = input::name(&subject.path);
+    let mut diagnostics = check::explain(
+        fixture,
+        template,
+        &prefix,
+        &failures,
+        Some(&subject.written(&name)),
+    );
     if let Some(first) = diagnostics.first_mut() {
-        let path = input::name(&subject.path);
-        first.message = format!("{}\nwith     {path}", first.message);
+        first.message = format!("{}\nwith     {name}{}", first.message, after(&prefix));
+    }
+    if recorded
+        && let Some(hinted) = diagnostics
+            .iter_mut()
+            .find(|found| RECORDED.contains(&found.code))
+    {
+        let hint = hinted
+            .hint
+            .take()
+            .map_or_else(String::new, |hint| format!("{hint}\n"));
+        hinted.hint = Some(format!(
+            "{hint}mend the response template, or, if this is what the response is to give from now on, record it with --update"
+        ));
+    }
+    if let Some(reference) = how.reference {
+        diagnostics.extend(beside::of_fixture(
+            reference, subject, fixture, &prefix, &whole,
+        ));
     }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
+/// How many characters of a prompt are shown.
+const PROMPT: usize = 60;
+
+/// A line with the end of the prompt, if there is one.
+fn after(prompt: &str) -> String {
+    if prompt.is_empty() {
+        return String::new();
+    }
+    let from = prompt.char_indices().rev().nth(PROMPT - 1);
+    let (dots, end) = match from {
+        Some((at, _)) if at > 0 => ("\u{2026}", &prompt[at..]),
+        _ => ("", prompt),
+    };
+    format!("\nafter    {dots}{}", json::quote(end))
+}
+
 /// What does not hold of a response template.
-fn of_template(args: &Args, subject: &Subject) -> Vec<Diagnostic> {
+fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
+    let mut all = of_document(how, subject);
+    let disagrees = how
+        .reference
+        .and_then(|reference| beside::of_document(reference, subject));
+    all.extend(disagrees);
+    all
+}
+
+fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let Some((document, template)) = &subject.loaded else {
         return config::load_any(&subject.text)
             .err()
             .map(|invalid| invalid.into_diagnostics())
             .unwrap_or_default();
     };
-    match &subject.chat {
+    let derives = how.selection.derives(subject);
+    match subject.chat.as_ref().filter(|_| derives) {
         Some(chat) => {
             let options = derive::Options {
-                clock: args.source_args.date,
+                clock: how.clock,
                 ..derive::Options::default()
             };
             match check::rederive(chat, document, template, &options) {
@@ -176,7 +232,7 @@ fn of_derivation(
         };
         let message = format!(
             "this is not what is derived from the chat template: {} to change, the first at {}\nderived  {}\nhere     {}",
-            super::count(rederived.differences.len(), "value"),
+            count(rederived.differences.len(), "value"),
             first.path,
             show(&first.expected),
             show(&first.found),
@@ -195,11 +251,24 @@ fn of_derivation(
             ..Fixture::default()
         };
         let failures = [Failure::Message(first.differences.clone())];
-        let told = check::explain(&fixture, template, &first.case.prefix, &failures);
+        let name = input::name(&subject.path);
+        let written = subject.written(&name);
+        let told = check::explain(
+            &fixture,
+            template,
+            &first.case.prefix,
+            &failures,
+            Some(&written),
+        );
         let message = format!(
-            "{} of {} messages that the chat template renders do not come back\nresponse {}\nexpected {}\nfound    {}",
+            "{} of {} messages that the chat template renders do not come back, the first at {}{}\nresponse {}\nexpected {}\nfound    {}",
             rederived.disagreements.len(),
             rederived.tried,
+            first
+                .differences
+                .first()
+                .map_or_else(|| "$".to_owned(), |first| first.path.to_string()),
+            after(&first.case.prefix),
             json::quote(&first.case.response),
             json::to_string(&first.case.message),
             json::to_string(&Value::Object(first.found.clone())),
@@ -224,20 +293,14 @@ fn of_derivation(
 /// With the place of a difference in the file, where it has one.
 fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Difference) -> Diagnostic {
     let diagnostic = diagnostic.with_path(difference.path.to_string());
-    let Ok((value, places)) = json::parse_with_places(&subject.text) else {
-        return diagnostic;
-    };
-    let root = match value.get(config::KEY) {
-        Some(_) => obverse::value::Path::default().key(config::KEY),
-        None => obverse::value::Path::default(),
-    };
-    match places.get(&root.join(&difference.path)) {
-        Some(spans) => diagnostic.with_span(spans.value.clone()),
+    let name = input::name(&subject.path);
+    match subject.written(&name).span(&difference.path) {
+        Some(span) => diagnostic.with_span(span),
         None => diagnostic,
     }
 }
 
-fn warning(code: &'static str, message: String) -> Diagnostic {
+pub(super) fn warning(code: &'static str, message: String) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(code, message);
     diagnostic.severity = Severity::Warning;
     diagnostic

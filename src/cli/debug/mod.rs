@@ -11,8 +11,8 @@ use obverse::tui::{Debugger, Host, Theme};
 
 use super::color::Color;
 use super::problem::Problem;
+use super::project::ProjectArgs;
 use super::replace::replace;
-use super::source::SourceArgs;
 use super::status::{Status, Stop};
 use super::{chunks, input, output};
 
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     keys: Option<String>,
 
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
 
 /// Shows the debugger, or one screen of it.

@@ -10,8 +10,8 @@ use obverse::tui::{Derivation, Sample, Setup, Template, session};
 use super::Args;
 use crate::cli::check::fixture_problem;
 use crate::cli::derive::derive_problem;
+use crate::cli::input;
 use crate::cli::problem::{Document, Problem};
-use crate::cli::{input, project};
 
 /// What the template's file brings.
 struct Opened {
@@ -37,10 +37,7 @@ pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
         samples.push(response(path, live)?);
     }
     for path in &args.responses {
-        let is_suite = path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl");
-        if path.is_dir() || is_suite {
+        if path.is_dir() || check::is_suite_path(path) {
             samples.extend(fixtures(args, path, opened.chat.as_ref())?);
         } else {
             samples.push(response(path, live && input::is_stdin(path))?);
@@ -94,7 +91,7 @@ fn fixtures(
         .into_iter()
         .map(|found| {
             let fixture = found.read().map_err(|error| fixture_problem(&error))?;
-            let (prefix, trouble) = match fixture.prefix(chat, args.source_args.date) {
+            let (prefix, trouble) = match fixture.prefix(chat, args.project.clock()) {
                 Ok(prefix) => (prefix.into_owned(), None),
                 Err(error) => (String::new(), Some(error.to_string())),
             };
@@ -152,8 +149,7 @@ fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
         Ok(template) => {
             let mut setup = Setup::new(template, Vec::new());
             setup.derivation = report(args, file)?;
-            let project = project::open(None)?;
-            let chat = project::chat_template(&args.source_args, file, &text, project.as_ref())?;
+            let chat = args.project.open()?.chat_template(file, &text)?;
             Ok(opened(Opened { setup, chat }))
         }
         Err(invalid) => {
@@ -203,9 +199,9 @@ fn config_has_chat_template(text: &str) -> bool {
 
 /// What is derived from a chat template: the template, the evidence, and the responses by which it was verified.
 fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
-    let opened = args.source_args.open(path)?;
+    let opened = args.project.source.open(path)?;
     let options = derive::Options {
-        clock: args.source_args.date,
+        clock: args.project.clock(),
         ..derive::Options::default()
     };
     let derivation = derive::derive(&opened.source, &options)

@@ -6,7 +6,7 @@ use std::path::Path;
 use obverse::chat_template::ChatTemplateSource;
 
 /// A name for the files of a source: its own, or its folder's where all models call the file the same.
-pub(super) fn stem(source: &ChatTemplateSource) -> String {
+pub(crate) fn file_stem(source: &ChatTemplateSource) -> String {
     let folder = source
         .path
         .parent()

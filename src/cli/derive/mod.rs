@@ -1,5 +1,6 @@
 //! `obverse derive`: a response template from a chat template, with a report of what is proved.
 
+mod decisions;
 mod explain;
 mod files;
 mod human;
@@ -17,6 +18,7 @@ use super::replace::replace;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
+pub(crate) use files::file_stem;
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///
@@ -44,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long)]
     thorough: bool,
 
-    /// Show for each marker the two renders that it was read from, as a diff
+    /// Show for each marker the two renders that it was read from, as a diff, and for each decision what else was tried
     #[arg(long)]
     explain: bool,
 
@@ -145,6 +147,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         clock: args.source_args.date,
         engines: args.engines.clone(),
         thorough: args.thorough,
+        alternatives: args.explain || args.thorough,
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -160,6 +163,7 @@ fn tell(args: &Args, derivation: &Derivation) {
     output::tell(&human::report(&derivation.report));
     if args.explain {
         output::tell(&explain::evidence(&derivation.report.evidence));
+        output::tell(&decisions::decisions(&derivation.report.decisions));
     }
 }
 
@@ -174,7 +178,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     let report = report_json(derivation)?;
     let mut wrote = Vec::new();
     if let Some(folder) = &args.out_dir {
-        let name = files::unique(&files::stem(&opened.source), taken);
+        let name = files::unique(&files::file_stem(&opened.source), taken);
         for (file, text) in [
             (format!("{name}.json"), &template),
             (format!("{name}.report.json"), &report),

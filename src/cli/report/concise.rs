@@ -11,13 +11,13 @@ pub(super) struct Concise;
 impl Reporter for Concise {
     fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         for diagnostic in &outcome.diagnostics {
-            let place = Place::of(diagnostic, &outcome.text)
-                .map(|place| format!("{}:{}:", place.line, place.column))
+            let place = Place::of(diagnostic, outcome)
+                .map(|place| format!("{}:", place.text()))
                 .unwrap_or_default();
             writeln!(
                 out,
                 "{}:{place} {}[{}] {}",
-                escape::line(&outcome.name),
+                escape::line(&outcome.file),
                 severity(diagnostic.severity),
                 diagnostic.code,
                 escape::line(&diagnostic.message),

@@ -18,15 +18,18 @@ impl Reporter for Github {
                 Severity::Warning => "warning",
                 Severity::Info => "notice",
             };
-            let place = Place::of(diagnostic, &outcome.text).map_or_else(String::new, |place| {
-                // Columns are for places on one line only.
-                if place.line == place.end_line {
-                    format!(
-                        ",line={},col={},endColumn={}",
-                        place.line, place.column, place.end_column
-                    )
-                } else {
-                    format!(",line={},endLine={}", place.line, place.end_line)
+            let place = Place::of(diagnostic, outcome).map_or_else(String::new, |place| {
+                let line = place.line;
+                match place.columns {
+                    // Columns are for places on one line only.
+                    Some(columns) if columns.end_line == line => {
+                        format!(
+                            ",line={line},col={},endColumn={}",
+                            columns.start, columns.end
+                        )
+                    }
+                    Some(columns) => format!(",line={line},endLine={}", columns.end_line),
+                    None => format!(",line={line}"),
                 }
             });
             let mut message = escape::block(&diagnostic.message).into_owned();
@@ -37,7 +40,7 @@ impl Reporter for Github {
             writeln!(
                 out,
                 "::{command} file={}{place},title={}::{}",
-                property(&escape::line(&outcome.name)),
+                property(&escape::line(&outcome.file)),
                 diagnostic.code,
                 data(&message),
             )?;

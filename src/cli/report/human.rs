@@ -5,15 +5,25 @@ use std::io::{self, Write};
 use super::{Outcome, Reporter, Summary};
 use crate::cli::problem::{Document, Problem};
 
-pub(super) struct Human;
+/// Blocks, and last how many.
+pub(super) struct Human {
+    /// What a result is of, such as a file.
+    pub(super) of: &'static str,
+}
 
 impl Reporter for Human {
     fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         if outcome.diagnostics.is_empty() {
             return Ok(());
         }
+        // The lines that are shown of a response on a line of a file are its own.
+        let name = match outcome.line {
+            Some(_) if !outcome.text.is_empty() => format!("{}, response", outcome.name),
+            Some(_) => outcome.name.clone(),
+            None => outcome.file.clone(),
+        };
         let problem = Problem::all(outcome.diagnostics.clone())
-            .about(Document::new(outcome.name.as_str(), outcome.text.as_str()));
+            .about(Document::new(name, outcome.text.as_str()));
         writeln!(out, "{}", problem.render())
     }
 
@@ -39,7 +49,7 @@ impl Reporter for Human {
         } else {
             format!(", and {allowed}")
         };
-        let files = count(summary.results, "file").unwrap_or_default();
+        let files = count(summary.results, self.of).unwrap_or_default();
         writeln!(out, "{} in {files}{allowed}", found.join(", "))
     }
 }

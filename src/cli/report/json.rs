@@ -33,8 +33,10 @@ pub(super) struct Whole {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReportedOutcome {
-    /// What it is called: the file's path, as it was given.
+    /// What it is called: the file's path, as it was given, and for a line of a `.jsonl` suite its number and name.
     pub(super) name: String,
+    /// The file in which the places are.
+    pub(super) file: String,
     /// `passed`, or `failed` with an error among the findings.
     pub(super) status: &'static str,
     /// What was found, in the order of the text.
@@ -56,7 +58,7 @@ pub(super) struct ReportedDiagnostic {
     /// The JSON path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<String>,
-    /// Byte offsets into the file.
+    /// Byte offsets into the file; of a line of a `.jsonl` suite, into its response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) span: Option<Range<usize>>,
     /// The line, counted from one.
@@ -101,7 +103,8 @@ pub(super) struct ReportedSummary {
 impl ReportedOutcome {
     fn of(outcome: &Outcome) -> Self {
         let diagnostic = |diagnostic: &obverse::diagnostic::Diagnostic| {
-            let place = Place::of(diagnostic, &outcome.text);
+            let place = Place::of(diagnostic, outcome);
+            let columns = place.and_then(|place| place.columns);
             ReportedDiagnostic {
                 code: diagnostic.code.to_owned(),
                 severity: severity(diagnostic.severity),
@@ -109,15 +112,16 @@ impl ReportedOutcome {
                 path: diagnostic.place.path.clone(),
                 span: diagnostic.place.span.clone(),
                 line: place.map(|place| place.line),
-                column: place.map(|place| place.column),
-                end_line: place.map(|place| place.end_line),
-                end_column: place.map(|place| place.end_column),
+                column: columns.map(|columns| columns.start),
+                end_line: columns.map(|columns| columns.end_line),
+                end_column: columns.map(|columns| columns.end),
                 hint: diagnostic.hint.clone(),
                 fix: diagnostic.fix.clone(),
             }
         };
         Self {
             name: outcome.name.clone(),
+            file: outcome.file.clone(),
             status: if outcome.failed() { "failed" } else { "passed" },
             diagnostics: outcome.diagnostics.iter().map(diagnostic).collect(),
             allowed: outcome.allowed,

@@ -27,8 +27,8 @@ impl Reporter for Junit {
     fn result(&mut self, outcome: &Outcome, _: &mut dyn Write) -> io::Result<()> {
         let mut text = String::new();
         for diagnostic in &outcome.diagnostics {
-            if let Some(place) = Place::of(diagnostic, &outcome.text) {
-                let _ = write!(text, "{}:{}: ", place.line, place.column);
+            if let Some(place) = Place::of(diagnostic, outcome) {
+                let _ = write!(text, "{}: ", place.text());
             }
             let _ = writeln!(
                 text,

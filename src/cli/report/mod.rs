@@ -41,8 +41,12 @@ pub(crate) enum Format {
 /// What became of one thing that was looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// What it is called: the file's path, as it was given.
+    /// What it is called: the file's path, as it was given, and for a line of a `.jsonl` file its number and name.
     pub(crate) name: String,
+    /// The file that the diagnostics speak of.
+    pub(crate) file: String,
+    /// Where the text is only a part of a line of the file: which.
+    pub(crate) line: Option<usize>,
     /// The text into which the places of the diagnostics point.
     pub(crate) text: String,
     /// What was found.
@@ -115,7 +119,9 @@ impl Report {
     /// A report on standard output. `verb` is what makes the results, such as `lint`.
     pub(crate) fn new(format: Format, verb: &'static str) -> Self {
         let reporter: Box<dyn Reporter> = match format {
-            Format::Human => Box::new(human::Human),
+            Format::Human => Box::new(human::Human {
+                of: if verb == "check" { "case" } else { "file" },
+            }),
             Format::Concise => Box::new(concise::Concise),
             Format::Json => Box::new(json::Json::default()),
             Format::Jsonl => Box::new(json::Lines),
@@ -148,6 +154,15 @@ impl Report {
     }
 }
 
+/// How the results of a run are written.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct FormatArgs {
+    /// How to write the results: human, concise, json, jsonl, github, junit or sarif
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
+    #[arg(hide_possible_values = true)]
+    pub(crate) format: Format,
+}
+
 /// The severity's name.
 fn severity(severity: Severity) -> &'static str {
     match severity {
@@ -166,6 +181,8 @@ mod tests {
         let text = "{\n  \"é\": \"x\u{1b}\",\n  \"b\": 1\n}\n".to_owned();
         let bad = Outcome {
             name: "dir/a,b.json".to_owned(),
+            file: "dir/a,b.json".to_owned(),
+            line: None,
             diagnostics: vec![
                 Diagnostic::error("bad-pattern", "it is % bad:\nvery \u{1b}[31m")
                     .with_path("$.b")
@@ -181,19 +198,61 @@ mod tests {
         };
         let good = Outcome {
             name: "b.json".to_owned(),
+            file: "b.json".to_owned(),
+            line: None,
             text: "{}".to_owned(),
             diagnostics: Vec::new(),
             allowed: 0,
         };
+        all(&mut reporter, &[bad, good])
+    }
+
+    /// A result about a line of a file, in a format.
+    fn report_of_line(mut reporter: impl Reporter) -> String {
+        let line = Outcome {
+            name: "suite.jsonl:7 short".to_owned(),
+            file: "suite.jsonl".to_owned(),
+            line: Some(7),
+            text: "one\ntwo".to_owned(),
+            diagnostics: vec![Diagnostic::error("other-message", "no").with_span(4..7)],
+            allowed: 0,
+        };
+        all(&mut reporter, &[line])
+    }
+
+    fn all(reporter: &mut dyn Reporter, outcomes: &[Outcome]) -> String {
         let mut out = Vec::new();
         let mut summary = Summary::default();
-        for outcome in [&bad, &good] {
+        for outcome in outcomes {
             summary.count(outcome);
             reporter.result(outcome, &mut out).expect("memory");
         }
         reporter.finish(&summary, &mut out).expect("memory");
         assert_eq!(summary.status(), Status::Found);
         String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_line_of_a_file_is_the_place_of_what_is_found_in_it() {
+        insta::assert_snapshot!(report_of_line(concise::Concise), @"suite.jsonl:7: error[other-message] no");
+        insta::assert_snapshot!(report_of_line(github::Github), @"::error file=suite.jsonl,line=7,title=other-message::no");
+        let human = report_of_line(human::Human { of: "case" });
+        assert!(
+            human.contains("suite.jsonl:7 short, response:2:1"),
+            "{human}"
+        );
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        let json = read(&report_of_line(json::Json::default()));
+        let result = &json["results"][0];
+        assert_eq!(
+            (&result["file"], &result["diagnostics"][0]["line"]),
+            (&"suite.jsonl".into(), &7.into())
+        );
+        assert!(result["diagnostics"][0].get("column").is_none(), "{result}");
+        let sarif = read(&report_of_line(sarif::Sarif::default()));
+        let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "suite.jsonl");
+        assert_eq!(place["region"], serde_json::json!({"startLine": 7}));
     }
 
     #[test]
@@ -219,6 +278,7 @@ mod tests {
           "results": [
             {
               "name": "dir/a,b.json",
+              "file": "dir/a,b.json",
               "status": "failed",
               "diagnostics": [
                 {
@@ -246,6 +306,7 @@ mod tests {
             },
             {
               "name": "b.json",
+              "file": "b.json",
               "status": "passed",
               "diagnostics": [],
               "allowed": 0

@@ -2,19 +2,36 @@
 
 use obverse::diagnostic::Diagnostic;
 
-/// A place in a text, lines and columns counted from one, columns in characters.
+use super::Outcome;
+
+/// A place in a file, lines and columns counted from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) line: usize,
-    pub(super) column: usize,
+    /// `None`: the place is somewhere in the line.
+    pub(super) columns: Option<Columns>,
+}
+
+/// From where to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) start: usize,
     pub(super) end_line: usize,
     /// The column behind the last character.
-    pub(super) end_column: usize,
+    pub(super) end: usize,
 }
 
 impl Place {
-    /// The place of a diagnostic: of its first label where that points into it, as at a sign of a pattern.
-    pub(super) fn of(diagnostic: &Diagnostic, text: &str) -> Option<Self> {
+    /// The place of a diagnostic: of its first label where that points into it, as at a sign of a pattern. In what is on
+    /// a line of a file it is the line.
+    pub(super) fn of(diagnostic: &Diagnostic, outcome: &Outcome) -> Option<Self> {
+        if let Some(line) = outcome.line {
+            return Some(Self {
+                line,
+                columns: None,
+            });
+        }
+        let text = outcome.text.as_str();
         let span = diagnostic.place.span.as_ref()?;
         let span = diagnostic
             .labels
@@ -22,14 +39,22 @@ impl Place {
             .map(|label| &label.span)
             .find(|label| span.start <= label.start && label.end <= span.end)
             .unwrap_or(span);
-        let (line, column) = position(text, span.start);
-        let (end_line, end_column) = position(text, span.end);
-        Some(Self {
-            line,
-            column,
+        let (line, start) = position(text, span.start);
+        let (end_line, end) = position(text, span.end);
+        let columns = Some(Columns {
+            start,
             end_line,
-            end_column,
-        })
+            end,
+        });
+        Some(Self { line, columns })
+    }
+
+    /// The line, and the column behind a colon where there is one.
+    pub(super) fn text(&self) -> String {
+        match &self.columns {
+            Some(columns) => format!("{}:{}", self.line, columns.start),
+            None => self.line.to_string(),
+        }
     }
 }
 

@@ -61,19 +61,23 @@ impl Reporter for Sarif {
 }
 
 fn result(outcome: &Outcome, diagnostic: &Diagnostic, index: usize) -> sarif::Result {
-    let file = ArtifactLocation::builder().uri(uri(&outcome.name)).build();
+    let file = ArtifactLocation::builder().uri(uri(&outcome.file)).build();
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let physical = match Place::of(diagnostic, &outcome.text) {
+    let region = |place: Place| {
+        let line = Region::builder().start_line(count(place.line));
+        match place.columns {
+            Some(columns) => line
+                .start_column(count(columns.start))
+                .end_line(count(columns.end_line))
+                .end_column(count(columns.end))
+                .build(),
+            None => line.build(),
+        }
+    };
+    let physical = match Place::of(diagnostic, outcome) {
         Some(place) => PhysicalLocation::builder()
             .artifact_location(file)
-            .region(
-                Region::builder()
-                    .start_line(count(place.line))
-                    .start_column(count(place.column))
-                    .end_line(count(place.end_line))
-                    .end_column(count(place.end_column))
-                    .build(),
-            )
+            .region(region(place))
             .build(),
         None => PhysicalLocation::builder().artifact_location(file).build(),
     };

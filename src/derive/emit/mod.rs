@@ -7,14 +7,15 @@
 mod listed;
 mod tags;
 mod target;
+mod texts;
 
 use indexmap::IndexMap;
 
 use super::analysis::Analysis;
 use super::arguments::JsonDialect;
+use super::choice::Choices;
 use super::cut::{Members, Shape};
 use super::probe::{self, ArgumentsForm};
-use super::reasoning::Reasoning;
 use super::tool_calls::ToolCalls;
 use super::{slot, text};
 use crate::response_template::{Delimiter, Document, FieldDocument};
@@ -22,12 +23,12 @@ use crate::value::{Map, Value};
 
 pub(super) use target::{Target, left_to_do, reasoning_field};
 
-pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
+pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Document {
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         fields.insert(
             reasoning_field(analysis, target).to_owned(),
-            reasoning_region(reasoning),
+            texts::reasoning(reasoning, choices),
         );
     }
     let ends = Ends::of(analysis);
@@ -35,7 +36,7 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
         let region = call_region(analysis, calls, &ends, target);
         fields.insert("tool_calls".to_owned(), region);
     }
-    let content = content_region(analysis, &ends, target);
+    let content = texts::content(analysis, &ends, target, choices);
     fields.insert("content".to_owned(), content);
     let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
     defaults.extend(
@@ -45,55 +46,6 @@ pub(super) fn emit(analysis: &Analysis, target: Target) -> Document {
         defaults,
         start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
         fields,
-    }
-}
-
-fn content_region(analysis: &Analysis, ends: &Ends<'_>, target: Target) -> FieldDocument {
-    // An end of the implicit field where nothing is open passes over what a response may begin with.
-    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let end = ends.pattern(None, beginning);
-    let close = match (&analysis.content.before_calls, &analysis.calls) {
-        (Some(marker), Some(calls)) => {
-            let before_calls = if marker.is_empty() {
-                format!("(?={})", next_call(calls, &name(analysis, calls)))
-            } else {
-                format!("{}\\s*", slot::pattern(marker))
-            };
-            let own = &analysis.turn_end.markers;
-            let ends_alike = own
-                .iter()
-                .all(|end| end.trim().starts_with(marker.as_str()));
-            match end.filter(|_| marker.is_empty() || !ends_alike) {
-                Some(end) => Some(format!("(?:{before_calls}|{end})")),
-                None => Some(before_calls),
-            }
-        }
-        _ => end,
-    };
-    // Text after a call would take the place of the text before it. Nothing is put between the two: white space alone, as
-    // models write it before a marker, and a default are texts as well, and must add nothing.
-    let joined = analysis.calls.is_some() && !target.served;
-    FieldDocument {
-        open: analysis.content.open.clone().map(Delimiter::literal),
-        close: close.map(Delimiter::pattern),
-        repeats: joined,
-        join: joined.then(String::new),
-        content: Some("text".to_owned()),
-        ..FieldDocument::default()
-    }
-}
-
-fn reasoning_region(reasoning: &Reasoning) -> FieldDocument {
-    let close = if reasoning.spaced {
-        Delimiter::pattern(format!("{}\\s*", text::escape_loosely(&reasoning.close)))
-    } else {
-        Delimiter::literal(&reasoning.close)
-    };
-    FieldDocument {
-        open: Some(Delimiter::literal(&reasoning.open)),
-        close: Some(close),
-        content: Some("text".to_owned()),
-        ..FieldDocument::default()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::finding::Counterexample;
 use super::Case;
-use crate::parser::{OnError, Options, ParseError, ResponseParser};
+use crate::parser::{CutShort, OnError, Options, ParseError, ResponseParser, is_kept};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -18,25 +18,39 @@ pub(super) fn count(case: &Case) -> usize {
 
 /// The first cut at which the response raises an error or loses something.
 pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Counterexample> {
+    let options = Options {
+        on_error: OnError::Keep,
+        ..Options::default()
+    };
     let mut finished = Map::new();
     for cut in cuts(&case.response) {
         let response = &case.response[..cut];
-        let (parsed, error) = match parse(template, case, response) {
-            Ok((before_end, message)) => {
-                let lost = [&finished, &before_end]
+        let (parsed, error) = match ResponseParser::with_options(
+            Arc::clone(template),
+            &case.prefix,
+            &case.tools,
+            options,
+        )
+        .map(|parser| CutShort::parse(parser, response))
+        {
+            Err(error) => (Map::new(), does_not_parse(&error)),
+            Ok(CutShort {
+                after,
+                error: Some(error),
+                ..
+            }) => (after, does_not_parse(&error)),
+            Ok(CutShort { before, after, .. }) => {
+                let lost = [&finished, &before]
                     .into_iter()
                     .flat_map(Map::iter)
-                    .any(|(key, value)| !is_kept(value, message.get(key)));
-                finished = before_end;
+                    .any(|(key, value)| !is_kept(value, after.get(key)));
+                finished = before;
                 if !lost {
                     continue;
                 }
-                (
-                    message,
-                    "cut here, it loses a field that was finished".to_owned(),
-                )
+                let lost = "cut here, it loses a field that was finished";
+                (after, lost.to_owned())
             }
-            Err((message, error)) => (message, format!("cut here, it does not parse: {error}")),
         };
         return Some(Counterexample {
             message: case.message.clone(),
@@ -50,42 +64,12 @@ pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Optio
     None
 }
 
+fn does_not_parse(error: &ParseError) -> String {
+    format!("cut here, it does not parse: {error}")
+}
+
 fn cuts(response: &str) -> impl Iterator<Item = usize> {
     response.char_indices().map(|(at, _)| at)
-}
-
-/// The message before the end is told, and after.
-fn parse(
-    template: &Arc<ResponseTemplate>,
-    case: &Case,
-    response: &str,
-) -> Result<(Map, Map), (Map, Box<ParseError>)> {
-    let options = Options {
-        on_error: OnError::Keep,
-        ..Options::default()
-    };
-    let mut parser =
-        ResponseParser::with_options(Arc::clone(template), &case.prefix, &case.tools, options)
-            .map_err(|error| (Map::new(), Box::new(error)))?;
-    if let Err(error) = parser.feed(response) {
-        return Err((parser.message().clone(), Box::new(error)));
-    }
-    let before_end = parser.message().clone();
-    match parser.finalize() {
-        Ok((message, _)) => Ok((before_end, message)),
-        Err(error) => Err((before_end, Box::new(error))),
-    }
-}
-
-/// Whether a value is still there, or has only grown.
-fn is_kept(value: &Value, later: Option<&Value>) -> bool {
-    match (value, later) {
-        (Value::String(text), _) if text.is_empty() => true,
-        (Value::Array(items), _) if items.is_empty() => true,
-        (Value::String(text), Some(Value::String(later))) => later.starts_with(text.as_str()),
-        (Value::Array(items), Some(Value::Array(later))) => later.starts_with(items),
-        (value, later) => later == Some(value),
-    }
 }
 
 #[cfg(test)]

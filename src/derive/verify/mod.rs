@@ -1,6 +1,7 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
 mod alike;
+mod compare;
 mod cuts;
 mod earlier;
 mod lookalikes;
@@ -8,23 +9,27 @@ mod messages;
 mod round;
 mod shrink;
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
 use serde::Serialize;
 
 use super::analysis::{Analysis, after_tool};
 use super::cut::Shape;
-use super::emit::Target;
 use super::finding::{Counterexample, Finding};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant};
 use super::reasoning::{self, History};
-use crate::response_template::ResponseTemplate;
+use crate::diagnostic::Severity;
 use crate::value::{Map, Value};
-use round::{Bench, Outcome, Reason};
+pub(super) use compare::{Comparison, compare};
+pub(super) use round::Bench;
+use round::{Outcome, Reason};
 
 /// How many failures are shrunk and shown; the rest are counted.
 const MAX_COUNTEREXAMPLES: usize = 3;
+
+/// How many failures are kept, to be tried again with other response templates.
+const MAX_FAILING: usize = 8;
 
 /// How many rounds there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -50,6 +55,23 @@ pub(super) struct Verification {
     pub(super) rounds: Rounds,
     pub(super) findings: Vec<Finding>,
     pub(super) cases: Vec<Case>,
+    /// Messages that did not come back, for whatever reason, some of each.
+    pub(super) failing: Vec<Failing>,
+}
+
+impl Verification {
+    /// What is not proved.
+    pub(super) fn errors(&self) -> impl Iterator<Item = &Finding> {
+        let all = self.findings.iter();
+        all.filter(|finding| finding.severity == Severity::Error)
+    }
+}
+
+/// A message that did not come back, and where it stood.
+#[derive(Debug, Clone)]
+pub(super) struct Failing {
+    pub(super) context: Context,
+    pub(super) message: Assistant,
 }
 
 /// A response of the derived format and the message that it was seen to parse to.
@@ -65,36 +87,43 @@ pub struct Case {
     pub message: Value,
 }
 
-pub(super) fn verify(
-    lab: &Lab<'_>,
-    analysis: &Analysis,
-    target: Target,
-    template: &Arc<ResponseTemplate>,
-    thorough: bool,
-) -> Verification {
-    let bench = Bench {
-        lab,
-        analysis,
-        target,
-        template,
-        thorough,
-    };
+pub(super) fn verify(bench: Bench<'_>) -> Verification {
     let mut trial = Trial::new(bench);
+    let _ = each_message(&bench, |context, label, message| {
+        trial.run(context, label, message);
+        ControlFlow::<()>::Continue(())
+    });
+    trial.cut_short();
+    trial.finish()
+}
+
+/// Visits every message in every context in which it is tried, until the visitor has seen enough.
+fn each_message<T>(
+    bench: &Bench<'_>,
+    mut visit: impl FnMut(&Context, &str, &Assistant) -> ControlFlow<T>,
+) -> ControlFlow<T> {
+    let analysis = bench.analysis;
     let messages = messages::all(
         analysis.calls.is_some(),
         analysis.reasoning.is_some(),
-        thorough,
+        bench.thorough,
     );
-    for (context, label) in contexts(lab, analysis) {
+    for (context, label) in contexts(bench.lab, analysis) {
         for message in &messages {
-            if !message.calls.is_empty() && context.tools.is_none() {
-                continue;
+            if message.calls.is_empty() || context.tools.is_some() {
+                visit(&context, &label, message)?;
             }
-            trial.run(&context, &label, message);
         }
     }
-    trial.cut_short();
-    trial.finish()
+    ControlFlow::Continue(())
+}
+
+/// The case whose message has the most.
+fn most_to_lose(cases: &[Case]) -> Option<&Case> {
+    cases.iter().max_by_key(|case| {
+        let members = case.message.as_object().map_or(0, Map::len);
+        (members, case.response.len())
+    })
 }
 
 /// The rounds as they are run.
@@ -200,6 +229,13 @@ impl<'a> Trial<'a> {
         message: &Assistant,
         fails: impl Fn(&Assistant) -> bool,
     ) {
+        let failing = &mut self.verification.failing;
+        if failing.len() < MAX_FAILING && failing.iter().all(|known| known.message != *message) {
+            failing.push(Failing {
+                context: context.clone(),
+                message: message.clone(),
+            });
+        }
         if self.is_limited(context, message, &fails) {
             self.verification.rounds.inexpressible += 1;
             return;
@@ -213,7 +249,7 @@ impl<'a> Trial<'a> {
             "not-inverted",
             format!("a message does not come back from its render, {label}"),
         );
-        let shown = show(&self.bench, context, &smallest);
+        let shown = self.bench.failure(context, &smallest);
         self.verification.findings.push(finding.with(shown));
     }
 
@@ -237,7 +273,7 @@ impl<'a> Trial<'a> {
         let Some(index) = limits.iter().position(|limit| (limit.is_in)(&smallest)) else {
             return false;
         };
-        let shown = show(&self.bench, context, &smallest);
+        let shown = self.bench.failure(context, &smallest);
         let limited = &mut self.limited[index];
         limited.count += 1;
         limited.messages.push(message.clone());
@@ -250,14 +286,10 @@ impl<'a> Trial<'a> {
     /// Cuts responses short: all of them if there is time, else the one that has most to lose.
     fn cut_short(&mut self) {
         let cases = &self.verification.cases;
-        let most = |case: &&Case| {
-            let members = case.message.as_object().map_or(0, Map::len);
-            (members, case.response.len())
-        };
         let chosen: Vec<&Case> = if self.bench.thorough {
             cases.iter().collect()
         } else {
-            cases.iter().max_by_key(most).into_iter().collect()
+            most_to_lose(cases).into_iter().collect()
         };
         for case in chosen {
             match cuts::first_loss(self.bench.template, case) {
@@ -333,20 +365,6 @@ impl<'a> Trial<'a> {
         }
         verification
     }
-}
-
-/// What becomes of a message that fails.
-fn show(bench: &Bench<'_>, context: &Context, message: &Assistant) -> Option<Counterexample> {
-    [
-        bench.run(context, message),
-        bench.run_spliced(context, message),
-        bench.run_earlier(context, message),
-    ]
-    .into_iter()
-    .find_map(|outcome| match outcome {
-        Outcome::Failed(counterexample) => Some(*counterexample),
-        _ => None,
-    })
 }
 
 fn explain((reason, count): (Reason, usize)) -> Finding {
@@ -430,9 +448,13 @@ fn contexts(lab: &Lab<'_>, analysis: &Analysis) -> Vec<(Context, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use super::super::emit::Target;
     use super::super::limit::Limit;
     use super::*;
     use crate::chat_template;
+    use crate::response_template::ResponseTemplate;
 
     /// Verifies a template that loses quotes, with a limit for it.
     fn verify_lossy(is_in: fn(&Assistant) -> bool) -> Verification {
@@ -446,9 +468,15 @@ mod tests {
             is_in,
         });
         let target = Target::of(&[]);
-        let document = super::super::emit::emit(&analysis, target).to_value();
+        let document = super::super::emit::emit(&analysis, target, &lab.choices).to_value();
         let template = ResponseTemplate::from_value(&document).expect("a valid document");
-        verify(&lab, &analysis, target, &Arc::new(template), false)
+        verify(Bench {
+            lab: &lab,
+            analysis: &analysis,
+            target,
+            template: &Arc::new(template),
+            thorough: false,
+        })
     }
 
     #[test]

@@ -44,13 +44,13 @@ pub(super) enum Reason {
 
 /// What a round is run with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bench<'a> {
-    pub(super) lab: &'a Lab<'a>,
-    pub(super) analysis: &'a Analysis,
-    pub(super) target: Target,
-    pub(super) template: &'a Arc<ResponseTemplate>,
+pub(in super::super) struct Bench<'a> {
+    pub(in super::super) lab: &'a Lab<'a>,
+    pub(in super::super) analysis: &'a Analysis,
+    pub(in super::super) target: Target,
+    pub(in super::super) template: &'a Arc<ResponseTemplate>,
     /// Whether to spare no time.
-    pub(super) thorough: bool,
+    pub(in super::super) thorough: bool,
 }
 
 /// A message in its render.

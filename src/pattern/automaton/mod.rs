@@ -9,4 +9,4 @@ mod build;
 mod simulate;
 
 pub(crate) use build::{Automaton, BuildError};
-pub(crate) use simulate::{Scanned, Simulation, groups};
+pub(crate) use simulate::{Simulation, groups};

@@ -9,16 +9,7 @@ use regex_automata::util::primitives::StateID;
 use super::build::{Automaton, assert_of};
 use crate::pattern::error::MatchError;
 use crate::pattern::limits;
-use crate::pattern::text::{NotArrived, Window};
-
-/// What is known after the text at hand was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scanned {
-    /// The first match.
-    Found(Range<usize>),
-    /// None begins before this byte offset.
-    Hold(usize),
-}
+use crate::pattern::text::{NotArrived, Scanned, Window};
 
 /// A search under way.
 #[derive(Debug, Clone)]

@@ -102,6 +102,19 @@ impl Progress {
 
     /// Goes on with what has arrived.
     pub(crate) fn scan(&mut self, sequence: &Sequence, window: &Window<'_>) -> Scanned {
+        if let ([Step::Literal(literal)], None) = (&sequence.steps[..], self.attempt) {
+            let text = &window.text.as_bytes()[self.at - window.start..];
+            let start = self.at + find(literal, text, window.complete).unwrap_or(text.len());
+            let end = start + literal.needle().len();
+            if end <= window.end() {
+                self.at = end;
+                return Scanned::Found(start..end);
+            }
+            self.at = start;
+            if start == window.end() {
+                return Scanned::Hold(start);
+            }
+        }
         loop {
             let Some(mut attempt) = self.attempt.or_else(|| self.start(sequence, window)) else {
                 return Scanned::Hold(self.hold(sequence, window));

@@ -386,11 +386,11 @@ fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<Said> {
     Some(match event {
         Event::RegionOpen { field } => {
             let mut fields = template.fields().iter();
-            Said::Open(fields.position(|known| known.name == *field)?)
+            Said::Open(fields.position(|known| known.name == **field)?)
         }
         Event::RegionChunk { text, .. } => Said::Text(text.len()),
         Event::RegionClose { value, .. } => Said::Close(value.as_ref().clone()),
-        Event::RegionError { error, .. } => Said::Error(error.as_ref().clone()),
+        Event::RegionError { error, .. } => Said::Error(error.as_ref().as_ref().clone()),
     })
 }
 

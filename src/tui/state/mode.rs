@@ -1,7 +1,7 @@
 //! What the keys mean at the moment.
 
+use crate::check::Change;
 use crate::chunking::Chunking;
-use crate::tui::action::Change;
 use crate::tui::text::Editor;
 
 use super::Trigger;

@@ -14,7 +14,7 @@ pub(super) fn ask(state: &mut State, action: &Action) {
         Action::AskField => {
             let timeline = state.timeline();
             let fields = timeline.template().fields().iter();
-            let rows: Vec<String> = fields.map(|field| field.name.clone()).collect();
+            let rows: Vec<String> = fields.map(|field| field.name.to_string()).collect();
             let row = state.field.unwrap_or(0).min(rows.len().saturating_sub(1));
             pick(state, Picked::Fields, rows, row);
         }

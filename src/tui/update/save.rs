@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use similar::{ChangeTag, TextDiff};
 
 use super::pick;
-use crate::check::{ExpectedError, Fixture};
+use crate::check::{Change, ExpectedError, Fixture};
 use crate::chunking::{self, Chunking};
-use crate::tui::action::{Action, Change, Effect};
+use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
 use crate::value::Value;
 

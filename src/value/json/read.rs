@@ -1,7 +1,5 @@
-//! Reading JSON text, with an explicit stack: the depth of a document costs no stack.
+//! Reading JSON text.
 
-use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 
@@ -103,8 +101,8 @@ impl std::error::Error for JsonError {}
 /// assert_eq!(json::parse("[1, ]").unwrap_err().offset(), 4);
 /// ```
 pub fn parse(text: &str) -> Result<Value, JsonError> {
-    Reader { text, at: 0 }
-        .read(None, Extent::Whole)
+    Reader::new(text, None)
+        .read(Extent::Whole)
         .map(|(value, _)| value)
 }
 
@@ -120,7 +118,7 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 /// assert_eq!(len, 10);
 /// ```
 pub fn parse_prefix(text: &str) -> Result<(Value, usize), JsonError> {
-    Reader { text, at: 0 }.read(None, Extent::Prefix)
+    Reader::new(text, None).read(Extent::Prefix)
 }
 
 /// The same, and where each value stands in the text.
@@ -130,7 +128,7 @@ pub fn parse_prefix(text: &str) -> Result<(Value, usize), JsonError> {
 /// As [`parse`].
 pub fn parse_with_places(text: &str) -> Result<(Value, Places), JsonError> {
     let mut places = Places::default();
-    let (value, _) = Reader { text, at: 0 }.read(Some(&mut places), Extent::Whole)?;
+    let (value, _) = Reader::new(text, Some(&mut places)).read(Extent::Whole)?;
     Ok((value, places))
 }
 
@@ -151,10 +149,8 @@ enum Extent {
 /// assert_eq!(json::offset_in_literal(literal, 4), 10);
 /// ```
 pub fn offset_in_literal(literal: &str, offset: usize) -> usize {
-    let mut reader = Reader {
-        text: literal,
-        at: 1,
-    };
+    let mut reader = Reader::new(literal, None);
+    reader.at = 1;
     let mut decoded = 0;
     while decoded < offset {
         let rest = literal.get(reader.at..).unwrap_or_default();
@@ -175,7 +171,7 @@ pub fn offset_in_literal(literal: &str, offset: usize) -> usize {
     reader.at.min(literal.len())
 }
 
-/// How many bytes, at least one, stand before the next that means something in a string.
+/// How many bytes stand before the next that means something in a string.
 fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
@@ -189,7 +185,7 @@ fn plain(bytes: &[u8]) -> usize {
         let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
         let marked = (control | quote | backslash) & !word & HIGH;
         if marked != 0 {
-            return (at + marked.trailing_zeros() as usize / 8).max(1);
+            return at + marked.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
@@ -197,182 +193,133 @@ fn plain(bytes: &[u8]) -> usize {
         .iter()
         .take_while(|byte| !matches!(byte, 0..0x20 | b'"' | b'\\'))
         .count();
-    (at + rest).max(1)
+    at + rest
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'p> {
     text: &'a str,
     at: usize,
+    /// How many lists and objects are open.
+    depth: usize,
+    /// The last string in which something was escaped.
+    unescaped: String,
+    /// Where the values' places are noted, if they are asked for.
+    places: Option<&'p mut Places>,
 }
 
-/// A list or object that is still open.
-struct Frame {
-    /// The number of its place.
-    node: usize,
-    /// How many finished values there were when it began: the later ones are its own.
-    base: usize,
-    /// For an object, where the key stands whose value is being read.
-    key: Option<Range<usize>>,
-}
-
-/// What is open and what is finished while a text is read. Most texts are short, and their reader would spend a good part
-/// of its time asking for this memory; so each thread keeps it from one text to the next.
-#[derive(Default)]
-struct Scratch {
-    stack: Vec<Frame>,
-    /// The finished values of all open lists and objects.
-    values: Vec<Value>,
-    /// The keys of all open objects.
-    keys: Vec<Key>,
-}
-
-impl Scratch {
-    /// More values than this are not kept room for.
-    const KEPT: usize = 1024;
-
-    fn take() -> Self {
-        SCRATCH.try_with(Cell::take).unwrap_or_default()
-    }
-
-    fn keep(mut self) {
-        if self.values.capacity() > Self::KEPT {
-            return;
+impl<'a, 'p> Reader<'a, 'p> {
+    fn new(text: &'a str, places: Option<&'p mut Places>) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth: 0,
+            unescaped: String::new(),
+            places,
         }
-        self.stack.clear();
-        self.values.clear();
-        self.keys.clear();
-        // A thread that is ending keeps nothing.
-        let _ = SCRATCH.try_with(|scratch| scratch.set(self));
     }
-}
 
-thread_local! {
-    static SCRATCH: Cell<Scratch> = Cell::default();
-}
-
-impl<'a> Reader<'a> {
     /// The first value and where it ends.
-    fn read(
-        self,
-        places: Option<&mut Places>,
-        extent: Extent,
-    ) -> Result<(Value, usize), JsonError> {
-        let mut scratch = Scratch::take();
-        let result = self.read_with(&mut scratch, places, extent);
-        scratch.keep();
-        result
-    }
-
-    fn read_with(
-        mut self,
-        scratch: &mut Scratch,
-        mut places: Option<&mut Places>,
-        extent: Extent,
-    ) -> Result<(Value, usize), JsonError> {
+    fn read(mut self, extent: Extent) -> Result<(Value, usize), JsonError> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.error(JsonErrorKind::ByteOrderMark, 0));
         }
-        let Scratch {
-            stack,
-            values,
-            keys,
-        } = scratch;
         self.skip_space();
-        loop {
-            let mut node = match places.as_deref_mut() {
-                Some(places) => {
-                    let parent = stack.last();
-                    let span = parent.and_then(|frame| frame.key.clone());
-                    let key = span.and_then(|span| Some((keys.last()?.as_str(), span)));
-                    places.begin(parent.map(|frame| frame.node), key, self.at)
-                }
-                None => 0,
-            };
-            let mut value = match self.peek() {
-                Some(open @ (b'{' | b'[')) => {
-                    if stack.len() >= MAX_DEPTH {
-                        return Err(self.error(JsonErrorKind::TooDeep, self.at));
-                    }
-                    self.at += 1;
-                    self.skip_space();
-                    let close = if open == b'[' { b']' } else { b'}' };
-                    if self.peek() != Some(close) {
-                        let mut key = None;
-                        if open == b'{' {
-                            let (name, span) = self.key()?;
-                            keys.push(name);
-                            key = Some(span);
-                        }
-                        stack.push(Frame {
-                            node,
-                            base: values.len(),
-                            key,
-                        });
-                        continue;
-                    }
-                    self.at += 1;
-                    if open == b'[' {
-                        Value::Array(Vec::new())
-                    } else {
-                        Value::Object(Map::new())
-                    }
-                }
-                _ => self.scalar()?,
-            };
-            // The value is whole: hand it to what encloses it, which may thereby be whole too.
-            loop {
-                if let Some(places) = places.as_deref_mut() {
-                    places.end(node, self.at);
-                }
-                let end = self.at;
+        let value = self.value(None, None)?;
+        let end = self.at;
+        self.skip_space();
+        if extent == Extent::Whole && self.at < self.text.len() {
+            return Err(self.error(JsonErrorKind::ExtraData, self.at));
+        }
+        Ok((value, end))
+    }
+
+    /// The value here. `parent` is the number of the place of what encloses it.
+    fn value(
+        &mut self,
+        parent: Option<usize>,
+        key: Option<(&str, Range<usize>)>,
+    ) -> Result<Value, JsonError> {
+        let node = match &mut self.places {
+            Some(places) => Some(places.begin(parent, key, self.at)),
+            None => None,
+        };
+        let value = match self.peek() {
+            Some(b'{') => Value::Object(self.members(node)?),
+            Some(b'[') => Value::Array(self.items(node)?),
+            _ => self.scalar()?,
+        };
+        if let (Some(places), Some(node)) = (&mut self.places, node) {
+            places.end(node, self.at);
+        }
+        Ok(value)
+    }
+
+    fn members(&mut self, node: Option<usize>) -> Result<Map, JsonError> {
+        let mut map = Map::new();
+        let mut more = self.enter(b'}')?;
+        while more {
+            let (key, span) = self.key()?;
+            let value = self.value(node, Some((&key, span)))?;
+            map.insert(key, value);
+            more = self.go_on(b'}')?;
+        }
+        Ok(map)
+    }
+
+    fn items(&mut self, node: Option<usize>) -> Result<Vec<Value>, JsonError> {
+        let mut items = Vec::new();
+        let mut more = self.enter(b']')?;
+        while more {
+            items.push(self.value(node, None)?);
+            more = self.go_on(b']')?;
+        }
+        Ok(items)
+    }
+
+    /// Passes the bracket that opens a list or object; whether anything is in it.
+    fn enter(&mut self, close: u8) -> Result<bool, JsonError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error(JsonErrorKind::TooDeep, self.at));
+        }
+        self.at += 1;
+        self.skip_space();
+        if self.peek() == Some(close) {
+            self.at += 1;
+            return Ok(false);
+        }
+        self.depth += 1;
+        Ok(true)
+    }
+
+    /// Passes what stands behind a member or item; whether another follows.
+    fn go_on(&mut self, close: u8) -> Result<bool, JsonError> {
+        self.skip_space();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
                 self.skip_space();
-                let Some(frame) = stack.last_mut() else {
-                    return if extent == Extent::Prefix || self.at == self.text.len() {
-                        Ok((value, end))
-                    } else {
-                        Err(self.error(JsonErrorKind::ExtraData, self.at))
-                    };
-                };
-                values.push(value);
-                let close = if frame.key.is_some() { b'}' } else { b']' };
-                match self.peek() {
-                    Some(b',') => {
-                        self.at += 1;
-                        self.skip_space();
-                        if let Some(span) = &mut frame.key {
-                            let (name, place) = self.key()?;
-                            keys.push(name);
-                            *span = place;
-                        }
-                        break;
-                    }
-                    Some(byte) if byte == close => {
-                        self.at += 1;
-                        node = frame.node;
-                        let members = values.drain(frame.base..);
-                        value = if frame.key.is_some() {
-                            let first = keys.len() - members.len();
-                            let mut map = Map::with_capacity(members.len());
-                            map.extend(keys.drain(first..).zip(members));
-                            Value::Object(map)
-                        } else {
-                            Value::Array(members.collect())
-                        };
-                        stack.pop();
-                    }
-                    _ => return Err(self.error(JsonErrorKind::ExpectedComma, self.at)),
-                }
+                Ok(true)
             }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                self.depth -= 1;
+                Ok(false)
+            }
+            _ => Err(self.error(JsonErrorKind::ExpectedComma, self.at)),
         }
     }
 
     /// A key, its colon and the white space after both.
+    #[inline(always)]
     fn key(&mut self) -> Result<(Key, Range<usize>), JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.error(JsonErrorKind::ExpectedKey, self.at));
         }
         let start = self.at;
-        let key = Key::new(self.string()?);
+        let key = match self.string()? {
+            Some(text) => Key::new(text),
+            None => Key::new(&self.unescaped),
+        };
         let span = start..self.at;
         self.skip_space();
         if self.peek() != Some(b':') {
@@ -383,9 +330,13 @@ impl<'a> Reader<'a> {
         Ok((key, span))
     }
 
+    #[inline(always)]
     fn scalar(&mut self) -> Result<Value, JsonError> {
         let (word, value) = match self.peek() {
-            Some(b'"') => return Ok(Value::String(self.string()?.into_owned())),
+            Some(b'"') => {
+                let text = self.string()?;
+                return Ok(Value::String(text.unwrap_or(&self.unescaped).to_owned()));
+            }
             Some(b'n') => ("null", Value::Null),
             Some(b't') => ("true", Value::Bool(true)),
             Some(b'f') => ("false", Value::Bool(false)),
@@ -438,28 +389,39 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The string here: a piece of the text, unless something in it is escaped.
-    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+    /// The string here, if it is a piece of the text; one in which something is escaped is put into `unescaped`.
+    #[inline(always)]
+    fn string(&mut self) -> Result<Option<&'a str>, JsonError> {
+        let start = self.at + 1;
+        let rest = &self.text.as_bytes()[start..];
+        let end = plain(rest);
+        if rest.get(end) == Some(&b'"') {
+            self.at = start + end + 1;
+            return Ok(Some(&self.text[start..start + end]));
+        }
+        self.unescape().map(|()| None)
+    }
+
+    #[inline(never)]
+    fn unescape(&mut self) -> Result<(), JsonError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
-        let mut out = String::new();
         let mut copied = start + 1;
         self.at += 1;
+        self.unescaped.clear();
         loop {
             match bytes.get(self.at) {
                 None => return Err(self.error(JsonErrorKind::UnterminatedString, start)),
-                Some(b'"') if copied == start + 1 => {
-                    let text = &self.text[copied..self.at];
-                    self.at += 1;
-                    return Ok(Cow::Borrowed(text));
-                }
                 Some(b'"') => {
-                    out.push_str(&self.text[copied..self.at]);
+                    self.unescaped.push_str(&self.text[copied..self.at]);
                     self.at += 1;
-                    return Ok(Cow::Owned(out));
+                    return Ok(());
                 }
                 Some(b'\\') => {
-                    out.push_str(&self.text[copied..self.at]);
+                    if self.unescaped.is_empty() {
+                        self.unescaped.reserve(self.text.len() - start);
+                    }
+                    self.unescaped.push_str(&self.text[copied..self.at]);
                     let escaped = match bytes.get(self.at + 1) {
                         None => return Err(self.error(JsonErrorKind::UnterminatedString, start)),
                         Some(b'u') => None,
@@ -473,17 +435,18 @@ impl<'a> Reader<'a> {
                         Some(b't') => Some('\t'),
                         Some(_) => return Err(self.error(JsonErrorKind::InvalidEscape, self.at)),
                     };
-                    match escaped {
+                    let escaped = match escaped {
                         Some(c) => {
-                            out.push(c);
                             self.at += 2;
+                            c
                         }
-                        None => out.push(self.unicode_escape()?),
-                    }
+                        None => self.unicode_escape()?,
+                    };
+                    self.unescaped.push(escaped);
                     copied = self.at;
                 }
                 Some(0..0x20) => return Err(self.error(JsonErrorKind::ControlCharacter, self.at)),
-                Some(_) => self.at += plain(&bytes[self.at..]),
+                Some(_) => self.at += plain(&bytes[self.at..]).max(1),
             }
         }
     }

@@ -1,0 +1,108 @@
+//! One pass over what is to be checked.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use obverse::check::{self, Fixture, Found};
+
+use super::Args;
+use super::subject::Subjects;
+use super::work::{self, Done, How, Task};
+use crate::cli::progress::Progress;
+use crate::cli::reference::Reference;
+use crate::cli::replace::apply;
+use crate::cli::report::{Format, Report};
+use crate::cli::status::{Status, Stop};
+use crate::cli::{bulk, escape, output};
+
+/// A pass, before it is made.
+pub(super) struct Pass<'a> {
+    pub(super) args: &'a Args,
+    pub(super) reference: Option<&'a Reference>,
+    /// Becomes true when nobody waits for the end any more.
+    pub(super) ended: Option<&'a AtomicBool>,
+}
+
+/// Why no further result is taken.
+enum Halt {
+    FirstFailure,
+    Ended,
+    Output(std::io::Error),
+}
+
+impl Pass<'_> {
+    /// Does all tasks and reports what comes of them.
+    pub(super) fn run(&self, subjects: &Subjects, tasks: &[Task]) -> Result<Status, Stop> {
+        let args = self.args;
+        let how = How {
+            effort: args.effort(),
+            clock: args.selection.project.clock(),
+            selection: &args.selection,
+            reference: self.reference,
+        };
+        let mut report = Report::new(args.report.format, "check");
+        let mut times: Vec<(String, Duration)> = Vec::new();
+        let mut changed: Vec<(Found, Fixture)> = Vec::new();
+        let progress = Progress::of(tasks.len());
+        let work = |task: &Task| subjects.perform(&how, task);
+        let jobs = args.selection.jobs;
+        let halted = bulk::spread_over(jobs, tasks, &work, |mut done: Done| {
+            if self
+                .ended
+                .is_some_and(|ended| ended.load(Ordering::Relaxed))
+            {
+                return Err(Halt::Ended);
+            }
+            if let Some(change) = done.change.take().filter(|_| args.update) {
+                done.outcome
+                    .diagnostics
+                    .retain(|found| !work::RECORDED.contains(&found.code));
+                changed.push(change);
+            }
+            times.push((done.outcome.name.clone(), done.took));
+            progress.finished(&done.outcome.name);
+            progress
+                .aside(|| report.result(&done.outcome))
+                .map_err(Halt::Output)?;
+            if args.fail_fast && done.outcome.failed() {
+                return Err(Halt::FirstFailure);
+            }
+            Ok(())
+        });
+        drop(progress);
+        match halted {
+            Err(Halt::Output(error)) => return Err(Stop::Output(error)),
+            Err(Halt::Ended) => return Ok(Status::Done),
+            Ok(()) | Err(Halt::FirstFailure) => {}
+        }
+        let changes = check::changes(&changed).map_err(|error| work::fixture_problem(&error))?;
+        for change in &changes {
+            apply(change)?;
+        }
+        if !changed.is_empty() {
+            output::tell(&format!("recorded {}\n", count(changed.len(), "fixture")));
+        }
+        let checked = times.len();
+        tell_slowest(args, times);
+        let summary = report.finish()?;
+        if args.report.format == Format::Human && summary.status() == Status::Done {
+            output::tell(&format!("{} checked, all well\n", count(checked, "case")));
+        }
+        Ok(summary.status())
+    }
+}
+
+fn tell_slowest(args: &Args, mut times: Vec<(String, Duration)>) {
+    let Some(shown) = args.slowest else { return };
+    times.sort_by_key(|(_, took)| std::cmp::Reverse(*took));
+    for (name, took) in times.iter().take(shown) {
+        let name = escape::line(name);
+        output::tell(&format!("{:9.3} ms  {name}\n", took.as_secs_f64() * 1e3));
+    }
+}
+
+/// A number of things, in words.
+pub(super) fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

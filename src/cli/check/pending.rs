@@ -1,0 +1,262 @@
+//! What `obverse check --update` and `obverse derive` would write, before anybody writes it.
+
+use obverse::check::{self, Change, Effort, Fixture, Found};
+use obverse::derive;
+use obverse::value::json::Format;
+use obverse::value::{Map, Value, json};
+
+use super::selection::{Selected, Selection};
+use super::subject::{Subject, Subjects};
+use super::work::{How, Task, fixture_problem};
+use crate::cli::derive::file_stem;
+use crate::cli::problem::Problem;
+use crate::cli::progress::Progress;
+use crate::cli::replace::apply;
+use crate::cli::{bulk, input, project};
+
+/// A change that is pending.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// What changes: the fixture or the response template.
+    pub(crate) name: String,
+    /// Why, in a sentence.
+    pub(crate) why: &'static str,
+    /// How the change is shown: the files, or of a line of a suite its parts.
+    pub(crate) shown: Vec<Change>,
+    /// The arguments of `obverse` that make it.
+    pub(crate) arguments: Vec<String>,
+    /// The file that its standard output goes to, where it does not write the file itself.
+    pub(crate) output: Option<String>,
+    /// The line of a suite that changes, where it is not the files that are shown.
+    line: Option<(Found, Fixture)>,
+}
+
+/// What becomes of one task.
+enum State {
+    Holds,
+    Pending(Box<Pending>),
+    /// It does not hold, and nothing that could be written mends that.
+    Fails,
+}
+
+/// All changes that are pending, and how many other failures there are.
+pub(crate) fn pending(selection: &Selection) -> Result<(Vec<Pending>, usize), Problem> {
+    let workspace = selection.project.open()?;
+    let is_task = |subject: &Subject| subject.loaded.is_some() && selection.derives(subject);
+    let Selected { subjects, tasks } = selection.gather(&workspace, is_task)?;
+    let how = How {
+        // Whether other chunkings give the same is not asked here.
+        effort: Effort {
+            chunkings: 0,
+            truncation_bytes: 0,
+            seed: 0,
+        },
+        clock: selection.project.clock(),
+        selection,
+        reference: None,
+    };
+    let mut all = Vec::new();
+    let mut failing = 0;
+    let progress = Progress::of(tasks.len());
+    let work = |task: &Task| (subjects.name(task), state(&subjects, &how, task));
+    bulk::spread_over(selection.jobs, &tasks, &work, |(name, state)| {
+        progress.finished(&name);
+        match state? {
+            State::Holds => {}
+            State::Pending(pending) => all.push(*pending),
+            State::Fails => failing += 1,
+        }
+        Ok::<(), Problem>(())
+    })?;
+    Ok((all, failing))
+}
+
+fn state(subjects: &Subjects, how: &How<'_>, task: &Task) -> Result<State, Problem> {
+    match task {
+        Task::Template(index) => derivation(&subjects.all[*index], how),
+        Task::Fixture(_, found) => {
+            let done = subjects.perform(how, task);
+            match done.change {
+                Some((_, fixture)) => {
+                    fixture_state(found, fixture, how, done.outcome.name).map(State::Pending)
+                }
+                None if done.outcome.failed() => Ok(State::Fails),
+                None => Ok(State::Holds),
+            }
+        }
+    }
+}
+
+/// A fixture that records something else than the parser gives.
+fn fixture_state(
+    found: &Found,
+    fixture: Fixture,
+    how: &How<'_>,
+    name: String,
+) -> Result<Box<Pending>, Problem> {
+    let file = project::shown(&found.path).display().to_string();
+    let mut arguments = vec![
+        "check".to_owned(),
+        "--no-derive".to_owned(),
+        "--update".to_owned(),
+    ];
+    let (shown, line) = match &found.line {
+        None => {
+            let changes = fixture.changes(&found.path);
+            (changes.map_err(|error| fixture_problem(&error))?, None)
+        }
+        Some((_, text)) => {
+            arguments.push("--filter".to_owned());
+            arguments.push(format!("*{}", globset::escape(&name)));
+            let before = json::parse(text)
+                .ok()
+                .and_then(|line| line.as_object().cloned());
+            let change = Change {
+                path: name.clone().into(),
+                before: before.map(|members| recorded(&members)),
+                after: Some(recorded(&fixture.to_map())),
+            };
+            (vec![change], Some((found.clone(), fixture)))
+        }
+    };
+    arguments.extend(how.selection.project.arguments());
+    arguments.push(file);
+    Ok(Box::new(Pending {
+        name,
+        why: "the parser gives something else than the fixture records",
+        shown,
+        arguments,
+        output: None,
+        line,
+    }))
+}
+
+/// The parts of a suite's line that the parser gives, each value of them on a line of its own.
+fn recorded(members: &Map) -> String {
+    let parts = ["expected", "error", "events"];
+    let recorded: Map = parts
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), members.get(key)?.clone())))
+        .collect();
+    Format::indented(2).write(&Value::Object(recorded)) + "\n"
+}
+
+/// A derived response template that is not what would be derived now. It is a derived one if its report lies beside it.
+fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
+    let report = subject.path.with_extension("report.json");
+    let Some(chat) = subject.chat.as_ref().filter(|_| report.is_file()) else {
+        return Ok(State::Holds);
+    };
+    let options = derive::Options {
+        clock: how.clock,
+        ..derive::Options::default()
+    };
+    let Ok(mut derivation) = derive::derive(chat, &options) else {
+        return Ok(State::Fails);
+    };
+    let before = input::read_text(&report)?;
+    // The same chat template may have been given by another path.
+    let source = json::parse(&before).ok();
+    let source = source
+        .as_ref()
+        .and_then(|report| report.get("source")?.as_str());
+    let chat_path = project::shown(&chat.path).display().to_string();
+    derivation.report.source = source.unwrap_or(&chat_path).to_owned();
+    let changes = [
+        (
+            subject.path.clone(),
+            subject.text.clone(),
+            derivation.document.to_json(),
+        ),
+        (report.clone(), before, derivation.report.to_json()),
+    ];
+    let shown: Vec<Change> = changes
+        .into_iter()
+        .filter(|(_, before, after)| before != after)
+        .map(|(path, before, after)| Change {
+            path,
+            before: Some(before),
+            after: Some(after),
+        })
+        .collect();
+    if shown.is_empty() {
+        return Ok(State::Holds);
+    }
+    let folder = match subject.path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.display().to_string(),
+        _ => ".".to_owned(),
+    };
+    // The verb names the file itself; where that is another name, it is told what to write to.
+    let stem = subject.path.file_stem().map(|stem| stem.to_string_lossy());
+    let names_it = stem.is_some_and(|stem| stem == file_stem(chat));
+    let (target, output) = if names_it {
+        (["--out-dir".to_owned(), folder], None)
+    } else {
+        let report = report.display().to_string();
+        (
+            ["--report".to_owned(), report],
+            Some(subject.path.display().to_string()),
+        )
+    };
+    let mut arguments = vec!["derive".to_owned()];
+    arguments.extend(target);
+    arguments.extend(how.selection.project.source.arguments());
+    arguments.push(chat_path);
+    Ok(State::Pending(Box::new(Pending {
+        name: input::name(&subject.path),
+        why: "it is not what is derived from its chat template",
+        shown,
+        arguments,
+        output,
+        line: None,
+    })))
+}
+
+#[cfg(test)]
+impl Pending {
+    /// A change of files.
+    pub(crate) fn of_files(name: &str, shown: Vec<Change>) -> Self {
+        Self {
+            name: name.to_owned(),
+            why: "",
+            shown,
+            arguments: Vec::new(),
+            output: None,
+            line: None,
+        }
+    }
+}
+
+impl Pending {
+    /// Writes it, each file at once and whole.
+    ///
+    /// # Errors
+    ///
+    /// That a file is no longer what was shown, or cannot be written.
+    pub(crate) fn take(&self) -> Result<(), Problem> {
+        let changes = match &self.line {
+            None => self.shown.clone(),
+            Some((found, fixture)) => check::changes(&[(found.clone(), fixture.clone())])
+                .map_err(|error| fixture_problem(&error))?,
+        };
+        for change in &changes {
+            let now = change
+                .path
+                .exists()
+                .then(|| input::read_text(&change.path))
+                .transpose()?;
+            let is_same = match &self.line {
+                None => now == change.before,
+                Some((found, _)) => found.line.as_ref().is_some_and(|(number, line)| {
+                    now.as_deref().and_then(|text| text.lines().nth(number - 1)) == Some(line)
+                }),
+            };
+            if !is_same {
+                let name = input::name(&change.path);
+                let message = format!("{name} has changed since it was shown");
+                return Err(Problem::failed("changed", message).with_hint("review it again"));
+            }
+        }
+        changes.iter().try_for_each(apply)
+    }
+}

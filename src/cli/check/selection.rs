@@ -1,0 +1,86 @@
+//! What a run looks at, and on how many threads.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use super::subject::{Subject, Subjects};
+use super::work::Task;
+use crate::cli::problem::Problem;
+use crate::cli::project::{ProjectArgs, Workspace};
+
+/// What to look at.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Selection {
+    /// Fixtures, .jsonl files of them, response templates, or folders of any; without any, everything that obverse.toml names, or
+    /// where there is none, that lies below the current folder
+    pub(super) paths: Vec<PathBuf>,
+
+    /// Only what has a name that matches this glob; a text without * or ? may stand anywhere in the name
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+
+    /// How many threads to use; all cores by default
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<NonZero<usize>>,
+
+    /// Do not derive the response templates again
+    #[arg(long)]
+    no_derive: bool,
+
+    #[command(flatten)]
+    pub(super) project: ProjectArgs,
+}
+
+/// What is selected.
+pub(super) struct Selected {
+    pub(super) subjects: Subjects,
+    pub(super) tasks: Vec<Task>,
+}
+
+impl Selection {
+    /// Finds it. `is_task` says of a response template whether it is a task of its own; its fixtures are.
+    pub(super) fn gather(
+        &self,
+        workspace: &Workspace<'_>,
+        is_task: impl Fn(&Subject) -> bool,
+    ) -> Result<Selected, Problem> {
+        let filter = filter(&self.filter)?;
+        let subjects = Subjects::gather(&self.paths, workspace)?;
+        let mut tasks = subjects.tasks(is_task);
+        if let Some(filter) = &filter {
+            tasks.retain(|task| filter.is_match(subjects.name(task)));
+        }
+        if tasks.is_empty() {
+            return Err(Problem::failed("usage", "there is nothing to check").with_hint(
+                "make a fixture with `obverse new`, give paths, or name what belongs together in an obverse.toml",
+            ));
+        }
+        Ok(Selected { subjects, tasks })
+    }
+
+    /// Whether there is something to derive a response template from, and it is wanted.
+    pub(super) fn derives(&self, subject: &Subject) -> bool {
+        subject.chat.is_some() && !self.no_derive
+    }
+}
+
+fn filter(globs: &[String]) -> Result<Option<GlobSet>, Problem> {
+    if globs.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let anywhere = format!("*{}*", globset::escape(glob));
+        let is_glob = glob.contains(['*', '?', '[', '{']);
+        let compiled = Glob::new(if is_glob { glob } else { &anywhere });
+        set.add(compiled.map_err(|error| {
+            let message = format!("--filter {glob}: not a glob: {}", error.kind());
+            Problem::failed("usage", message)
+        })?);
+    }
+    set.build()
+        .map(Some)
+        .map_err(|error| Problem::failed("usage", format!("--filter: {error}")))
+}

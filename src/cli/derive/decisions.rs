@@ -1,0 +1,111 @@
+//! What could be read in several ways: what was taken, what else was tried, and why it lost.
+
+use obverse::derive::{Alternative, Counterexample, Decision, Fate};
+use obverse::value::json::to_string;
+
+use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, paint};
+use crate::cli::escape;
+
+/// How many characters of a response or a message are shown.
+const SHOWN: usize = 160;
+
+/// All of it, styled and escaped.
+pub(super) fn decisions(all: &[Decision]) -> String {
+    let mut out = String::new();
+    for decision in all {
+        out.push_str(&format!(
+            "\n  {}  {}\n",
+            paint(BOLD, &escape::line(decision.question)),
+            paint(DIM, &format!("{} ways", decision.options.len()))
+        ));
+        for option in &decision.options {
+            out.push_str(&one(option));
+        }
+    }
+    out
+}
+
+fn one(option: &Alternative) -> String {
+    let style = match option.fate {
+        Fate::Taken => GREEN,
+        Fate::Fails => RED,
+        Fate::NoBetter | Fate::Same | Fate::NotTried => BLUE,
+    };
+    let mut out = format!(
+        "    {}  {}",
+        paint(style, &format!("{:<9}", option.fate.to_string())),
+        escape::line(&option.way),
+    );
+    if option.means != option.way {
+        out.push_str(&format!(": {}", escape::short(&option.means, SHOWN)));
+    }
+    out.push('\n');
+    let mut line = |text: &str| out.push_str(&format!("{}{text}\n", " ".repeat(15)));
+    line(&paint(DIM, &escape::line(&option.because)));
+    if let Some(why) = &option.why {
+        line(&escape::line(why));
+    }
+    if let Some(found) = &option.counterexample {
+        for text in lost(found) {
+            line(&text);
+        }
+    }
+    out
+}
+
+/// The message that does not come back, in lines.
+fn lost(found: &Counterexample) -> Vec<String> {
+    let value = |value| escape::short(&to_string(value), SHOWN);
+    let mut lines = vec![
+        format!("response {}", escape::short(&found.response, SHOWN)),
+        format!("expected {}", paint(GREEN, &value(&found.expected))),
+        format!("parsed   {}", paint(RED, &value(&found.parsed))),
+    ];
+    if let Some(error) = &found.error {
+        lines.push(format!("error    {}", escape::short(error, SHOWN)));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obverse::value::Value;
+
+    #[test]
+    fn a_loser_shows_why() {
+        let option = |way: &str, fate| Alternative {
+            way: way.to_owned(),
+            means: "\"<e>\"".to_owned(),
+            because: "it follows\u{1b} an answer".to_owned(),
+            fate,
+            why: None,
+            counterexample: None,
+        };
+        let mut fails = option("the first marker", Fate::Fails);
+        fails.counterexample = Some(Counterexample {
+            message: Value::Null,
+            prefix: String::new(),
+            response: "Hi<e>".to_owned(),
+            expected: Value::from("Hi"),
+            parsed: Value::from("H"),
+            error: None,
+        });
+        let decision = Decision {
+            question: "turn end",
+            options: vec![option("all that is shared", Fate::Taken), fails],
+        };
+        let plain = anstream::adapter::strip_str(&decisions(&[decision])).to_string();
+        insta::assert_snapshot!(plain, @r#"
+
+        turn end  2 ways
+          taken      all that is shared: "<e>"
+                     it follows\u{1b} an answer
+          fails      the first marker: "<e>"
+                     it follows\u{1b} an answer
+                     response Hi<e>
+                     expected "Hi"
+                     parsed   "H"
+        "#);
+    }
+}

@@ -1,0 +1,103 @@
+//! `obverse review`: what would be written, shown and taken one by one.
+
+mod ask;
+mod diff;
+mod keys;
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use super::check::{Pending, Selection, pending};
+use super::output;
+use super::status::{Status, Stop};
+
+/// Show what is pending as diffs, and take or leave each with a key
+///
+/// Pending are fixtures that record something else than the parser gives (what `obverse check --update` would write) and derived
+/// response templates that are not what is derived from their chat template (what `obverse derive` would write). Nothing is
+/// written before it is taken.
+///
+/// Off a terminal the commands that would make the changes are printed instead. Exit status 1 when something is left pending.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    selection: Selection,
+}
+
+const EXAMPLES: &str = "\
+Keys: y takes the change, n leaves it, a takes it and all the rest, q leaves it and all the rest, ? tells so.
+
+Examples:
+  obverse review                           all that is pending
+  obverse review fixtures/qwen3            what is pending in a folder
+  obverse review --no-derive < /dev/null   the commands that would make the changes";
+
+/// Reviews.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let (all, failing) = pending(&args.selection)?;
+    let left = if all.is_empty() {
+        output::tell("nothing is pending\n");
+        0
+    } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let taken = ask::ask(&all, &mut keys::Terminal, &mut anstream::stderr())?;
+        all.len() - taken
+    } else {
+        let mut out = output::results();
+        for pending in &all {
+            writeln!(out, "{}", command(pending))?;
+        }
+        out.flush()?;
+        output::tell(&format!(
+            "{} pending; each line makes one change\n",
+            all.len()
+        ));
+        all.len()
+    };
+    if failing > 0 {
+        output::tell(&format!(
+            "{failing} more do not hold for other reasons; `obverse check` tells them\n"
+        ));
+    }
+    Ok(if left == 0 {
+        Status::Done
+    } else {
+        Status::Found
+    })
+}
+
+/// What makes a change, for a shell.
+fn command(pending: &Pending) -> String {
+    let mut command = "obverse".to_owned();
+    for word in &pending.arguments {
+        command.push(' ');
+        command.push_str(&quoted(word));
+    }
+    if let Some(output) = &pending.output {
+        command.push_str(" > ");
+        command.push_str(&quoted(output));
+    }
+    command
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_read_more_into_it() {
+        assert_eq!(quoted("fixtures/a-b_1.jsonl"), "fixtures/a-b_1.jsonl");
+        assert_eq!(quoted("*a:2 b"), "'*a:2 b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,130 @@
+//! The regions of texts: the content, which is what nothing else claims unless something opens it, and the reasoning.
+
+use super::super::analysis::Analysis;
+use super::super::choice::{About, Choices, Reading};
+use super::super::reasoning::Reasoning;
+use super::super::{slot, text};
+use super::{Ends, Target};
+use crate::response_template::{Delimiter, FieldDocument};
+use crate::value::json;
+
+/// The region of the content.
+pub(super) fn content(
+    analysis: &Analysis,
+    ends: &Ends<'_>,
+    target: Target,
+    choices: &Choices,
+) -> FieldDocument {
+    // An end of the implicit field where nothing is open passes over what a response may begin with.
+    let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
+    let end = ends.pattern(None, beginning);
+    let close = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) => {
+            let before_calls = if marker.is_empty() {
+                format!(
+                    "(?={})",
+                    super::next_call(calls, &super::name(analysis, calls))
+                )
+            } else {
+                format!("{}\\s*", slot::pattern(marker))
+            };
+            let own = &analysis.turn_end.markers;
+            let ends_alike = own
+                .iter()
+                .all(|end| end.trim().starts_with(marker.as_str()));
+            match end.filter(|_| marker.is_empty() || !ends_alike) {
+                Some(end) => Some(format!("(?:{before_calls}|{end})")),
+                None => Some(before_calls),
+            }
+        }
+        _ => end,
+    };
+    // Where it is the only end of the content, a literal would do where nothing follows it.
+    let only_end = match ends.markers.as_slice() {
+        [end] if beginning.is_none() && analysis.content.before_calls.is_none() => Some(*end),
+        _ => None,
+    };
+    let close = close.and_then(|pattern| {
+        let literal = only_end.map(|end| {
+            Reading::new(
+                "literal",
+                json::quote(end),
+                "white space after it would be text again, which takes the place of what was said where texts are not put together",
+                Delimiter::literal(end),
+            )
+        });
+        let pattern = Reading::new(
+            "pattern",
+            json::quote(&pattern),
+            "it takes the white space after it, and what else may follow the end of a turn",
+            Delimiter::pattern(pattern),
+        );
+        choices.choose("content close", About::Content, [pattern].into_iter().chain(literal))
+    });
+    let joined = analysis.calls.is_some() && !target.served && joins(choices);
+    FieldDocument {
+        open: analysis.content.open.clone().map(Delimiter::literal),
+        close,
+        repeats: joined,
+        join: joined.then(String::new),
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
+    }
+}
+
+/// Whether the texts before and after a call are put together. Nothing is put between the two: white space alone, as models
+/// write it before a marker, and a default are texts as well, and must add nothing.
+fn joins(choices: &Choices) -> bool {
+    let readings = [
+        Reading::new(
+            "joined",
+            "all of it, put together",
+            "text after a call would take the place of the text before it",
+            true,
+        ),
+        Reading::new(
+            "the last",
+            "what is said last",
+            "where nothing is said after a call nothing is to be put together",
+            false,
+        ),
+    ];
+    let joined = choices.choose("text around calls", About::Content, readings);
+    joined.unwrap_or_default()
+}
+
+/// The region of the reasoning.
+pub(super) fn reasoning(reasoning: &Reasoning, choices: &Choices) -> FieldDocument {
+    let pattern = format!("{}\\s*", text::escape_loosely(&reasoning.close));
+    let mut readings = vec![
+        Reading::new(
+            "pattern",
+            json::quote(&pattern),
+            if reasoning.spaced {
+                "white space follows it, which is neither the reasoning's nor the content's"
+            } else {
+                "white space may follow it"
+            },
+            Delimiter::pattern(pattern),
+        ),
+        Reading::new(
+            "literal",
+            json::quote(&reasoning.close),
+            if reasoning.spaced {
+                "the content's parser takes white space away as well"
+            } else {
+                "no white space follows it in a render"
+            },
+            Delimiter::literal(&reasoning.close),
+        ),
+    ];
+    if !reasoning.spaced {
+        readings.reverse();
+    }
+    FieldDocument {
+        open: Some(Delimiter::literal(&reasoning.open)),
+        close: choices.choose("reasoning close delimiter", About::Reasoning, readings),
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
+    }
+}

@@ -1,0 +1,388 @@
+//! Settling what could be read in several ways: by verification.
+//!
+//! The first derivation takes the reading with the best evidence everywhere. Where a message does not come back, other
+//! readings are tried of the questions that its counterexample touches, each by the messages that failed before it is
+//! verified in full, and one is kept if more comes back with it.
+
+use std::sync::Arc;
+
+use super::DeriveError;
+use super::analysis::{self, Analysis};
+use super::choice::{About, Asked, Wanted};
+use super::cost::{self, Cost};
+use super::decision::{Alternative, Decision, Fate};
+use super::emit::{self, Target};
+use super::finding::Counterexample;
+use super::lab::{self, Lab};
+use super::probe::CALLS_KEY;
+use super::verify::{self, Bench, Comparison, Rounds, Verification};
+use crate::response_template::{Document, ResponseTemplate};
+use crate::value::Value;
+
+/// How many other readings are tried in one derivation.
+const MAX_TRIES: usize = 24;
+
+/// A derivation of which every question is settled.
+pub(super) struct Settled {
+    pub(super) analysis: Analysis,
+    pub(super) document: Document,
+    pub(super) verification: Verification,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) cost: Cost,
+}
+
+/// Derives, and settles every question.
+///
+/// # Errors
+///
+/// When nothing comes of the first readings: the chat template shows no turn, the renders exceed their limit, or the draft
+/// is not a valid response template.
+pub(super) fn settle(
+    lab: &Lab<'_>,
+    target: Target,
+    thorough: bool,
+    alternatives: bool,
+) -> Result<Settled, DeriveError> {
+    let mut driver = Driver {
+        lab,
+        target,
+        thorough,
+        cost: Cost::default(),
+        lost: Vec::new(),
+        tries: MAX_TRIES,
+    };
+    let first = driver.attempt(Vec::new())?;
+    let first = driver.prove(first);
+    let best = driver.search(first);
+    if alternatives {
+        driver.try_rest(&best);
+    }
+    let decisions = driver.decisions(&best.attempt.asked);
+    Ok(Settled {
+        analysis: best.attempt.analysis,
+        document: best.attempt.document,
+        verification: best.verification,
+        decisions,
+        cost: driver.cost,
+    })
+}
+
+/// What comes of one set of readings.
+struct Attempt {
+    wanted: Vec<Wanted>,
+    asked: Vec<Asked>,
+    analysis: Analysis,
+    document: Document,
+    template: Arc<ResponseTemplate>,
+}
+
+/// The same, verified.
+struct Proven {
+    attempt: Attempt,
+    verification: Verification,
+}
+
+/// A reading that was tried and not taken.
+struct Lost {
+    reading: Wanted,
+    fate: Fate,
+    why: Option<String>,
+    counterexample: Option<Counterexample>,
+}
+
+struct Driver<'a> {
+    lab: &'a Lab<'a>,
+    target: Target,
+    thorough: bool,
+    cost: Cost,
+    lost: Vec<Lost>,
+    /// How many readings may still be tried.
+    tries: usize,
+}
+
+impl Attempt {
+    /// Whether both read and write the same.
+    fn is_same(&self, other: &Self) -> bool {
+        self.document == other.document && self.analysis.dialect == other.analysis.dialect
+    }
+
+    /// What is wanted, with another answer to one question.
+    fn wanting(&self, reading: &Wanted) -> Vec<Wanted> {
+        let others = self.wanted.iter();
+        let others = others.filter(|wanted| wanted.question != reading.question);
+        others.chain([reading]).cloned().collect()
+    }
+}
+
+impl Proven {
+    /// Whether more comes back than from `other`, and nothing less.
+    fn is_better(&self, other: &Self) -> bool {
+        let lacking = |rounds: &Rounds| (rounds.failed, rounds.inexpressible);
+        let (mine, its) = (&self.verification.rounds, &other.verification.rounds);
+        lacking(mine) < lacking(its) && mine.passed >= its.passed && mine.spliced >= its.spliced
+    }
+
+    fn counterexample(&self) -> Option<&Counterexample> {
+        self.verification
+            .errors()
+            .find_map(|finding| finding.counterexample.as_ref())
+    }
+}
+
+impl Driver<'_> {
+    fn attempt(&mut self, wanted: Vec<Wanted>) -> Result<Attempt, DeriveError> {
+        let (lab, target) = (self.lab, self.target);
+        lab.choices.want(wanted.clone());
+        let (analysis, stage) = cost::measured(lab, || analysis::analyse(lab));
+        self.cost.analysis += stage;
+        if lab.is_exhausted() {
+            return Err(DeriveError::Exhausted {
+                limit: lab::MAX_STEPS,
+            });
+        }
+        let analysis = analysis?;
+        let document = emit::emit(&analysis, target, &lab.choices);
+        let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        Ok(Attempt {
+            wanted,
+            asked: lab.choices.asked(),
+            analysis,
+            document,
+            template,
+        })
+    }
+
+    fn bench<'a>(&'a self, attempt: &'a Attempt) -> Bench<'a> {
+        Bench {
+            lab: self.lab,
+            analysis: &attempt.analysis,
+            target: self.target,
+            template: &attempt.template,
+            thorough: self.thorough,
+        }
+    }
+
+    fn prove(&mut self, attempt: Attempt) -> Proven {
+        let (verification, stage) =
+            cost::measured(self.lab, || verify::verify(self.bench(&attempt)));
+        self.cost.verification += stage;
+        Proven {
+            attempt,
+            verification,
+        }
+    }
+
+    /// Tries other readings until everything comes back, or nothing more does.
+    fn search(&mut self, mut best: Proven) -> Proven {
+        while let Some(better) = self.better(&best) {
+            // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
+            self.lost.clear();
+            for asked in &best.attempt.asked {
+                let now = |asked: &Asked| asked.options[asked.taken].way.clone();
+                let other = better
+                    .attempt
+                    .asked
+                    .iter()
+                    .find(|other| other.question == asked.question && now(other) != now(asked));
+                if other.is_some() {
+                    let reading = Wanted {
+                        question: asked.question,
+                        way: now(asked),
+                    };
+                    self.lose(reading, Fate::Fails, None, best.counterexample().cloned());
+                }
+            }
+            best = better;
+        }
+        best
+    }
+
+    /// What is better than `best` and differs from it in one reading.
+    fn better(&mut self, best: &Proven) -> Option<Proven> {
+        let failing = &best.verification.failing;
+        if failing.is_empty() {
+            return None;
+        }
+        for reading in touched(best) {
+            if self.is_known(&reading) || !self.may_try() {
+                continue;
+            }
+            let attempt = match self.attempt(best.attempt.wanting(&reading)) {
+                Ok(attempt) => attempt,
+                Err(error) => {
+                    self.lose(reading, Fate::Fails, Some(error.to_string()), None);
+                    continue;
+                }
+            };
+            if attempt.is_same(&best.attempt) {
+                self.lose(reading, Fate::Same, None, None);
+                continue;
+            }
+            let bench = self.bench(&attempt);
+            if !failing.iter().any(|failing| bench.brings_back(failing)) {
+                let shown = failing
+                    .iter()
+                    .find_map(|failing| bench.failure(&failing.context, &failing.message));
+                self.lose(reading, Fate::Fails, None, shown);
+                continue;
+            }
+            let proven = self.prove(attempt);
+            if proven.is_better(best) {
+                return Some(proven);
+            }
+            let shown = proven.counterexample().cloned();
+            let why = shown.is_none().then(|| "no more comes back".to_owned());
+            self.lose(reading, Fate::Fails, why, shown);
+        }
+        None
+    }
+
+    /// Tries the readings that were not needed, and tells what comes of each.
+    fn try_rest(&mut self, best: &Proven) {
+        for reading in all(&best.attempt.asked) {
+            if self.is_known(&reading) || !self.may_try() {
+                continue;
+            }
+            let attempt = match self.attempt(best.attempt.wanting(&reading)) {
+                Ok(attempt) => attempt,
+                Err(error) => {
+                    self.lose(reading, Fate::Fails, Some(error.to_string()), None);
+                    continue;
+                }
+            };
+            if attempt.is_same(&best.attempt) {
+                self.lose(reading, Fate::Same, None, None);
+                continue;
+            }
+            let (compared, stage) = cost::measured(self.lab, || {
+                verify::compare(self.bench(&attempt), self.bench(&best.attempt))
+            });
+            self.cost.verification += stage;
+            match compared {
+                Comparison::Fails(shown) => {
+                    self.lose(reading, Fate::Fails, None, Some(*shown));
+                }
+                Comparison::Less(count) => {
+                    let why = format!("{count} messages that come back are not told from others");
+                    self.lose(reading, Fate::Fails, Some(why), None);
+                }
+                Comparison::AsGood => self.lose(reading, Fate::NoBetter, None, None),
+            }
+        }
+    }
+
+    /// Whether there are tries left, and steps for what is still to be rendered after them.
+    fn may_try(&mut self) -> bool {
+        let may = self.tries > 0 && self.lab.steps_left() > lab::MAX_STEPS / 2;
+        self.tries -= usize::from(may);
+        may
+    }
+
+    fn is_known(&self, reading: &Wanted) -> bool {
+        self.lost.iter().any(|lost| lost.reading == *reading)
+    }
+
+    fn lose(
+        &mut self,
+        reading: Wanted,
+        fate: Fate,
+        why: Option<String>,
+        counterexample: Option<Counterexample>,
+    ) {
+        if !self.is_known(&reading) {
+            self.lost.push(Lost {
+                reading,
+                fate,
+                why,
+                counterexample,
+            });
+        }
+    }
+
+    /// Every question that has more than one answer.
+    fn decisions(&mut self, asked: &[Asked]) -> Vec<Decision> {
+        let decided = asked.iter().filter(|asked| asked.options.len() > 1);
+        let decided: Vec<Decision> = decided
+            .map(|asked| Decision {
+                question: asked.question,
+                options: (0..asked.options.len())
+                    .map(|index| self.alternative(asked, index))
+                    .collect(),
+            })
+            .collect();
+        decided
+    }
+
+    fn alternative(&mut self, asked: &Asked, index: usize) -> Alternative {
+        let option = &asked.options[index];
+        let is_this =
+            |lost: &Lost| lost.reading.question == asked.question && lost.reading.way == option.way;
+        let lost = self.lost.iter().position(is_this);
+        let lost = lost.filter(|_| index != asked.taken);
+        let (fate, why, counterexample) = match lost.map(|at| self.lost.swap_remove(at)) {
+            _ if index == asked.taken => (Fate::Taken, None, None),
+            Some(lost) => (lost.fate, lost.why, lost.counterexample),
+            None => (Fate::NotTried, None, None),
+        };
+        Alternative {
+            way: option.way.clone(),
+            means: option.means.clone(),
+            because: option.because.clone(),
+            fate,
+            why,
+            counterexample,
+        }
+    }
+}
+
+/// Every reading that was not taken.
+fn all(asked: &[Asked]) -> Vec<Wanted> {
+    let others = |asked: &Asked| {
+        let others = asked.options.iter().enumerate();
+        let others = others.filter(|(index, _)| *index != asked.taken);
+        let wanted = others.map(|(_, option)| Wanted {
+            question: asked.question,
+            way: option.way.clone(),
+        });
+        wanted.collect::<Vec<_>>()
+    };
+    asked.iter().flat_map(others).collect()
+}
+
+/// The readings to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
+fn touched(best: &Proven) -> Vec<Wanted> {
+    let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
+    let (near, far): (Vec<Asked>, Vec<Asked>) = best
+        .attempt
+        .asked
+        .iter()
+        .cloned()
+        .partition(|asked| wrong.contains(&asked.about));
+    let mut readings = all(&near);
+    if best.verification.rounds.failed > 0 {
+        readings.extend(all(&far));
+    }
+    readings
+}
+
+/// The parts of a message in which what was parsed is not what was expected.
+fn differing(found: &Counterexample) -> Vec<About> {
+    let empty = Default::default();
+    let members = |value: &'_ Value| value.as_object().unwrap_or(&empty).clone();
+    let (expected, parsed) = (members(&found.expected), members(&found.parsed));
+    let mut parts = Vec::new();
+    for key in expected.keys().chain(parsed.keys()) {
+        if expected.get(key) == parsed.get(key) {
+            continue;
+        }
+        let part = match key.as_str() {
+            "content" => About::Content,
+            CALLS_KEY => About::Calls,
+            _ => About::Reasoning,
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}

@@ -1,0 +1,117 @@
+//! A response that ends too early, as it does where a model is stopped: what there was of the message before the parser was
+//! told, and what its end made of it.
+
+use super::merge::is_empty;
+use super::{Event, ParseError, ResponseParser};
+use crate::value::{Map, Value};
+
+/// What the end of a response made of the message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CutShort {
+    /// The message before the end was told: the regions that were closed.
+    pub before: Map,
+    /// The message after.
+    pub after: Map,
+    /// The field whose region the end closed: one that was open, or that the text that was held back opened.
+    pub closed: Option<String>,
+    /// What ended the parse too early, or what the end of the response raises.
+    pub error: Option<ParseError>,
+}
+
+impl CutShort {
+    /// Feeds a fresh parser the response and tells it that this is the end.
+    pub fn parse(mut parser: ResponseParser, response: &str) -> Self {
+        let mut open: Option<String> = None;
+        let mut note = |event: Event<'_>| match event {
+            Event::RegionOpen { field } => open = Some(field.into_owned()),
+            Event::RegionChunk { .. } => {}
+            Event::RegionClose { .. } | Event::RegionError { .. } => open = None,
+        };
+        parser.initial_events().iter().cloned().for_each(&mut note);
+        let fed = parser.feed_with(response, &mut note);
+        let before = parser.message().clone();
+        let mut note = |event: Event<'_>| {
+            if let Event::RegionOpen { field } = event {
+                open = Some(field.into_owned());
+            }
+        };
+        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
+        Self {
+            before,
+            after: parser.into_message(),
+            closed: open,
+            error: ended.err(),
+        }
+    }
+}
+
+/// Whether a finished value is still there later: the same, the beginning of what is there, or one that is empty and so may
+/// be left out.
+pub fn is_kept(finished: &Value, later: Option<&Value>) -> bool {
+    match (finished, later) {
+        (finished, _) if is_empty(finished) => true,
+        (Value::String(text), Some(Value::String(later))) => later.starts_with(text.as_str()),
+        (Value::Array(items), Some(Value::Array(later))) => later.starts_with(items),
+        (finished, later) => later == Some(finished),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::response_template::ResponseTemplate;
+    use crate::value::json;
+
+    const TEMPLATE: &str = r#"{"start_anchor": "A:", "fields": {"content": {"close": "<e>"},
+        "calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true}}}"#;
+
+    fn cut(response: &str) -> CutShort {
+        let template = ResponseTemplate::from_json(TEMPLATE).unwrap();
+        CutShort::parse(ResponseParser::new(template, "", &[]).unwrap(), response)
+    }
+
+    fn map(text: &str) -> Map {
+        json::parse(text).unwrap().as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn the_end_closes_what_is_open() {
+        let open = cut("Hi");
+        assert_eq!(
+            (open.before, open.after),
+            (map("{}"), map(r#"{"content": "Hi"}"#))
+        );
+        assert_eq!(
+            (open.closed.as_deref(), open.error),
+            (Some("content"), None)
+        );
+        let closed = cut("Hi<e>");
+        assert_eq!(closed.before, closed.after);
+        assert_eq!(closed.closed, None);
+        let reopened = cut("Hi<e>\n");
+        assert_eq!(reopened.before, map(r#"{"content": "Hi"}"#));
+        assert_eq!(
+            (reopened.after, reopened.closed.as_deref()),
+            (map("{}"), Some("content"))
+        );
+    }
+
+    #[test]
+    fn what_does_not_parse_is_told_beside_what_there_is() {
+        let broken = cut("Hi<c>[1");
+        assert_eq!(broken.after, map(r#"{"content": "Hi"}"#));
+        assert_eq!(broken.error.unwrap().field.as_deref(), Some("calls"));
+    }
+
+    #[test]
+    fn a_value_is_kept_when_it_has_only_grown() {
+        let kept = |finished: &str, later: Option<&str>| {
+            let parse = |text: &str| json::parse(text).unwrap();
+            is_kept(&parse(finished), later.map(parse).as_ref())
+        };
+        assert!(kept("\"a\"", Some("\"ab\"")) && !kept("\"a\"", Some("\"b\"")));
+        assert!(kept("[1]", Some("[1, 2]")) && !kept("[1]", Some("[2, 1]")));
+        assert!(kept("{\"a\": 1}", Some("{\"a\": 1}")) && !kept("0", None));
+        assert!(kept("\"\"", None) && kept("[]", Some("7")));
+    }
+}

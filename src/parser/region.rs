@@ -1,0 +1,49 @@
+//! The open region: what is known of it and the text that it has so far.
+
+use std::borrow::Cow;
+
+use crate::content::JsonStrings;
+use crate::pattern::Window;
+use crate::value::Map;
+
+/// The room that is made for the text of a region which does not come in one chunk.
+const FIRST_BYTES: usize = 128;
+
+/// The stretch of text that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Region {
+    /// The field; `None` discards the text (there is no implicit field).
+    pub(super) field: Option<usize>,
+    /// Whether its `region_open` has been reported.
+    pub(super) opened: bool,
+    pub(super) captures: Map,
+    /// The text of it that earlier calls brought.
+    pub(super) body: String,
+    /// Where its text begins, and up to where it has been read.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Its strings, where delimiters in them do not count.
+    pub(super) strings: Option<JsonStrings>,
+}
+
+impl Region {
+    /// Puts text to what earlier calls brought.
+    pub(super) fn keep(&mut self, text: &str) {
+        if self.body.capacity() == 0 && !text.is_empty() {
+            // A text that comes in pieces is longer than its first.
+            self.body.reserve(FIRST_BYTES);
+        }
+        self.body.push_str(text);
+    }
+
+    /// Its text, of which `window` has what is not in the body.
+    pub(super) fn text<'t>(&'t self, window: &'t Window<'_>) -> Cow<'t, str> {
+        let rest = window.slice(self.start + self.body.len()..self.end);
+        if self.body.is_empty() {
+            return Cow::Borrowed(rest);
+        }
+        let mut text = self.body.clone();
+        text.push_str(rest);
+        Cow::Owned(text)
+    }
+}

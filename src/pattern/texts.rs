@@ -1,0 +1,79 @@
+//! The fixed texts in a pattern: what a person would look for in its place.
+
+use super::Pattern;
+use super::syntax::ast::Node;
+use super::syntax::parse;
+
+/// The texts that a pattern spells out, in its order and each once: its literals, or every run of fixed characters in its source,
+/// whether a match needs it or not. What a look-around says must not stand there is left out.
+///
+/// ```
+/// use obverse::pattern::{Pattern, fixed_texts};
+/// let pattern = Pattern::regex(r"</call>\s*(?:</calls>|<\|end\|>)?")?;
+/// assert_eq!(fixed_texts(&pattern), ["</call>", "</calls>", "<|end|>"]);
+/// # Ok::<(), obverse::pattern::PatternError>(())
+/// ```
+pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
+    let mut texts = Vec::new();
+    match (pattern.as_literals(), parse(pattern.source())) {
+        (Some(literals), _) => texts.extend_from_slice(literals),
+        (None, Ok(parsed)) => {
+            collect(&parsed.node, &mut texts);
+        }
+        // What compiled once parses.
+        (None, Err(_)) => {}
+    }
+    let mut seen = std::collections::HashSet::new();
+    texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));
+    texts
+}
+
+/// Adds the runs of a node. Every run ends with the node.
+fn collect(node: &Node, texts: &mut Vec<String>) {
+    match node {
+        Node::Char(c) => texts.push(c.to_string()),
+        Node::Concat(nodes) => {
+            let mut run = String::new();
+            for node in nodes {
+                if let Node::Char(c) = node {
+                    run.push(*c);
+                } else {
+                    texts.push(std::mem::take(&mut run));
+                    collect(node, texts);
+                }
+            }
+            texts.push(run);
+        }
+        Node::Alternation(nodes) => nodes.iter().for_each(|node| collect(node, texts)),
+        Node::Repeat(repeat) => collect(&repeat.node, texts),
+        Node::Group(_, node) | Node::Atomic(node) => collect(node, texts),
+        Node::Look(look) if !look.negative => collect(&look.node, texts),
+        Node::Conditional(conditional) => {
+            collect(&conditional.yes, texts);
+            collect(&conditional.no, texts);
+        }
+        Node::Empty
+        | Node::Class(_)
+        | Node::Assert(_)
+        | Node::Look(_)
+        | Node::Backreference { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(source: &str) -> Vec<String> {
+        fixed_texts(&Pattern::regex(source).unwrap())
+    }
+
+    #[test]
+    fn every_run_is_told_once_and_in_order() {
+        assert_eq!(texts(r"<a>\s*<b>\s*<a>"), ["<a>", "<b>"]);
+        assert_eq!(texts(r"(?P<n>x+y)z?(?=end)(?!no)"), ["x", "y", "z", "end"]);
+        assert_eq!(texts(r"\w+"), [""; 0]);
+        let literals = Pattern::literals(&["a.".to_owned(), "b".to_owned()]).unwrap();
+        assert_eq!(fixed_texts(&literals), ["a.", "b"]);
+    }
+}
