@@ -1,15 +1,15 @@
 //! Sessions: what a debugger shows, in a file that can be sent to somebody and opened there.
 //!
 //! A session is a JSON object whose `obverse_session` is 1; it has the response template's text, the samples with the chunks
-//! in which they arrived, how they are cut, the breakpoints, and where the cursor is.
+//! in which they arrived, how they are cut, the breakpoints, the derivation if there is one, and where the cursor is.
 
 use std::path::PathBuf;
 
-use super::state::{Sample, Setup, State, Template};
+use super::state::{Derivation, Sample, Setup, State, Template, object};
 use crate::chunking::Chunking;
 use crate::parser::Options;
+use crate::value::Value;
 use crate::value::json::{self, Format};
-use crate::value::{Map, Value};
 
 const KEY: &str = "obverse_session";
 const VERSION: i64 = 1;
@@ -90,14 +90,10 @@ pub(super) fn write(state: &State) -> String {
                 .into(),
         ),
     ]));
+    if let Some(derivation) = &state.derivation {
+        members.insert("derivation".to_owned(), derivation.to_value());
+    }
     Format::indented(2).write(&Value::Object(members)) + "\n"
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
-    members
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
 }
 
 /// Opens a session; `None` when the text is none.
@@ -167,6 +163,7 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
     };
     Ok(Setup {
         options,
+        derivation: value.get("derivation").and_then(Derivation::of_value),
         chunking: chunking.unwrap_or(Chunking::Recorded),
         byte: value.get("byte").and_then(number).unwrap_or(0),
         breakpoints: breakpoints

@@ -230,6 +230,11 @@ fn events_of_a_response_that_is_cut() {
     );
     let states = states.done();
     assert_eq!(states.matches("\"type\": \"state\"").count(), 1 + 14 + 1);
+    assert!(
+        run("recorded")
+            .refused(2)
+            .contains("no chunks were recorded")
+    );
     assert!(run("0").refused(2).contains("no chunking"));
     let without_events = bench.run_with("parse template.json --chunks 1", "Hi");
     assert!(without_events.refused(2).contains("--events"));

@@ -126,8 +126,12 @@ fn standard_input_is_shown_as_it_arrives_and_keys_come_from_the_terminal() {
     pty.wait_for("a copy of what has arrived");
     pty.write("!\u{1b}");
     pty.wait_for("byte 9/9");
-    let _bench = bench.file("go", "");
+    pty.wait_until("the end of the edit", |pty| {
+        !pty.screen().contains("editing")
+    });
     pty.write("o\u{1b}[A\r");
+    pty.wait_for("byte 8/8 live");
+    let _bench = bench.file("go", "");
     pty.wait_for("the response is complete");
     pty.wait_for("byte 31/31");
     pty.write("q");

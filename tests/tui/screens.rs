@@ -243,6 +243,44 @@ fn looks_without_colour() {
 }
 
 #[test]
+fn without_colour_everything_is_still_there() {
+    for (width, height) in [(80, 24), (120, 40), (40, 12)] {
+        for keys in [
+            HELD,
+            "x",
+            "G",
+            "6",
+            "4",
+            "5e",
+            "?",
+            "s<enter>",
+            "/call<enter>",
+        ] {
+            let shown = |color| {
+                let setup = Setup {
+                    derivation: Some(derivation()),
+                    ..setup(TEMPLATE, RESPONSE)
+                };
+                let mut debugger = Debugger::new(setup, Theme { color }, Memory::default());
+                press(&mut debugger, keys);
+                let mut terminal =
+                    Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+                let drawn = terminal.draw(|frame| debugger.draw(frame));
+                drawn.expect("a frame");
+                terminal.backend().buffer().clone()
+            };
+            let (plain, coloured) = (shown(false), shown(true));
+            for (plain, coloured) in plain.content.iter().zip(&coloured.content) {
+                assert_eq!(plain.symbol(), coloured.symbol());
+                assert_eq!((plain.fg, plain.bg), (Color::Reset, Color::Reset));
+                // Colour is never all that tells: what has one has a modifier or a sign of its own, too.
+                assert_eq!(plain.modifier, coloured.modifier);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");

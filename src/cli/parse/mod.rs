@@ -88,6 +88,14 @@ pub(crate) struct Args {
 /// Parses.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let response = args.response.as_deref().unwrap_or(Path::new("-"));
+    if args.chunks == Some(Chunking::Recorded) {
+        let problem = Problem::failed("usage", "no chunks were recorded of what `parse` reads");
+        return Err(problem
+            .with_hint(
+                "--jsonl takes the `chunks` of a line; words, 3 and random:7 are ways to cut",
+            )
+            .into());
+    }
     input::one_stdin([
         args.template.as_deref(),
         Some(response),

@@ -14,6 +14,7 @@ use std::time::Duration;
 use ratatui::layout::Rect;
 
 pub(crate) use breakpoint::{Breakpoint, Trigger};
+pub(crate) use derivation::object;
 pub use derivation::{Derivation, Marker};
 pub(crate) use mode::{
     Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Saves, Shown, breakpoint_row,
@@ -142,6 +143,10 @@ pub(crate) struct State {
     /// The message before the last move.
     pub(crate) before: Map,
     pub(crate) folded: HashSet<Path>,
+    /// The rows of the message's tree.
+    pub(crate) message_rows: usize,
+    /// Whether the sample parses to something else than it must.
+    pub(crate) is_unexpected: bool,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) mode: Mode,
@@ -191,6 +196,8 @@ impl State {
             message: Map::new(),
             before: Map::new(),
             folded: HashSet::new(),
+            message_rows: 0,
+            is_unexpected: false,
             focus: Pane::Response,
             zoom: false,
             mode: Mode::Normal,
@@ -230,8 +237,9 @@ impl State {
         state.tell_trouble();
         state.tell_failed(failed);
         state.settle();
-        state.message = state.now().message();
+        state.refresh();
         state.before = state.message.clone();
+        state.compare();
         state
     }
 
@@ -309,12 +317,26 @@ impl State {
         }
         self.entry = None;
         self.refresh();
+        self.compare();
     }
 
     /// Brings up to date what follows from the place.
     pub(crate) fn refresh(&mut self) {
         let message = self.now().message();
         self.before = std::mem::replace(&mut self.message, message);
+        self.count_rows();
+    }
+
+    /// Folds a member of the message, or unfolds it.
+    pub(crate) fn fold(&mut self, path: Path) {
+        if !self.folded.remove(&path) {
+            self.folded.insert(path);
+        }
+        self.count_rows();
+    }
+
+    fn count_rows(&mut self) {
+        self.message_rows = tree::count(&self.message, &self.folded);
     }
 
     /// The parse in single characters.
@@ -376,11 +398,12 @@ impl State {
         }
     }
 
-    /// What the sample must parse to, and does not.
-    pub(crate) fn is_unexpected(&self) -> bool {
+    /// Compares what the sample parses to with what it must parse to.
+    pub(crate) fn compare(&mut self) {
         let expected = self.sample().expected.as_ref();
         let last = self.timeline().at(self.timeline().len() - 1);
-        expected.is_some_and(|expected| *expected != Value::Object(last.message()))
+        self.is_unexpected =
+            expected.is_some_and(|expected| *expected != Value::Object(last.message()));
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -442,7 +465,7 @@ impl State {
             keep_in_view(scroll, usize::from(rect.height), count, true);
         }
         if let Some(rect) = layout.content(Pane::Message) {
-            let count = tree::count(&self.message, &self.folded);
+            let count = self.message_rows;
             let height = usize::from(layout::tree_height(rect, self.now().open().is_some()));
             let scroll = self.scroll_mut(Pane::Message);
             scroll.row = scroll.row.min(count.saturating_sub(1));

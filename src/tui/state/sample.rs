@@ -24,6 +24,8 @@ pub struct Sample {
     pub expected: Option<Value>,
     /// Whether more of it is to come.
     pub live: bool,
+    /// Whether its fixture records events, too.
+    pub records_events: bool,
     /// The folder of the fixture that it is.
     pub folder: Option<PathBuf>,
     /// The conversation that the prefix was rendered from.
@@ -78,6 +80,7 @@ impl Sample {
             conversation,
             tools: fixture.tools,
             expected: fixture.expected,
+            records_events: fixture.events.is_some(),
             ..Self::default()
         }
     }

@@ -244,6 +244,7 @@ pub(super) fn ended(state: &mut State, error: Option<String>) {
     if live == state.sample {
         state.recorder.finish();
         state.fine = None;
+        state.compare();
         if state.follows {
             super::seek::go_to_end(state);
         }

@@ -129,7 +129,7 @@ fn go(state: &mut State, by: isize) {
     match state.focus {
         Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
         Pane::Message => {
-            let count = tree::count(&state.message, &state.folded);
+            let count = state.message_rows;
             let scroll = state.scroll_mut(Pane::Message);
             scroll.row = scroll
                 .row
@@ -216,9 +216,7 @@ fn open(state: &mut State) {
             };
             let (path, value) = (row.path.clone(), row.value.clone());
             if row.has_parts() {
-                if !state.folded.remove(&path) {
-                    state.folded.insert(path);
-                }
+                state.fold(path);
                 return;
             }
             show(state, path.to_string(), detail::in_full(&value));
@@ -365,8 +363,7 @@ fn click(state: &mut State, x: u16, y: u16) {
             }
         }
         Pane::Message => {
-            let count = tree::count(&state.message, &state.folded);
-            if row < count {
+            if row < state.message_rows {
                 let again = state.scroll(Pane::Message).row == row;
                 state.scroll_mut(Pane::Message).row = row;
                 if again {

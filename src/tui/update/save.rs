@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use similar::{ChangeTag, TextDiff};
 
 use super::pick;
-use crate::check::{Change, ExpectedError, Fixture};
+use crate::check::{Change, ExpectedError, Fixture, Setting};
 use crate::chunking::{self, Chunking};
 use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
@@ -84,7 +84,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
             kind: error.kind.name().to_owned(),
             field: error.field.clone(),
         }),
-        events: None,
+        events: sample.records_events.then(|| events(state)),
     };
     // Of a fixture that was there before nothing is left that this one does not have.
     let texts = fixture.texts();
@@ -96,6 +96,19 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
     let sample = state.sample;
     state.samples[sample].folder = Some(folder);
     Effect::Compare(files)
+}
+
+/// The events of the response when it arrives at once.
+fn events(state: &State) -> Vec<Value> {
+    let sample = state.sample();
+    let setting = Setting {
+        template: &state.template.compiled,
+        prefix: &sample.prefix,
+        tools: &sample.tools,
+    };
+    let replay = setting.replay([sample.response.as_str()]);
+    let events = replay.events.iter();
+    events.map(|event| Value::Object(event.to_map())).collect()
 }
 
 /// The template, to its file.
@@ -207,6 +220,7 @@ pub(super) fn wrote(state: &mut State, result: Result<(), String>) {
                 let message = timeline.at(timeline.len() - 1).message();
                 let sample = state.sample;
                 state.samples[sample].expected = Some(Value::Object(message));
+                state.compare();
             }
             let path = path.unwrap_or_default();
             state.tell(format!("saved {}", path.display()));

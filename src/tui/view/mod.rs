@@ -220,7 +220,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         x = canvas.put(area, x, area.y, key, Role::Title);
         x = canvas.put(area, x, area.y, &format!(" {what}  "), Role::Dim);
     }
-    if state.is_unexpected() {
+    if state.is_unexpected {
         let text = "differs from what is expected";
         let at = area
             .right()
