@@ -321,3 +321,17 @@ fn templates_from_which_nothing_can_be_read() {
     };
     assert!(matches!(slow, DeriveError::Exhausted { .. }), "{slow}");
 }
+
+#[test]
+fn reasoning_is_kept_for_as_long_as_it_is_rendered() {
+    let reasoned = "{% if m.thinking %}[R]{{ m.thinking }}[/R]{% endif %}{{ m.content }}";
+    let last_only = reasoned.replace("m.thinking %", "m.thinking and loop.last %");
+    for (template, history) in [
+        (reasoned, History::Kept),
+        (last_only.as_str(), History::UntilNextUser),
+    ] {
+        let report = turns(template, "<bot>").report;
+        assert!(report.verified, "{:?}", report.findings);
+        assert_eq!(report.reasoning.history, Some(history));
+    }
+}

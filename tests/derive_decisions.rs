@@ -4,7 +4,9 @@ mod support;
 
 use obverse::chat_template;
 use obverse::derive::{Alternative, Decision, Derivation, Fate, Options, ToolsMode, derive};
-use obverse::value::json;
+use obverse::parser::parse_response;
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Value, json};
 use support::deriving::{derive_text, turns};
 
 /// Calls whose arguments look like a dialect of JSON with strings in single quotes, which nothing escapes: a string with
@@ -121,4 +123,42 @@ fn losers_say_why_where_they_are_tried() {
             assert_eq!(option.fate == Fate::Fails, shown, "{option:#?}");
         }
     }
+}
+
+/// Calls with keyword arguments, as Python prints them.
+const KEYWORDS: &str = "{{ m.content }}\
+    {%- for call in m.tool_calls or [] %}<call>{{ call.function.name }}(\
+    {%- for key, value in call.function.arguments.items() -%}\
+    {{ key }}={% if value is string %}'{{ value }}'{% elif value is mapping %}{{ value | tojson }}{% else %}{{ value }}{% endif %}{{ ', ' if not loop.last }}\
+    {%- endfor %})</call>{% endfor %}";
+
+#[test]
+fn lists_of_texts_in_quotes_are_read_as_json() {
+    let derivation = turns(KEYWORDS, "<bot>");
+    let values = decision(&derivation, "argument values");
+    assert_eq!(taken(values).way, "as JSON", "{values:#?}");
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
+    let response = "<call>f(a=['x', 'it'], b='7', c=7, d='say 'x' twice', e={\"k\": [true]}, g='')</call><end>";
+    let message =
+        parse_response(response, std::sync::Arc::new(template), "", &[]).expect("a message");
+    let message = Value::Object(message);
+    let calls = message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .expect("calls");
+    let function = calls[0].get("function").expect("a function");
+    assert_eq!(
+        json::to_string(function.get("arguments").expect("arguments")),
+        r#"{"a": ["x", "it"], "b": "7", "c": 7, "d": "say 'x' twice", "e": {"k": [true]}, "g": ""}"#
+    );
+    // Where lists are JSON as they are, the schemas of the tools type them, and nothing more is needed.
+    let plain = KEYWORDS.replace("{% else %}{{ value }}", "{% else %}{{ value | tojson }}");
+    let derivation = turns(&plain, "<bot>");
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    let values = decision(&derivation, "argument values");
+    assert_eq!(taken(values).way, "as text", "{values:#?}");
 }

@@ -301,3 +301,30 @@ fn calls_in_a_list_with_their_names_for_keys() {
     let prose = |case: &&obverse::derive::Case| case.response.contains("{\"json\": [1, 2]}");
     assert!(derivation.cases.iter().any(|case| prose(&case)));
 }
+
+/// Some templates end every conversation with an instruction, which stands before the generation prompt.
+#[test]
+fn what_only_stands_before_a_prompt_is_not_the_model_s() {
+    let text = "{%- for m in messages %}<start><{{ m.role }}>{{ m.content }}\
+        {%- for call in m.tool_calls or [] %}Do: {{ call.function | tojson }}!{% endfor %}\
+        {{- '<end>' if not m.tool_calls }}{% endfor %}\
+        {{- '<start><system>Say what to do.<end>' }}\
+        {%- if add_generation_prompt %}<start><assistant>{% endif %}";
+    let derivation = derive_text(text).expect("derived");
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert_eq!(report.start_anchor, ["<start><assistant>"]);
+    assert_eq!(report.content.close, "<end>");
+    assert_eq!(report.tools.close, "!");
+    assert!(findings(&derivation).contains(&"afterword"));
+    let document = derivation.document.to_json();
+    assert!(!document.contains("Say what"), "{document}");
+    let instructed = "<start><system>Say what to do.<end><start><assistant>";
+    assert!(
+        derivation
+            .cases
+            .iter()
+            .any(|case| case.prefix.ends_with(instructed)),
+        "the response after the prompt is proved as well"
+    );
+}

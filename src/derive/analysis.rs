@@ -11,7 +11,7 @@ use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 /// What is known of a chat template's wire format.
 #[derive(Debug, Clone)]
@@ -67,6 +67,13 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let settings = lab.settings(&user, &[plain.clone(), reasoned]);
     let mut evidence = Vec::new();
     let mut findings = lab.wants.findings();
+    if let Some(afterword) = lab.afterword(&user) {
+        let text = format!(
+            "the chat template writes {} after the last message, which stands before the generation prompt and is gone once that is answered: the model never writes it",
+            json::quote(&afterword)
+        );
+        findings.push(Finding::info("afterword", text));
+    }
 
     let (literal, found) = anchor::read(
         lab,

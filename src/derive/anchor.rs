@@ -125,11 +125,22 @@ pub(super) fn read(
                 continue;
             }
             let shared = text::snap_back(&turn.prompt, turn.shared());
-            // Where the answer stands before what the prompt ends with, that prompt says nothing of where it begins.
-            if shared < begin && header.is_some() {
-                continue;
-            }
-            let found = &turn.prompt[begin..shared.max(begin)];
+            let found = if shared < begin {
+                // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
+                // answer is begun in the same words.
+                let added = &turn.prompt[begin..];
+                let is_begun_so = turn
+                    .full
+                    .rfind(content)
+                    .is_some_and(|answer| turn.full[..answer].ends_with(added));
+                match &header {
+                    _ if is_begun_so => added,
+                    Some(_) => continue,
+                    None => "",
+                }
+            } else {
+                &turn.prompt[begin..shared]
+            };
             before.get_or_insert_with(|| text::last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => {

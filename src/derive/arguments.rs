@@ -17,6 +17,8 @@ pub(super) struct ArgumentTag {
     pub(super) value: Vec<Around>,
     /// Between two arguments, beside their own.
     pub(super) separator: String,
+    /// What quotes a text, where all values are read as JSON whose strings stand between that.
+    pub(super) quotes: Option<(String, String)>,
     /// The values that are not written in a way in which they can be read.
     pub(super) unread: Unread,
 }
@@ -164,6 +166,7 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
             close,
         }],
         separator,
+        quotes: None,
         unread: Unread::default(),
     };
     Some((Tags { before, argument }, end))
@@ -204,6 +207,17 @@ impl ArgumentTag {
                 .strip_suffix(close.replace(slot::KEY, key).as_str())
         });
         ways.min_by_key(|value| value.len())
+    }
+
+    /// What stands around a text that stands around no value of another type, if anything does.
+    pub(super) fn quotes(&self) -> Option<(String, String)> {
+        let (text, others) = self.value.split_first()?;
+        others.iter().find_map(|other| {
+            let open = text.between.strip_prefix(other.between.as_str())?;
+            let close = text.close.strip_suffix(other.close.as_str())?;
+            let is_quoted = !open.is_empty() && !close.is_empty() && !slot::any(close);
+            is_quoted.then(|| (open.to_owned(), close.to_owned()))
+        })
     }
 
     fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {

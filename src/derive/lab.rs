@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::afterword;
 use super::choice::Choices;
 use super::probe::{self, Assistant, Dialect};
 use super::text;
@@ -36,8 +37,8 @@ pub(super) struct Lab<'a> {
     steps: Cell<u64>,
     /// What the template wants of every input.
     pub(super) wants: Wants,
-    /// The prompts that nobody asked for, by the kwargs under which they were looked for.
-    unasked: RefCell<Vec<(Map, Option<String>)>>,
+    /// What is written beside the messages, by the kwargs under which it was looked for.
+    added: RefCell<Vec<(Map, Added)>>,
     /// How often was rendered, and what that took.
     rendered: Cell<(usize, Duration)>,
     /// The last renders, the latest first.
@@ -47,6 +48,15 @@ pub(super) struct Lab<'a> {
     /// Whether the template renders with and without tools.
     pub(super) without_tools: bool,
     pub(super) with_tools: bool,
+}
+
+/// What a template writes after the messages, asked or not.
+#[derive(Debug, Clone, Default)]
+struct Added {
+    /// The generation prompt that is written unasked.
+    prompt: Option<String>,
+    /// What belongs to no message, and stands before a generation prompt.
+    afterword: Option<String>,
 }
 
 /// How many renders are remembered. The prompt of a context is asked for with each message that is tried in it, and a message
@@ -131,7 +141,7 @@ impl<'a> Lab<'a> {
             clock,
             steps: Cell::new(MAX_STEPS),
             wants: Wants::default(),
-            unasked: RefCell::default(),
+            added: RefCell::default(),
             rendered: Cell::default(),
             recent: RefCell::default(),
             choices: Choices::default(),
@@ -154,7 +164,7 @@ impl<'a> Lab<'a> {
     pub(super) fn with_contents_as_they_are(mut self) -> Self {
         self.wants.parts = false;
         // What was rendered before was rendered with parts.
-        self.unasked = RefCell::default();
+        self.added = RefCell::default();
         self.recent = RefCell::default();
         self
     }
@@ -180,47 +190,62 @@ impl<'a> Lab<'a> {
     /// The context alone, without the generation prompt, even where the template writes one unasked.
     pub(super) fn history(&self, context: &Context) -> Result<String, RenderError> {
         // Asked first: finding it out renders other conversations, and this one is to be the last that was rendered.
-        let unasked = self.unasked(&context.kwargs);
-        let mut text = self.render(context, false)?;
-        if let Some(prompt) = unasked
-            && let Some(rest) = text.strip_suffix(prompt.as_str())
-        {
-            text.truncate(rest.len());
-        }
-        Ok(text)
+        let added = self.added(&context.kwargs);
+        let text = self.render(context, false)?;
+        Ok(without(text, added.prompt.as_deref()))
     }
 
-    /// The generation prompt that is written unasked, if there is one.
-    fn unasked(&self, kwargs: &Map) -> Option<String> {
-        let mut known = self.unasked.borrow_mut();
-        if let Some((_, prompt)) = known.iter().find(|(under, _)| under == kwargs) {
-            return prompt.clone();
-        }
-        let prompt = self.find_unasked(kwargs);
-        known.push((kwargs.clone(), prompt.clone()));
-        prompt
+    /// The messages alone: the context without what the template writes after them before a generation prompt.
+    fn messages(&self, context: &Context) -> Result<String, RenderError> {
+        let text = self.history(context)?;
+        let added = self.added(&context.kwargs);
+        Ok(without(text, added.afterword.as_deref()))
     }
 
-    fn find_unasked(&self, kwargs: &Map) -> Option<String> {
+    /// What the template writes after the last message that belongs to none.
+    pub(super) fn afterword(&self, context: &Context) -> Option<String> {
+        self.added(&context.kwargs).afterword
+    }
+
+    fn added(&self, kwargs: &Map) -> Added {
+        let mut known = self.added.borrow_mut();
+        if let Some((_, added)) = known.iter().find(|(under, _)| under == kwargs) {
+            return added.clone();
+        }
+        let added = self.find_added(kwargs).unwrap_or_default();
+        known.push((kwargs.clone(), added.clone()));
+        added
+    }
+
+    fn find_added(&self, kwargs: &Map) -> Option<Added> {
         let user = self.user(false).under(kwargs);
         let asked = self.render(&user, false).ok()?;
-        if self.render(&user, true).ok()? != asked {
-            return None;
-        }
+        let prompt = self.render(&user, true).ok()?;
         let answered = user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT)));
+        let answered_text = self.render(&answered, false).ok()?;
+        if prompt != asked {
+            let afterword = afterword::read(&asked, &prompt, &answered_text);
+            return Some(Added {
+                prompt: None,
+                afterword: afterword.map(str::to_owned),
+            });
+        }
         let asked_again = answered.and(probe::message("user", probe::USER_AGAIN));
         let renders = unasked::Renders {
             asked: &asked,
-            answered: &self.render(&answered, false).ok()?,
+            answered: &answered_text,
             asked_again: &self.render(&asked_again, false).ok()?,
         };
-        unasked::prompt(&renders).map(str::to_owned)
+        Some(Added {
+            prompt: unasked::prompt(&renders).map(str::to_owned),
+            afterword: None,
+        })
     }
 
     pub(super) fn turn(&self, context: &Context, message: &Value) -> Result<Turn, RenderError> {
         Ok(Turn {
             prompt: self.prompt(context)?,
-            full: self.history(&context.and(message.clone()))?,
+            full: self.messages(&context.and(message.clone()))?,
         })
     }
 
@@ -447,6 +472,14 @@ impl<'a> Lab<'a> {
     pub(super) fn is_exhausted(&self) -> bool {
         self.steps.get() == 0
     }
+}
+
+/// The text without what it ends with, if it does.
+fn without(mut text: String, end: Option<&str>) -> String {
+    if let Some(rest) = end.and_then(|end| text.strip_suffix(end)) {
+        text.truncate(rest.len());
+    }
+    text
 }
 
 fn identical(a: &Value, b: &Value) -> bool {

@@ -17,8 +17,10 @@
 //!
 //! Nothing here knows a model or a marker.
 
+mod afterword;
 mod analysis;
 mod anchor;
+mod argument_values;
 mod arguments;
 mod choice;
 mod content;

@@ -50,10 +50,12 @@ impl fmt::Display for Opener {
 /// Whether the chat template renders the reasoning of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum History {
-    /// It does, at least for the last message.
+    /// It does, for earlier messages as well.
     Kept,
+    /// It does until another message of the user follows.
+    UntilNextUser,
     /// It does not, so that an inversion cannot show it.
     Dropped,
 }
@@ -61,8 +63,9 @@ pub enum History {
 impl fmt::Display for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Kept => "kept",
-            Self::Dropped => "dropped",
+            Self::Kept => "kept in the history",
+            Self::UntilNextUser => "kept until the user's next message",
+            Self::Dropped => "dropped from the history",
         })
     }
 }
@@ -397,7 +400,7 @@ fn rendered(
         open: open.trim().to_owned(),
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
-        history: History::Kept,
+        history: history(lab, shown),
         spaced: close.ends_with(char::is_whitespace),
     };
     let key = shown.dialect.reasoning_key.as_deref().unwrap_or_default();
@@ -413,6 +416,15 @@ fn rendered(
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// Whether a reasoning that is rendered still is where another message of the user follows.
+fn history(lab: &Lab<'_>, shown: &Shown) -> History {
+    let message = shown.plain.clone().thinking(probe::REASONING);
+    match lab.answered(&shown.context, &shown.dialect.write(&message)) {
+        Ok(Some(earlier)) if !earlier.contains(probe::REASONING) => History::UntilNextUser,
+        _ => History::Kept,
+    }
 }
 
 /// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.

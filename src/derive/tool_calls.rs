@@ -1,7 +1,7 @@
 //! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
 
 use super::anchor::Anchor;
-use super::arguments::{ArgumentTag, Unread};
+use super::argument_values;
 use super::choice::{self, About, Reading};
 use super::content::Content;
 use super::cut::{Cut, Form, Members, Shape, cut};
@@ -15,7 +15,6 @@ use super::reasoning::Reasoning;
 use super::slot;
 use super::text::{self, Repeated};
 use crate::chat_template::RenderError;
-use crate::value::{Value, json};
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,7 +147,9 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         end,
     );
     match &mut calls.shape {
-        Shape::Tags { argument, .. } => learn_types(lab, context, anchor, &dialect, argument),
+        Shape::Tags { argument, .. } => {
+            argument_values::learn(lab, context, anchor, &dialect, argument);
+        }
         Shape::Dialect { json, .. } => {
             json.foreign = literals::foreign(lab, context, anchor, &dialect);
         }
@@ -332,68 +333,6 @@ fn shows_arguments(full: &str, call: &Call) -> bool {
     call.arguments
         .values()
         .all(|value| value.as_str().is_some_and(|text| full.contains(text)))
-}
-
-/// Texts with signs that some templates escape, or for which they quote the text.
-const SIGNS: &str = "opal \\ ' \" \n drift";
-const MARKUP: &str = "opal <b> & </b> drift";
-
-/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
-fn learn_types(
-    lab: &Lab<'_>,
-    context: &Context,
-    anchor: &Anchor,
-    dialect: &Dialect,
-    argument: &mut ArgumentTag,
-) {
-    let call = probe::call_with(0, 1);
-    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
-        return;
-    };
-    let said = |value: &Value| {
-        let mut call = call.clone();
-        call.arguments.insert(key.clone(), value.clone());
-        let message = dialect.write(&Assistant::calling([call.clone()]));
-        let turn = lab.turn(context, &message).ok()?;
-        anchor.turn(&turn.full, &call.name).map(str::to_owned)
-    };
-    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
-    let Some(rest) = argument.rest(&of_text, key, text) else {
-        return;
-    };
-    let number = Value::from(8_675_309);
-    for value in [
-        number.clone(),
-        Value::Array(vec![number.clone()]),
-        probe::object([("violet", number)]),
-        Value::Bool(true),
-        Value::Null,
-    ] {
-        if let Some(said) = said(&value) {
-            argument.learn(&said, key, &json::to_string(&value), rest);
-        }
-    }
-    // Some texts are quoted as a whole.
-    for text in [SIGNS, MARKUP] {
-        if let Some(said) = said(&Value::from(text)) {
-            argument.learn(&said, key, text, rest);
-        }
-    }
-    let unread = |value: Value| {
-        let said = said(&value)?;
-        let written = argument.written(&said, key, rest)?;
-        let is_read = match value.as_str() {
-            Some(text) => written == text,
-            None => json::parse(written).is_ok_and(|parsed| parsed == value),
-        };
-        (!is_read).then(|| written.to_owned())
-    };
-    let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
-    argument.unread = Unread {
-        texts: unread(Value::from(SIGNS)),
-        objects: unread(probe::object([("violet", array.clone())])),
-        arrays: unread(array),
-    };
 }
 
 /// Tells what belongs to each call from what belongs to all of them.

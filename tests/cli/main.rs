@@ -5,12 +5,14 @@ mod check;
 mod debug;
 mod derive;
 mod inspect;
+mod integrations;
 mod lines;
 mod lint;
 mod parse;
 #[cfg(unix)]
 #[path = "../support/pty.rs"]
 mod pty;
+mod record;
 mod reference;
 mod render;
 mod review;

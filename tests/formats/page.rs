@@ -84,7 +84,7 @@ fn beside(peers: &[Peer]) -> String {
                 peer.name.clone(),
                 format!("`{}`", peer.theirs),
                 peer.responses.to_string(),
-                match peer.counts() {
+                match peer.is_proved() {
                     true => peer.ours_right.to_string(),
                     false => format!("{} (not all proved)", peer.ours_right),
                 },

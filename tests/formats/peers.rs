@@ -30,8 +30,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Whether ours must parse what theirs parse.
-    pub fn counts(&self) -> bool {
+    /// Whether all that was tried of ours is proved.
+    pub fn is_proved(&self) -> bool {
         self.verdict == Verdict::Proved
     }
 }

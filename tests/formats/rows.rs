@@ -122,7 +122,7 @@ fn reasoning(reasoning: &Json) -> String {
     if let Some(history) = reasoning["history"].as_str()
         && history != "kept"
     {
-        facts.push(history.to_owned());
+        facts.push(history.replace('_', " "));
     }
     format!("{mode} {}", facts.join(", "))
 }

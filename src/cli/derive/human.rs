@@ -121,7 +121,7 @@ fn reasoning(reasoning: &ReasoningReport) -> String {
         facts.push(format!("opened by the {opened_by}"));
     }
     if let Some(history) = reasoning.history {
-        facts.push(format!("{history} in the history"));
+        facts.push(history.to_string());
     }
     format!(
         "{mode}  {}\n{}",

@@ -1,13 +1,29 @@
 //! Arguments in tags or behind keywords, as `xml-inline` reads them.
 
 use super::super::arguments::{ArgumentTag, Around};
-use super::super::{slot, text};
+use super::super::{probe, slot, text};
 use crate::value::{Map, Value};
 
-/// How `xml-inline` reads the arguments. Values stay text: what a text looks like does not tell its type, and a value that
-/// was read as a number cannot be made the text again that the tool's schema may ask for, while text can be typed by it.
+/// How `xml-inline` reads the arguments. Unless texts stand in quotes, values stay text: what a text looks like does not tell
+/// its type, and a value that was read as a number cannot be made the text again that the tool's schema may ask for, while
+/// text can be typed by it.
 pub(super) fn content_args(argument: &ArgumentTag) -> Map {
-    Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern(argument)))])
+    let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern(argument)))]);
+    if let Some((open, close)) = &argument.quotes {
+        let pair = vec![Value::from(open.as_str()), Value::from(close.as_str())];
+        let parser = probe::object([
+            ("name", Value::from("json")),
+            (
+                "args",
+                probe::object([
+                    ("string_delims", vec![Value::from(pair)].into()),
+                    ("allow_non_json", Value::Bool(true)),
+                ]),
+            ),
+        ]);
+        args.insert("value_parser".to_owned(), parser);
+    }
+    args
 }
 
 /// A pattern for one argument.
@@ -19,7 +35,11 @@ fn pattern(argument: &ArgumentTag) -> String {
         let open = slot::pattern(argument.open.trim_start());
         format!("{open}{name}[^\\s{stop}]+)")
     };
-    let mut pattern = format!("{}{}", key("(?P<key>"), values(&argument.value));
+    let mut pattern = format!(
+        "{}{}",
+        key("(?P<key>"),
+        values(&argument.value, argument.quotes.as_ref())
+    );
     if !separator.is_empty() {
         // The values of some types end where the argument does and nowhere else.
         let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
@@ -36,7 +56,10 @@ fn pattern(argument: &ArgumentTag) -> String {
 
 /// A pattern for the value and what stands around it. White space that the template writes around a value may be missing,
 /// and no other is taken from the value.
-fn values(around: &[Around]) -> String {
+///
+/// Where texts stand in `quotes`, these are a part of the value, by which it is known as a text; but not around a text that has
+/// such a quote itself.
+fn values(around: &[Around], quotes: Option<&(String, String)>) -> String {
     let Some((first, others)) = around.split_first() else {
         return String::new();
     };
@@ -49,13 +72,21 @@ fn values(around: &[Around]) -> String {
     // What begins like another way and goes on is tried before it.
     let mut around: Vec<&Around> = around.iter().collect();
     around.sort_by_key(|way| std::cmp::Reverse(way.between.trim_end().len()));
-    let ways: Vec<String> = around
-        .into_iter()
-        .map(|Around { between, close }| {
-            let (between, lead) = split_space(between, Edge::End);
-            value(&slot::pattern(between), lead, close)
-        })
-        .collect();
+    let quoted = quotes.and_then(|(open, close)| {
+        let between = first.between.strip_suffix(open.as_str())?;
+        let [open, inner] = [open, close].map(|quote| text::escape(quote));
+        let after = first.close.strip_prefix(close.as_str())?;
+        Some(format!(
+            "{}(?P<value>{open}(?:(?!{inner}).)*{inner}){}",
+            slot::pattern(between),
+            slot::pattern(after)
+        ))
+    });
+    let ways = around.into_iter().map(|Around { between, close }| {
+        let (between, lead) = split_space(between, Edge::End);
+        value(&slot::pattern(between), lead, close)
+    });
+    let ways: Vec<String> = quoted.into_iter().chain(ways).collect();
     format!("(?:{})", ways.join("|"))
 }
 

@@ -1,0 +1,158 @@
+//! How are the values of arguments written that stand in tags? What stands around each type, and whether their text is JSON.
+
+use super::anchor::Anchor;
+use super::arguments::{ArgumentTag, Unread};
+use super::choice::{About, Reading};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use crate::value::{Value, json};
+
+/// Texts with signs that some templates escape, or for which they quote the text.
+const SIGNS: &str = "opal \\ ' \" \n drift";
+const MARKUP: &str = "opal <b> & </b> drift";
+
+/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
+pub(super) fn learn(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    argument: &mut ArgumentTag,
+) {
+    let call = probe::call_with(0, 1);
+    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
+        return;
+    };
+    let said = |value: &Value| {
+        let mut call = call.clone();
+        call.arguments.insert(key.clone(), value.clone());
+        let message = dialect.write(&Assistant::calling([call.clone()]));
+        let turn = lab.turn(context, &message).ok()?;
+        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+    };
+    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
+    let Some(rest) = argument.rest(&of_text, key, text) else {
+        return;
+    };
+    let number = Value::from(8_675_309);
+    for value in [
+        number.clone(),
+        Value::Array(vec![number.clone()]),
+        probe::object([("violet", number)]),
+        Value::Bool(true),
+        Value::Null,
+    ] {
+        if let Some(said) = said(&value) {
+            argument.learn(&said, key, &json::to_string(&value), rest);
+        }
+    }
+    // Some texts are quoted as a whole.
+    for text in [SIGNS, MARKUP] {
+        if let Some(said) = said(&Value::from(text)) {
+            argument.learn(&said, key, text, rest);
+        }
+    }
+    let quotes = argument.quotes();
+    let written = |value: &Value| {
+        let said = said(value)?;
+        argument.written(&said, key, rest).map(str::to_owned)
+    };
+    let texts = ["opal", "drift"].map(Value::from).to_vec().into();
+    let quotes = quotes.and_then(|quotes| {
+        let list = written(&texts)?;
+        let is_read = json_in_quotes(&list, &quotes) == Some(texts);
+        lab.choices
+            .choose(
+                "argument values",
+                About::Calls,
+                readings(quotes, &list, is_read),
+            )
+            .flatten()
+    });
+    let unread = |value: Value| {
+        let written = written(&value)?;
+        let is_read = match (value.as_str(), &quotes) {
+            (Some(text), _) => written == text,
+            (None, Some(quotes)) => json_in_quotes(&written, quotes) == Some(value),
+            (None, None) => json::parse(&written).is_ok_and(|parsed| parsed == value),
+        };
+        (!is_read).then_some(written)
+    };
+    let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
+    argument.unread = Unread {
+        texts: unread(Value::from(SIGNS)),
+        objects: unread(probe::object([("violet", array.clone())])),
+        arrays: unread(array),
+    };
+    argument.quotes = quotes;
+}
+
+/// The ways to read values of which texts stand in quotes, where a list of texts is written as `list`.
+fn readings(
+    quotes: (String, String),
+    list: &str,
+    is_read: bool,
+) -> Vec<Reading<Option<(String, String)>>> {
+    let (open, close) = &quotes;
+    let is_plain = json::parse(list).is_ok();
+    let json = is_read.then(|| {
+        let because = if is_plain {
+            format!("a list of texts is written as {list}, which the tools' schemas type as well")
+        } else {
+            format!("a list of texts is written as {list}, which is JSON but for the quotes")
+        };
+        Reading::new(
+            "as JSON",
+            format!("JSON with texts between {open} and {close}, and as text where that is none"),
+            because,
+            Some(quotes.clone()),
+        )
+    });
+    let text = Reading::new(
+        "as text",
+        "text, which the tools' schemas type",
+        "whatever is written comes back at least as text",
+        None,
+    );
+    let mut readings: Vec<_> = json.into_iter().chain([text]).collect();
+    if is_plain {
+        readings.reverse();
+    }
+    readings
+}
+
+/// What a text is as JSON with strings between these quotes.
+fn json_in_quotes(text: &str, (open, close): &(String, String)) -> Option<Value> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open.as_str()) {
+        let Some((string, after)) = after.split_once(close.as_str()) else {
+            break;
+        };
+        plain.push_str(before);
+        plain.push_str(&json::quote(string));
+        rest = after;
+    }
+    plain.push_str(rest);
+    json::parse(&plain).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_may_have_other_quotes() {
+        let quotes = |open: &str, close: &str| (open.to_owned(), close.to_owned());
+        let read =
+            |text: &str| json_in_quotes(text, &quotes("'", "'")).map(|v| json::to_string(&v));
+        assert_eq!(
+            read("['a', 1, '\"']").as_deref(),
+            Some("[\"a\", 1, \"\\\"\"]")
+        );
+        assert_eq!(read("[\"it's\"]").as_deref(), Some("[\"it's\"]"));
+        assert_eq!(read("['a', None]"), None);
+        let found = json_in_quotes("{\"a\": <q>b</q>}", &quotes("<q>", "</q>"));
+        assert_eq!(json::to_string(&found.unwrap()), "{\"a\": \"b\"}");
+    }
+}
