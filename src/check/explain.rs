@@ -112,10 +112,11 @@ fn of_failure(failure: &Failure) -> Vec<Diagnostic> {
             vec![match found {
                 Some(found) => {
                     let name = error_name(found.kind.name(), found.field.as_deref());
-                    of_error(
-                        found,
-                        &format!("the error is {name}, expected {wanted}: {}", found.message),
-                    )
+                    let message =
+                        format!("the error is {name}, expected {wanted}: {}", found.message);
+                    let mut diagnostic = of_error(found, &message);
+                    diagnostic.code = "other-error";
+                    diagnostic
                 }
                 None => Diagnostic::error(
                     "no-error",

@@ -4,11 +4,13 @@
 //! between prompt and response, and cut short, and says everything that is not as recorded, as [`Failure`]s.
 
 mod cause;
+mod codes;
 mod compare;
 mod cuts;
 mod derivation;
 mod explain;
 mod fixture;
+mod kinds;
 mod laws;
 mod near;
 mod prompt;
@@ -18,11 +20,13 @@ mod run;
 mod scaffold;
 mod suite;
 
+pub use codes::{CODES, Code, explain_code};
 pub use compare::{Difference, differences};
 pub use cuts::{Chunking, Effort};
 pub use derivation::{Disagreement, Rederived, rederive};
 pub use explain::{Written, explain};
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
+pub use kinds::{Kind, What, kinds};
 pub use laws::{Broken, first_broken};
 pub use prompt::PromptError;
 pub use replay::{Replay, Setting};

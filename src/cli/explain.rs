@@ -2,19 +2,19 @@
 
 use std::io::Write as _;
 
-use obverse::lint;
+use obverse::{check, lint};
 
 use super::output;
 use super::problem::Problem;
 use super::status::{Status, Stop};
 
-/// Tell what a code of obverse lint means: what it finds, why that is bad, an example, what to do
+/// Tell what a code of obverse lint or obverse check means: what it finds, why that is bad, an example, what to do
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The code, such as text-after-close; without it all are listed
     code: Option<String>,
 
-    /// Print the whole documentation of all codes, in Markdown
+    /// Print the whole documentation of all codes of obverse lint, in Markdown
     #[arg(long, conflicts_with = "code")]
     all: bool,
 }
@@ -33,10 +33,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         for known in lint::document_codes().iter().chain(lint::engine_codes()) {
             writeln!(out, "{:<22} {}", known.code, known.text)?;
         }
+        for known in check::CODES {
+            writeln!(out, "{:<22} {}", known.code, known.text)?;
+        }
         out.flush()?;
         return Ok(Status::Done);
     };
-    match lint::explain(code) {
+    match of_code(code) {
         Some(text) => {
             output::print_text(&text)?;
             Ok(Status::Done)
@@ -47,4 +50,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 .into(),
         ),
     }
+}
+
+/// What a code means, in Markdown; `None` when there is no such code.
+pub(crate) fn of_code(code: &str) -> Option<String> {
+    lint::explain(code).or_else(|| check::explain_code(code))
 }

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let workspace = args.project.open()?;
     let paths = paths(args, &workspace)?;
     // The text of a file that is mended on its way from one stream to the other needs the one that results go to.
-    let mut report = Report::new(args.report.format, "lint");
+    let mut report = Report::open(&args.report, "lint")?;
     let mut piped = None;
     for path in &paths {
         let text = input::read_text(path)?;

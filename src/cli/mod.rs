@@ -20,6 +20,7 @@ mod parse;
 mod problem;
 mod progress;
 mod project;
+mod record;
 mod reference;
 mod render;
 mod replace;
@@ -64,6 +65,7 @@ enum Verb {
     Check(check::Args),
     Review(review::Args),
     New(new::Args),
+    Record(Box<record::Args>),
     Lint(lint::Args),
     Explain(explain::Args),
     Schema(schema::Args),
@@ -90,6 +92,7 @@ pub(crate) fn main() -> Status {
         Verb::Check(args) => check::run(args),
         Verb::Review(args) => review::run(args),
         Verb::New(args) => new::run(args),
+        Verb::Record(args) => record::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Schema(args) => schema::run(args),

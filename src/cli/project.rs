@@ -30,7 +30,7 @@ pub(crate) struct ProjectArgs {
 pub(crate) struct Workspace<'a> {
     source: &'a SourceArgs,
     /// The chat template that was given.
-    given: Option<ChatTemplateSource>,
+    pub(crate) given: Option<ChatTemplateSource>,
     /// What it says.
     pub(crate) project: Option<Project>,
 }

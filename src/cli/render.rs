@@ -175,7 +175,7 @@ fn select<'s>(
     }
 }
 
-fn kwarg(text: &str) -> Result<(String, Value), String> {
+pub(crate) fn kwarg(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())

@@ -15,7 +15,7 @@ use super::emit::{self, Target};
 use super::finding::Counterexample;
 use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
-use super::verify::{self, Bench, Comparison, Rounds, Verification};
+use super::verify::{self, Bench, Comparison, Proved, Rounds, Verification};
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::Value;
 
@@ -74,6 +74,7 @@ struct Attempt {
     analysis: Analysis,
     document: Document,
     template: Arc<ResponseTemplate>,
+    proved: Proved,
 }
 
 /// The same, verified.
@@ -149,6 +150,7 @@ impl Driver<'_> {
             analysis,
             document,
             template,
+            proved: Proved::default(),
         })
     }
 
@@ -158,6 +160,7 @@ impl Driver<'_> {
             analysis: &attempt.analysis,
             target: self.target,
             template: &attempt.template,
+            proved: &attempt.proved,
             thorough: self.thorough,
         }
     }

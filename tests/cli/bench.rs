@@ -137,7 +137,9 @@ impl Bench {
         command
             .current_dir(self.folder.path())
             .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE");
+            .env_remove("CLICOLOR_FORCE")
+            // Servers of the tests are on this machine.
+            .env("NO_PROXY", "*");
         command
     }
 }

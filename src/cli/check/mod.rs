@@ -1,6 +1,7 @@
 //! `obverse check`: fixtures and derivations, held to what is recorded.
 
 mod beside;
+mod disagreements;
 mod pass;
 mod pending;
 mod selection;
@@ -15,6 +16,7 @@ use super::project::Workspace;
 use super::reference::ReferenceArgs;
 use super::report::FormatArgs;
 use super::status::{Status, Stop};
+pub(crate) use pass::count;
 pub(crate) use pending::{Pending, pending};
 use selection::Selected;
 pub(crate) use selection::Selection;

@@ -40,7 +40,7 @@ impl Pass<'_> {
             selection: &args.selection,
             reference: self.reference,
         };
-        let mut report = Report::new(args.report.format, "check");
+        let mut report = Report::open(&args.report, "check")?;
         let mut times: Vec<(String, Duration)> = Vec::new();
         let mut changed: Vec<(Found, Fixture)> = Vec::new();
         let progress = Progress::of(tasks.len());
@@ -102,7 +102,7 @@ fn tell_slowest(args: &Args, mut times: Vec<(String, Duration)>) {
 }
 
 /// A number of things, in words.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
 }

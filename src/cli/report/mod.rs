@@ -9,14 +9,19 @@ mod github;
 mod human;
 mod json;
 mod junit;
+mod markdown;
 mod place;
 mod sarif;
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use obverse::diagnostic::{Diagnostic, Severity};
 
+use super::input;
+use super::problem::Problem;
 use super::status::Status;
 
 /// A value of `--format`.
@@ -34,6 +39,8 @@ pub(crate) enum Format {
     Github,
     /// JUnit XML: one test case for each result.
     Junit,
+    /// Markdown, as for the summary of a workflow's step.
+    Markdown,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
 }
@@ -110,57 +117,110 @@ trait Reporter {
 
 /// The stream of results of one run.
 pub(crate) struct Report {
-    reporter: Box<dyn Reporter>,
-    out: Box<dyn Write>,
+    written: Vec<Written>,
     summary: Summary,
 }
 
+/// A report in one format.
+struct Written {
+    reporter: Box<dyn Reporter>,
+    out: Box<dyn Write>,
+}
+
 impl Report {
-    /// A report on standard output. `verb` is what makes the results, such as `lint`.
-    pub(crate) fn new(format: Format, verb: &'static str) -> Self {
-        let reporter: Box<dyn Reporter> = match format {
-            Format::Human => Box::new(human::Human {
-                of: if verb == "check" { "case" } else { "file" },
-            }),
-            Format::Concise => Box::new(concise::Concise),
-            Format::Json => Box::new(json::Json::default()),
-            Format::Jsonl => Box::new(json::Lines),
-            Format::Github => Box::new(github::Github),
-            Format::Junit => Box::new(junit::Junit::new(verb)),
-            Format::Sarif => Box::new(sarif::Sarif::default()),
-        };
-        let out: Box<dyn Write> = match format {
+    /// A report on standard output, and those that are to be written into files. `verb` is what makes the results, such as `lint`.
+    pub(crate) fn open(args: &FormatArgs, verb: &'static str) -> Result<Self, Problem> {
+        let out: Box<dyn Write> = match args.format {
             Format::Human => Box::new(anstream::stdout()),
             _ => Box::new(super::output::results()),
         };
-        Self {
-            reporter,
+        let mut written = vec![Written {
+            reporter: args.format.reporter(verb),
             out,
-            summary: Summary::default(),
+        }];
+        for ToFile { format, path } in &args.write {
+            let file = File::create(path).map_err(|error| {
+                let message = format!("cannot write {}: {error}", input::name(path));
+                Problem::failed("unwritable", message)
+            })?;
+            let out: Box<dyn Write> = match format {
+                Format::Human => Box::new(anstream::AutoStream::never(file)),
+                _ => Box::new(BufWriter::new(file)),
+            };
+            written.push(Written {
+                reporter: format.reporter(verb),
+                out,
+            });
         }
+        Ok(Self {
+            written,
+            summary: Summary::default(),
+        })
     }
 
     /// Reports one result.
     pub(crate) fn result(&mut self, outcome: &Outcome) -> io::Result<()> {
         self.summary.count(outcome);
-        self.reporter.result(outcome, &mut self.out)
+        self.written
+            .iter_mut()
+            .try_for_each(|Written { reporter, out }| reporter.result(outcome, out))
     }
 
     /// Ends the report.
     pub(crate) fn finish(mut self) -> io::Result<Summary> {
-        self.reporter.finish(&self.summary, &mut self.out)?;
-        self.out.flush()?;
+        for Written { reporter, out } in &mut self.written {
+            reporter.finish(&self.summary, out)?;
+            out.flush()?;
+        }
         Ok(self.summary)
     }
 }
 
+impl Format {
+    fn reporter(self, verb: &'static str) -> Box<dyn Reporter> {
+        let of = if verb == "check" { "case" } else { "file" };
+        match self {
+            Self::Human => Box::new(human::Human { of }),
+            Self::Concise => Box::new(concise::Concise),
+            Self::Json => Box::new(json::Json::default()),
+            Self::Jsonl => Box::new(json::Lines),
+            Self::Github => Box::new(github::Github),
+            Self::Junit => Box::new(junit::Junit::new(verb)),
+            Self::Markdown => Box::new(markdown::Markdown::new(verb, of)),
+            Self::Sarif => Box::new(sarif::Sarif::default()),
+        }
+    }
+}
+
 /// How the results of a run are written.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FormatArgs {
-    /// How to write the results: human, concise, json, jsonl, github, junit or sarif
+    /// How to write the results: human, concise, json, jsonl, github, junit, markdown or sarif
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
     #[arg(hide_possible_values = true)]
     pub(crate) format: Format,
+
+    /// Write the results into a file too, in another format
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = to_file)]
+    write: Vec<ToFile>,
+}
+
+/// A value of `--write`.
+#[derive(Debug, Clone)]
+struct ToFile {
+    format: Format,
+    path: PathBuf,
+}
+
+fn to_file(text: &str) -> Result<ToFile, String> {
+    let (format, path) = text
+        .split_once('=')
+        .filter(|(_, path)| !path.is_empty())
+        .ok_or("a format and a file are needed, as in sarif=obverse.sarif")?;
+    Ok(ToFile {
+        format: Format::from_str(format, false)?,
+        path: PathBuf::from(path),
+    })
 }
 
 /// The severity's name.
@@ -352,6 +412,30 @@ mod tests {
                 <testcase name="b.json" classname="obverse.lint"/>
             </testsuite>
         </testsuites>
+        "#);
+    }
+
+    #[test]
+    fn markdown() {
+        insta::assert_snapshot!(report(markdown::Markdown::new("lint", "file")), @r#"
+        ### obverse lint
+
+        2 files: 1 error, 1 warning
+
+        **error** `bad-pattern` in `dir/a,b.json:3:3`
+
+        ```text
+        it is % bad:
+        very \u{1b}[31m
+
+        mend it
+        ```
+
+        **warning** `dollar` in `dir/a,b.json`
+
+        ```text
+        not <good>
+        ```
         "#);
     }
 

@@ -11,7 +11,7 @@ use serde_sarif::sarif::{
 
 use super::place::Place;
 use super::{Outcome, Reporter, Summary};
-use crate::cli::escape;
+use crate::cli::{escape, explain};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -105,7 +105,7 @@ fn level(severity: Severity) -> ResultLevel {
 }
 
 fn descriptor(code: &str) -> ReportingDescriptor {
-    let help = lint::explain(code).unwrap_or_default();
+    let help = explain::of_code(code).unwrap_or_default();
     let text = |text: &str| MultiformatMessageString::builder().text(text).build();
     match lint::rules().iter().find(|rule| rule.code == code) {
         Some(rule) => ReportingDescriptor::builder()

@@ -1,0 +1,351 @@
+//! `obverse record`: a fixture out of a response while it is written.
+
+mod lines;
+#[cfg(feature = "http")]
+mod server;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use obverse::check::{Fixture, Prompt, Setting, template_around};
+use obverse::parser::Utf8Decoder;
+use obverse::response_template::{ResponseTemplate, config};
+use obverse::value::{Map, Value, json};
+
+use super::check::fixture_problem;
+use super::problem::{Document, Problem};
+use super::project::{self, ProjectArgs, Workspace};
+use super::replace::apply;
+use super::status::{Status, Stop};
+use super::{escape, input, output, render, wire};
+
+/// Record a response as a fixture, in the chunks in which it arrives
+///
+/// The response is read from standard input, as raw text or, with --jsonl, as JSON lines or server-sent events; or a server is
+/// asked for it. What the response template of the fixture makes of it is recorded as expected.json and written to
+/// standard output: read it. Exit status 1 when the response does not parse, or when it broke off; what there is of it is
+/// recorded all the same.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder to make the fixture in
+    fixture: PathBuf,
+
+    /// Read JSON lines or server-sent events: texts, or completions as servers stream them ({"choices": [{"text": ...}]})
+    #[arg(long)]
+    jsonl: bool,
+
+    /// The conversation so far: a JSON list of messages, or an object with messages and kwargs. The chat template renders it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prefix", "prefix_file"])]
+    messages: Option<PathBuf>,
+
+    /// A further variable for the chat template, such as enable_thinking=false
+    #[arg(long = "kwarg", value_name = "K=JSON", value_parser = render::kwarg, requires = "messages")]
+    kwargs: Vec<(String, Value)>,
+
+    /// The prompt, as text, in the place of a conversation
+    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
+    prefix: Option<String>,
+
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    prefix_file: Option<PathBuf>,
+
+    /// The tools: a JSON list of their schemas
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+
+    /// The response template, where neither obverse.toml nor the folders around the fixture tell it
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+
+    /// Replace the fixture if there is one already
+    #[arg(long)]
+    force: bool,
+
+    #[cfg(feature = "http")]
+    #[command(flatten)]
+    server: server::ServerArgs,
+
+    #[command(flatten)]
+    project: ProjectArgs,
+}
+
+#[cfg(feature = "http")]
+const EXAMPLES: &str = "\
+Examples:
+  my-model | obverse record fixtures/qwen3/greeting
+  curl -sN ... | obverse record fixtures/qwen3/greeting --jsonl --messages messages.json
+  obverse record fixtures/qwen3/greeting --url http://127.0.0.1:8000/v1 --model qwen3 --messages messages.json
+  obverse record fixtures/qwen3/greeting --url https://example.org/v1 --model m --messages m.json --api-key-env API_KEY";
+
+#[cfg(not(feature = "http"))]
+const EXAMPLES: &str = "\
+Examples:
+  my-model | obverse record fixtures/qwen3/greeting
+  curl -sN ... | obverse record fixtures/qwen3/greeting --jsonl --messages messages.json";
+
+/// How much is read at once, and so the largest chunk.
+const PIECE: usize = 64 * 1024;
+
+/// No response may be longer.
+const LONGEST: usize = 64 << 20;
+
+/// A response as it arrived.
+#[derive(Debug, Default)]
+struct Recording {
+    /// None of them empty.
+    chunks: Vec<String>,
+    size: usize,
+    /// Why it ended before its end, if it did.
+    broken: Option<String>,
+}
+
+impl Recording {
+    /// Takes another chunk. Returns whether there is room for more.
+    fn push(&mut self, chunk: String) -> bool {
+        if self.size + chunk.len() > LONGEST {
+            self.broken = Some(format!("it is longer than {} MiB", LONGEST >> 20));
+            return false;
+        }
+        self.size += chunk.len();
+        if !chunk.is_empty() {
+            self.chunks.push(chunk);
+        }
+        true
+    }
+}
+
+/// Records.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let workspace = args.project.open()?;
+    let place = &args.fixture;
+    if place.join("response.txt").exists() && !args.force {
+        let message = format!("there is a fixture already: {}", input::name(place));
+        return Err(Problem::failed("exists", message)
+            .with_hint("take another name, or replace it with --force")
+            .into());
+    }
+    let mut fixture = Fixture {
+        prompt: prompt(args)?,
+        tools: match &args.tools {
+            Some(path) => input::read_list(path, "the tools")?,
+            None => Vec::new(),
+        },
+        ..Fixture::default()
+    };
+    // What is wrong with these is told before anything is asked or read.
+    let template = template(args, &workspace)?;
+    let chat = match &template {
+        Some(found) => workspace.chat_template(&found.path, &found.text)?,
+        None => workspace.given.clone(),
+    };
+    let prefix = match fixture.prefix(chat.as_ref(), args.project.clock()) {
+        Ok(prefix) => prefix.into_owned(),
+        Err(error) => {
+            return Err(Problem::failed("no-prompt", error.to_string())
+                .with_hint("give the chat template with --chat-template, or the prompt as text with --prefix-file")
+                .into());
+        }
+    };
+    let recording = record(args, &prefix)?;
+    if recording.chunks.is_empty() {
+        let why = recording
+            .broken
+            .unwrap_or_else(|| "no text has arrived".to_owned());
+        return Err(Problem::failed(
+            "nothing-recorded",
+            format!("there is nothing to record: {}", escape::line(&why)),
+        )
+        .into());
+    }
+    fixture.response = recording.chunks.concat();
+    let told = format!(
+        "{} bytes in {}",
+        fixture.response.len(),
+        super::check::count(recording.chunks.len(), "chunk")
+    );
+    fixture.chunks = Some(recording.chunks);
+    let mut status = Status::Done;
+    let message = match &template {
+        Some(found) => {
+            let setting = Setting {
+                template: &found.template,
+                prefix: &prefix,
+                tools: &fixture.tools,
+            };
+            let whole = setting.replay([fixture.response.as_str()]);
+            if let Some(error) = whole.errors.first() {
+                status = Status::Found;
+                output::tell(&format!(
+                    "it does not parse: {}\n",
+                    escape::line(&error.to_string())
+                ));
+            }
+            fixture = fixture.with(&whole);
+            Some(whole.message)
+        }
+        None => None,
+    };
+    let changes = fixture
+        .changes(place)
+        .map_err(|error| fixture_problem(&error))?;
+    for change in &changes {
+        apply(change)?;
+    }
+    output::tell(&format!("recorded {}: {told}\n", input::name(place)));
+    if fixture.response.contains(char::REPLACEMENT_CHARACTER) {
+        output::tell(
+            "it has U+FFFD in it: whoever wrote it cut a character, or wrote one that is none\n",
+        );
+    }
+    if let Some(why) = &recording.broken {
+        status = Status::Found;
+        output::tell(&format!("it broke off: {}\n", escape::line(why)));
+    }
+    match message {
+        Some(message) => output::print_json(&wire::line(message))?,
+        None => output::tell(
+            "no response template belongs to it, so that it records no message; name one with --template, or in obverse.toml\n",
+        ),
+    }
+    Ok(status)
+}
+
+/// The response, from where the arguments say.
+fn record(args: &Args, prefix: &str) -> Result<Recording, Problem> {
+    #[cfg(feature = "http")]
+    if let Some(server) = args.server.server()? {
+        return server.record(prefix);
+    }
+    #[cfg(not(feature = "http"))]
+    let _ = prefix;
+    let path = Path::new("-");
+    let mut reading = input::open(path)?;
+    let recorded = if args.jsonl {
+        lines::read(reading.as_mut())
+    } else {
+        text(reading.as_mut())
+    };
+    recorded.map_err(|error| input::unreadable(path, &error))
+}
+
+/// Raw text. What is no text ends it.
+fn text(reading: &mut dyn Read) -> std::io::Result<Recording> {
+    let mut recording = Recording::default();
+    let mut decoder = Utf8Decoder::default();
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let piece = input::read_piece(reading, &mut buffer)?;
+        if piece.is_empty() {
+            recording.broken = decoder.finish().err().map(|error| error.to_string());
+            return Ok(recording);
+        }
+        match decoder.push(piece) {
+            Ok(chunk) => {
+                if !recording.push(chunk) {
+                    return Ok(recording);
+                }
+            }
+            Err(error) => {
+                recording.broken = Some(error.to_string());
+                return Ok(recording);
+            }
+        }
+    }
+}
+
+/// What the model was given.
+fn prompt(args: &Args) -> Result<Prompt, Problem> {
+    let Some(path) = &args.messages else {
+        let text = match (&args.prefix, &args.prefix_file) {
+            (Some(text), _) => Some(text.clone()),
+            (None, Some(path)) => Some(input::read_text(path)?),
+            (None, None) => None,
+        };
+        return Ok(text.map_or(Prompt::Untold, Prompt::Text));
+    };
+    let (mut conversation, _) = input::read_json(path)?;
+    if !args.kwargs.is_empty() {
+        let mut kwargs = match conversation.get("kwargs") {
+            Some(Value::Object(kwargs)) => kwargs.clone(),
+            _ => Map::new(),
+        };
+        kwargs.extend(args.kwargs.iter().cloned());
+        let list = conversation
+            .get("messages")
+            .unwrap_or(&conversation)
+            .clone();
+        conversation = Value::Object(wire::object([
+            ("messages", list),
+            ("kwargs", kwargs.into()),
+        ]));
+    }
+    // The fixture says what a conversation must be.
+    let line = wire::object([("response", "".into()), ("messages", conversation)]);
+    let read = Fixture::from_map(line).map_err(|wrong| {
+        Problem::failed("wrong-type", wrong.to_string()).about(Document {
+            name: input::name(path),
+            text: None,
+        })
+    })?;
+    Ok(read.prompt)
+}
+
+/// A response template and where it comes from.
+struct Found {
+    path: PathBuf,
+    text: String,
+    template: Arc<ResponseTemplate>,
+}
+
+/// The response template that the fixture belongs to.
+fn template(args: &Args, workspace: &Workspace<'_>) -> Result<Option<Found>, Problem> {
+    let place = std::path::absolute(&args.fixture).unwrap_or_else(|_| args.fixture.clone());
+    let owns = |template: &PathBuf| {
+        let fixtures = workspace.project.as_ref()?.fixture_place(template)?;
+        let fixtures = std::path::absolute(fixtures).ok()?;
+        place.starts_with(fixtures).then(|| template.clone())
+    };
+    let found = args
+        .template
+        .clone()
+        .or_else(|| workspace.response_templates().iter().find_map(owns))
+        .or_else(|| template_around(&place));
+    let Some(path) = found else { return Ok(None) };
+    let path = project::shown(&path);
+    let text = input::read_text(&path)?;
+    let loaded = config::load_any(&text).map_err(|invalid| {
+        Problem::all(invalid.into_diagnostics())
+            .about(Document::new(input::name(&path), text.as_str()))
+    })?;
+    Ok(Some(Found {
+        path,
+        text,
+        template: Arc::new(loaded.template),
+    }))
+}
+
+/// One line of JSON, for messages.
+fn excerpt(text: &str) -> String {
+    const SHOWN: usize = 200;
+    escape::short(text.trim(), SHOWN)
+}
+
+/// The message of an error as servers write it: `{"error": {"message": ...}}`, `{"error": ...}` or `{"message": ...}`.
+fn server_error(value: &Value) -> Option<String> {
+    let error = value
+        .get("error")
+        .or_else(|| value.get("detail"))
+        .or_else(|| {
+            // vLLM's own form.
+            (value.get("object")?.as_str()? == "error").then_some(value)
+        })?;
+    let message = error.get("message").unwrap_or(error);
+    Some(
+        message
+            .as_str()
+            .map_or_else(|| json::to_string(message), str::to_owned),
+    )
+}

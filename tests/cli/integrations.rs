@@ -1,0 +1,269 @@
+//! The definitions for other tools, `action.yml` and `.pre-commit-hooks.yaml`, tried with what of these tools there is.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::bench::{Bench, binary};
+use crate::check::own;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A program of the virtual environment; `None` where there is no such, which in CI fails.
+fn tool(name: &str) -> Option<PathBuf> {
+    let path = root().join(".venv/bin").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "CI must have {name}: `.ci/run` installs it"
+    );
+    None
+}
+
+/// Runs a program that finds the binary on its PATH.
+fn run(command: &mut Command) -> Output {
+    let folder = binary().parent().expect("a folder").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    command
+        .env("PATH", format!("{folder}:{path}"))
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program runs")
+}
+
+fn text(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(err)
+}
+
+/// What becomes of the action with these inputs.
+fn action(bench: &Bench, inputs: &[&str]) -> Option<Value> {
+    let output = run(Command::new(tool("python")?)
+        .arg(root().join("tests/tools/action.py"))
+        .arg(bench.path(""))
+        .arg("version=installed")
+        .args(inputs));
+    assert!(output.status.success(), "{}", text(&output));
+    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
+}
+
+/// The project's files with a broken delimiter.
+fn broken() -> Bench {
+    let bench = own("qwen3");
+    let document = bench
+        .read("derived/qwen3.json")
+        .replace("</think>", "</thnk>");
+    bench.file("derived/qwen3.json", document)
+}
+
+#[test]
+fn the_action_is_one() {
+    let Some(check) = tool("check-jsonschema") else {
+        return;
+    };
+    let output = run(Command::new(check)
+        .args(["--builtin-schema", "vendor.github-actions"])
+        .arg(root().join("action.yml")));
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn the_action_is_green_when_all_is_well() {
+    let Some(done) = action(&own("qwen3"), &[]) else {
+        return;
+    };
+    assert_eq!(done["failed"], Value::Null, "{done}");
+    assert_eq!(done["outputs"]["status"], "0");
+    assert_eq!(done["summary"], "### obverse check\n\n6 cases: all well\n");
+    assert_eq!(done["used"], Value::Array(Vec::new()), "{done}");
+    let lint = action(&own("qwen3"), &["verb=lint", "summary=false"]).expect("a run");
+    assert_eq!(
+        (&lint["failed"], &lint["summary"]),
+        (&Value::Null, &Value::from("")),
+        "{lint}"
+    );
+}
+
+#[test]
+fn the_action_shows_what_broke_and_where() {
+    let bench = broken();
+    let inputs = [
+        "args=--no-derive\n--filter=reasoning",
+        "sarif=out.sarif",
+        "upload-sarif=true",
+    ];
+    let Some(done) = action(&bench, &inputs) else {
+        return;
+    };
+    assert_eq!(done["failed"], "Run", "{done}");
+    assert_eq!(done["outputs"]["status"], "1");
+    let log = done["log"].as_str().expect("a log");
+    assert!(
+        log.starts_with("::error file=fixtures/qwen3/reasoning/response.txt,line=3,col=1,endColumn=9,title=other-message::"),
+        "{log}"
+    );
+    let summary = done["summary"].as_str().expect("a summary");
+    for told in [
+        "1 case: 2 errors, 0 warnings",
+        "**error** `other-message` in `fixtures/qwen3/reasoning/response.txt:3:1`",
+        "where the close of `reasoning_content` has \"</thnk>\"",
+    ] {
+        assert!(summary.contains(told), "{told} in {summary}");
+    }
+    // Code scanning is given what was found although the check failed.
+    assert_eq!(done["used"][0]["with"]["sarif_file"], "out.sarif", "{done}");
+    let sarif: Value = serde_json::from_str(&bench.read("out.sarif")).expect("JSON");
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        place["artifactLocation"]["uri"],
+        "fixtures/qwen3/reasoning/response.txt"
+    );
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
+    assert_eq!(rule["id"], "other-message");
+    assert!(
+        rule["help"]["text"]
+            .as_str()
+            .is_some_and(|help| !help.is_empty()),
+        "{rule}"
+    );
+}
+
+#[test]
+fn an_input_of_the_action_is_never_a_command() {
+    let bench = own("qwen3");
+    let Some(done) = action(
+        &bench,
+        &["path=$(touch a)\n`touch b`;touch c", "format=concise"],
+    ) else {
+        return;
+    };
+    assert_eq!(done["outputs"]["status"], "2", "{done}");
+    for file in ["a", "b", "c"] {
+        assert!(!bench.path(file).exists(), "{done}");
+    }
+    let done = action(&bench, &["path=--help"]).expect("a run");
+    assert_eq!(
+        done["outputs"]["status"], "2",
+        "a path is no argument: {done}"
+    );
+}
+
+#[test]
+fn an_action_without_the_binary_says_so() {
+    let Some(python) = tool("python") else { return };
+    let output = Command::new(python)
+        .arg(root().join("tests/tools/action.py"))
+        .args([root(), Path::new("version=installed")])
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("the program runs");
+    let done: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(done["failed"], "Install", "{done}");
+    assert!(
+        done["log"]
+            .as_str()
+            .is_some_and(|log| log.contains("no obverse on the PATH"))
+    );
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e@example.org",
+            "-c",
+            "commit.gpgsign=false",
+        ])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("git runs");
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+/// The hooks' repository, in which they use the binary that is installed rather than build one.
+fn hooks() -> Bench {
+    let hooks = std::fs::read_to_string(root().join(".pre-commit-hooks.yaml")).expect("a file");
+    assert_eq!(hooks.matches("language: rust").count(), 2);
+    let bench = Bench::new().file(
+        ".pre-commit-hooks.yaml",
+        hooks.replace("language: rust", "language: system"),
+    );
+    git(&bench.path(""), &["init", "--quiet"]);
+    git(&bench.path(""), &["add", "--all"]);
+    git(
+        &bench.path(""),
+        &["commit", "--quiet", "--message", "hooks"],
+    );
+    bench
+}
+
+#[test]
+fn the_hooks_run_where_something_changed_that_matters() {
+    let Some(pre_commit) = tool("pre-commit") else {
+        return;
+    };
+    let hooks = hooks();
+    let bench = own("qwen3").file("notes.md", "x").file("src/data.bin", "x");
+    git(&bench.path(""), &["init", "--quiet"]);
+    git(&bench.path(""), &["add", "--all"]);
+    let try_hooks = |files: &[&str]| {
+        run(Command::new(&pre_commit)
+            .arg("try-repo")
+            .arg(hooks.path(""))
+            .args(["--verbose", "--files"])
+            .args(files)
+            .current_dir(bench.path(""))
+            .env("PRE_COMMIT_HOME", hooks.path("cache")))
+    };
+    let all = try_hooks(&["derived/qwen3.json"]);
+    assert!(all.status.success(), "{}", text(&all));
+    let told = text(&all);
+    assert_eq!(told.matches("Passed").count(), 2, "{told}");
+    assert!(told.contains("6 cases checked, all well"), "{told}");
+    for (files, checked, linted) in [
+        (["obverse.toml", "notes.md"], true, true),
+        (["chat_templates/qwen3.jinja", "notes.md"], true, true),
+        (
+            ["fixtures/qwen3/plain/response.txt", "notes.md"],
+            true,
+            false,
+        ),
+        (
+            ["fixtures/qwen3/reasoning/events.jsonl", "notes.md"],
+            true,
+            false,
+        ),
+        (["notes.md", "src/data.bin"], false, false),
+    ] {
+        let told = text(&try_hooks(&files));
+        let skipped = |hook: &str| {
+            let line = told
+                .lines()
+                .find(|line| line.starts_with(hook))
+                .expect("the hook");
+            line.contains("Skipped")
+        };
+        assert_eq!(!skipped("obverse check"), checked, "{files:?}: {told}");
+        assert_eq!(!skipped("obverse lint"), linted, "{files:?}: {told}");
+    }
+    let document = bench
+        .read("derived/qwen3.json")
+        .replace("</think>", "</thnk>");
+    let bench = bench.file("derived/qwen3.json", document);
+    let failed = run(Command::new(&pre_commit)
+        .arg("try-repo")
+        .arg(hooks.path(""))
+        .args(["obverse-check", "--files", "derived/qwen3.json"])
+        .current_dir(bench.path(""))
+        .env("PRE_COMMIT_HOME", hooks.path("cache")));
+    assert!(!failed.status.success());
+    assert!(text(&failed).contains("error[stale]"), "{}", text(&failed));
+}

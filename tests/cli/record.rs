@@ -1,0 +1,371 @@
+//! `obverse record`.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use obverse::value::{Value, json};
+
+use crate::bench::{Bench, Run};
+use crate::check::project;
+
+const MESSAGES: &str = r#"[{"role": "user", "content": "Greet me"}]"#;
+
+const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n";
+
+/// A server that answers one request with these pieces, each of them sent by itself. Gives its base URL and what it was asked:
+/// the head and the body.
+fn server(pieces: Vec<Vec<u8>>) -> (String, Receiver<(String, String)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let (sender, asked) = mpsc::channel();
+    thread::spawn(move || {
+        let (connection, _) = listener.accept().expect("a client");
+        let mut reading = BufReader::new(connection.try_clone().expect("a handle"));
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            reading.read_line(&mut head).expect("a header");
+        }
+        let length = head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map_or(0, |(_, length)| length.parse().expect("a number"));
+        let mut body = vec![0; length];
+        reading.read_exact(&mut body).expect("the body");
+        // Not every test asks.
+        let _ = sender.send((head, String::from_utf8(body).expect("UTF-8")));
+        let mut writing = connection;
+        for piece in pieces {
+            writing.write_all(&piece).expect("the client reads");
+            writing.flush().expect("the client reads");
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    (url, asked)
+}
+
+fn event(text: &str, finish: &str) -> String {
+    let text = json::quote(text);
+    format!("data: {{\"choices\": [{{\"text\": {text}, \"finish_reason\": {finish}}}]}}\n\n")
+}
+
+fn record(bench: &Bench, arguments: &[&str], input: &str) -> Run {
+    bench.run_all(&[&["record"], arguments].concat(), input)
+}
+
+/// Asks a server for the response of a conversation.
+fn ask(bench: &Bench, url: &str, more: &[&str]) -> Run {
+    let arguments = [
+        "fixtures/chat/asked",
+        "--url",
+        url,
+        "--model",
+        "m",
+        "--messages",
+        "messages.json",
+    ];
+    record(bench, &[&arguments, more].concat(), "")
+}
+
+fn project_with_messages() -> Bench {
+    project().file("messages.json", MESSAGES)
+}
+
+fn recorded(bench: &Bench, fixture: &str, part: &str) -> Value {
+    json::parse(&bench.read(&format!("{fixture}/{part}"))).expect("JSON")
+}
+
+#[test]
+fn what_arrives_on_standard_input_is_recorded() {
+    let bench = project_with_messages();
+    let run = record(
+        &bench,
+        &["fixtures/chat/typed", "--messages", "messages.json"],
+        "Hi \u{20ac}</assistant>",
+    );
+    assert_eq!(run.status, 0, "{run}");
+    assert_eq!(
+        run.stdout, "{\"role\": \"assistant\", \"content\": \"Hi \u{20ac}\"}\n",
+        "{run}"
+    );
+    assert_eq!(
+        run.stderr, "recorded fixtures/chat/typed: 18 bytes in 1 chunk\n",
+        "{run}"
+    );
+    assert_eq!(
+        bench.list("fixtures/chat/typed"),
+        [
+            "chunks.json",
+            "expected.json",
+            "messages.json",
+            "response.txt"
+        ]
+    );
+    assert_eq!(
+        bench.read("fixtures/chat/typed/response.txt"),
+        "Hi \u{20ac}</assistant>"
+    );
+    assert_eq!(bench.run("check").status, 0);
+    let again = record(&bench, &["fixtures/chat/typed"], "x");
+    assert_eq!(again.status, 2, "{again}");
+    assert!(
+        again.stderr.contains("there is a fixture already"),
+        "{again}"
+    );
+    let replaced = record(
+        &bench,
+        &["fixtures/chat/typed", "--force", "--prefix", "<assistant>"],
+        "x",
+    );
+    assert_eq!(replaced.status, 0, "{replaced}");
+    assert_eq!(
+        bench.list("fixtures/chat/typed"),
+        ["chunks.json", "expected.json", "prefix.txt", "response.txt"]
+    );
+}
+
+#[test]
+fn lines_keep_their_chunks_and_need_no_template() {
+    let bench = Bench::new();
+    let lines = "\"Hel\"\n{\"choices\": [{\"text\": \"lo\"}]}\ndata: [DONE]\n";
+    let run = record(&bench, &["loose", "--jsonl"], lines);
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert!(
+        run.stderr.contains("no response template belongs to it"),
+        "{run}"
+    );
+    assert_eq!(bench.list("loose"), ["chunks.json", "response.txt"]);
+    assert_eq!(
+        json::to_string(&recorded(&bench, "loose", "chunks.json")),
+        r#"["Hel", "lo"]"#
+    );
+    let nothing = record(&bench, &["other"], "");
+    assert_eq!(nothing.status, 2, "{nothing}");
+    assert!(
+        nothing
+            .stderr
+            .contains("there is nothing to record: no text has arrived"),
+        "{nothing}"
+    );
+    assert!(!bench.path("other").exists());
+}
+
+#[test]
+fn what_breaks_off_is_recorded_as_far_as_it_came() {
+    let bench = project();
+    let mut bytes = b"Hi ".to_vec();
+    bytes.extend_from_slice(&"\u{20ac}".as_bytes()[..2]);
+    let run = bench.run_with("record fixtures/chat/cut", &bytes);
+    assert_eq!(run.status, 1, "{run}");
+    assert!(
+        run.stderr
+            .contains("it broke off: invalid UTF-8 at byte 3 (the input ends inside a character)"),
+        "{run}"
+    );
+    assert_eq!(bench.read("fixtures/chat/cut/response.txt"), "Hi ");
+    assert_eq!(bench.run("check --no-derive").status, 0);
+}
+
+#[test]
+fn a_response_that_does_not_parse_is_recorded_with_its_error() {
+    let bench = Bench::new();
+    let run = record(
+        &bench,
+        &["broken", "--template", "template.json"],
+        "Hi<call>{oops</call>",
+    );
+    assert_eq!(run.status, 1, "{run}");
+    assert!(run.stderr.contains("it does not parse"), "{run}");
+    assert_eq!(
+        json::to_string(&recorded(&bench, "broken", "error.json")),
+        r#"{"kind": "json", "field": "tool_calls"}"#
+    );
+}
+
+#[test]
+fn a_server_is_asked_for_raw_text() {
+    let bench = project_with_messages();
+    let events = [
+        event("Hi \u{20ac}", "null"),
+        event(" \u{1f600}</assistant>", "\"stop\""),
+    ]
+    .concat();
+    // Every byte arrives by itself, so that characters are cut as well.
+    let mut pieces = vec![STREAM.as_bytes().to_vec()];
+    pieces.extend(events.bytes().map(|byte| vec![byte]));
+    pieces.push(b"data: [DONE]\n\n".to_vec());
+    let (url, asked) = server(pieces);
+    let output = bench
+        .command()
+        .args([
+            "record",
+            "fixtures/chat/asked",
+            "--url",
+            &url,
+            "--model",
+            "m",
+            "--messages",
+            "messages.json",
+        ])
+        .args([
+            "--max-tokens",
+            "7",
+            "--temperature",
+            "0",
+            "--field",
+            "skip_special_tokens=null",
+            "--field",
+            "seed=1",
+        ])
+        .args(["--api-key-env", "THE_KEY"])
+        .env("THE_KEY", "secret")
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    let (head, body) = asked.recv().expect("a request");
+    assert!(
+        head.starts_with("POST /v1/completions HTTP/1.1\r\n"),
+        "{head}"
+    );
+    assert!(
+        head.to_lowercase()
+            .contains("authorization: bearer secret\r\n"),
+        "{head}"
+    );
+    let body = json::parse(&body).expect("JSON");
+    let expected = r#"{"model": "m", "prompt": "<user>Greet me</user><assistant>", "stream": true, "max_tokens": 7,
+        "add_special_tokens": false, "spaces_between_special_tokens": false, "include_stop_str_in_output": true,
+        "temperature": 0.0, "seed": 1}"#;
+    assert_eq!(body, json::parse(expected).expect("JSON"));
+    let chunks = recorded(&bench, "fixtures/chat/asked", "chunks.json");
+    assert_eq!(
+        json::to_string(&chunks),
+        "[\"Hi \u{20ac}\", \" \u{1f600}</assistant>\"]"
+    );
+    assert_eq!(
+        recorded(&bench, "fixtures/chat/asked", "messages.json"),
+        json::parse(MESSAGES).expect("JSON")
+    );
+    assert_eq!(bench.run("check --no-derive").status, 0);
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_kept() {
+    let bench = project_with_messages();
+    let first = event("Hello", "null");
+    let chunked = STREAM.replace("Connection: close", "Transfer-Encoding: chunked");
+    for (head, rest, told) in [
+        (
+            STREAM,
+            String::new(),
+            "it broke off: the server ended the stream before its end",
+        ),
+        (
+            &chunked,
+            "ff\r\ndata: {\"cho".to_owned(),
+            "it broke off: the connection failed",
+        ),
+        (
+            STREAM,
+            "data: {\"error\": {\"message\": \"no \\u001b memory\"}}\n\n".to_owned(),
+            "the server says: no \\u{1b} memory",
+        ),
+    ] {
+        let first = if head == STREAM {
+            first.clone()
+        } else {
+            format!("{:x}\r\n{first}\r\n", first.len())
+        };
+        let (url, _asked) = server(vec![head.into(), first.into_bytes(), rest.into_bytes()]);
+        let run = ask(&bench, &url, &["--force"]);
+        assert_eq!(run.status, 1, "{run}");
+        assert!(run.stderr.contains(told), "{told} in {run}");
+        assert_eq!(
+            run.stdout,
+            "{\"role\": \"assistant\", \"content\": \"Hello\"}\n"
+        );
+        assert_eq!(bench.read("fixtures/chat/asked/response.txt"), "Hello");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_stream_is_told_with_the_remedy() {
+    let bench = project_with_messages();
+    let answer = |status: &str, kind: &str, body: &str| {
+        let text = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        server(vec![text.into_bytes()]).0
+    };
+    let gone = TcpListener::bind("127.0.0.1:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
+    for (url, told, remedy) in [
+        (
+            format!("http://{gone}/v1"),
+            "cannot be asked",
+            "nothing listens there",
+        ),
+        (
+            "localhost/v1".to_owned(),
+            "cannot be asked",
+            "give the base URL",
+        ),
+        (
+            answer(
+                "404 Not Found",
+                "application/json",
+                r#"{"detail": "Not Found"}"#,
+            ),
+            "the server has no /completions at",
+            "give the base URL",
+        ),
+        (
+            answer("200 OK", "text/html", "<h1>Hello</h1>"),
+            "does not answer with a stream of events, but with: <h1>Hello</h1>",
+            "stream them",
+        ),
+        (
+            answer(
+                "400 Bad Request",
+                "application/json",
+                r#"{"error": {"message": "no such field"}}"#,
+            ),
+            "it says: no such field",
+            "--field skip_special_tokens=null",
+        ),
+        (
+            answer("401 Unauthorized", "text/plain", ""),
+            "the server wants a key, or another one; it says: nothing",
+            "--api-key-env",
+        ),
+        (
+            server(vec![format!("{STREAM}data: [DONE]\n\n").into_bytes()]).0,
+            "there is nothing to record: no text has arrived",
+            "",
+        ),
+    ] {
+        let run = ask(&bench, &url, &[]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run}");
+        assert!(
+            run.stderr.contains(told) && run.stderr.contains(remedy),
+            "{told} in {run}"
+        );
+        assert!(!bench.path("fixtures/chat/asked").exists(), "{run}");
+    }
+    let keyless = ask(
+        &bench,
+        "http://127.0.0.1:1/v1",
+        &["--api-key-env", "NO_SUCH_KEY_HERE"],
+    );
+    assert_eq!(keyless.status, 2, "{keyless}");
+    assert!(
+        keyless.stderr.contains("NO_SUCH_KEY_HERE holds no key"),
+        "{keyless}"
+    );
+}
