@@ -3,7 +3,9 @@
 use insta::assert_snapshot;
 use obverse::tui::{Sample, Setup, session};
 
-use crate::bench::{TEMPLATE, TRAP, debugger, open, pane, press, screen, setup, status, title};
+use crate::bench::{
+    TEMPLATE, TRAP, debugger, derivation, open, pane, press, screen, setup, status, title,
+};
 
 #[test]
 fn the_template_reruns_with_every_valid_edit() {
@@ -92,6 +94,7 @@ fn the_prefix_is_edited_too() {
 fn a_session_is_opened_as_it_was() {
     let mut bench = open(Setup {
         breakpoints: vec!["field thinking".to_owned()],
+        derivation: Some(derivation()),
         ..setup(TEMPLATE, "<think>a</think>b<end>")
     });
     press(&mut bench, ":9<enter>5e<end> <esc>");
@@ -99,11 +102,25 @@ fn a_session_is_opened_as_it_was() {
         .expect("a session")
         .expect("one that opens");
     let mut again = open(session);
-    for number in [1, 2, 3, 5] {
+    for number in [1, 2, 3, 5, 6] {
         assert_eq!(pane(&mut again, number), pane(&mut bench, number));
     }
     press(&mut again, "gc");
     assert!(title(&mut again).contains("byte 7/"));
+}
+
+#[test]
+fn a_session_in_the_middle_of_an_edit_is_opened_there() {
+    let mut bench = debugger(TRAP, "Hello<|im_end|>\n");
+    press(&mut bench, "G5e<home>x");
+    let again = session::read(&bench.session()).expect("a session");
+    let mut again = open(again.expect("one that opens"));
+    press(&mut bench, "<esc>");
+    assert!(pane(&mut again, 5).contains("not JSON"));
+    assert_eq!(pane(&mut again, 5), pane(&mut bench, 5));
+    // The last valid one runs on in both.
+    press(&mut again, "G");
+    assert!(pane(&mut again, 2).contains("close content"));
 }
 
 #[test]

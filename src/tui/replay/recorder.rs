@@ -42,15 +42,22 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(template: &Arc<ResponseTemplate>, prefix: &str, tools: &[Value]) -> Self {
+    /// Begins with the prefix; of the options those count that change what is parsed.
+    pub(crate) fn new(
+        template: &Arc<ResponseTemplate>,
+        prefix: &str,
+        tools: &[Value],
+        options: Options,
+    ) -> Self {
         let options = Options {
             on_error: OnError::Keep,
             keep_delimiters: true,
-            ..Options::default()
+            ..options
         };
         let rest = template.after_last_anchor(prefix).unwrap_or_default();
         let timeline = Timeline {
             template: Arc::clone(template),
+            limits: options.limits,
             text: rest.to_owned(),
             prefix: rest.len(),
             steps: Vec::new(),
@@ -229,7 +236,7 @@ impl Recorder {
         let step = self.timeline.steps.len();
         let mut rest = said.drain(..).peekable();
         for Passed { field, side, span } in passed {
-            self.text(&mut rest, step);
+            self.text(&mut rest, span.start, step);
             let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
             match ended {
                 Some(ended) => {
@@ -252,7 +259,7 @@ impl Recorder {
                 self.open(field, Some(span), step);
             }
         }
-        self.text(&mut rest, step);
+        self.text(&mut rest, usize::MAX, step);
         // The end of the response closes without a delimiter.
         if let Some(ended) = rest.next() {
             self.close(ended, None, step);
@@ -262,9 +269,15 @@ impl Recorder {
         said
     }
 
-    /// Text of the open region, which may be what opens the implicit field.
-    fn text(&mut self, rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>, step: usize) {
-        loop {
+    /// Text of the open region up to the next delimiter, which may be what opens the implicit field. What is said behind that
+    /// delimiter is left: two of them may stand side by side.
+    fn text(
+        &mut self,
+        rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>,
+        until: usize,
+        step: usize,
+    ) {
+        while self.at < until {
             match rest.peek() {
                 Some(Said::Open(field)) if self.open.is_none() => {
                     // An open delimiter's own region comes after it; this one has text.
