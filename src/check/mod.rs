@@ -22,7 +22,7 @@ mod suite;
 
 pub use codes::{CODES, Code, explain_code};
 pub use compare::{Difference, differences};
-pub use cuts::{Chunking, Effort};
+pub use cuts::Effort;
 pub use derivation::{Disagreement, Rederived, rederive};
 pub use explain::{Written, explain};
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};

@@ -9,8 +9,13 @@ mod integrations;
 mod lines;
 mod lint;
 mod parse;
+#[cfg(unix)]
+#[path = "../support/pty.rs"]
+mod pty;
 mod record;
 mod reference;
 mod render;
 mod review;
+#[cfg(unix)]
+mod terminal;
 mod usage;
