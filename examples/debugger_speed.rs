@@ -9,7 +9,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use obverse::tui::{Chunking, Debugger, Host, Sample, Setup, Template, Theme};
+use obverse::chunking::Chunking;
+use obverse::tui::{Debugger, Host, Sample, Setup, Template, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -34,6 +35,10 @@ impl Host for Nothing {
     }
 
     fn write(&mut self, _: &Path, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn remove(&mut self, _: &Path) -> Result<(), String> {
         Ok(())
     }
 

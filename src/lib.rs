@@ -17,7 +17,8 @@
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
 //! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
-//! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving.
+//! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving;
+//! - [`chunking`] cuts a response into the chunks in which it arrives, for all that try several cuts.
 //!
 //! Below all of them lie [`value`], JSON as Python knows it, and [`diagnostic`], what is wrong and where.
 //!
@@ -40,6 +41,7 @@
 
 pub mod chat_template;
 pub mod check;
+pub mod chunking;
 pub mod content;
 pub mod derive;
 pub mod diagnostic;

@@ -7,7 +7,7 @@ use obverse::derive::{Alternative, Decision, Derivation, Fate, Options, ToolsMod
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Value, json};
-use support::deriving::{derive_text, turns};
+use support::deriving::{derive_text, findings, turns};
 
 /// Calls whose arguments look like a dialect of JSON with strings in single quotes, which nothing escapes: a string with
 /// such a quote in it is not read so, but it is read as a value that ends where the next key begins.
@@ -69,6 +69,7 @@ fn a_counterexample_corrects_the_first_reading() {
     assert!(call.contains('\''), "the smallest has a quote: {call}");
     assert!(found.parsed.get("tool_calls").is_none(), "{found:?}");
     assert!(found.response.len() < 60, "{:?}", found.response);
+    assert!(findings(&derivation).contains(&"corrected"));
 }
 
 /// The first reading is the right one where strings have their quotes escaped; the other is then not even tried.
@@ -81,6 +82,7 @@ fn what_is_not_needed_is_not_tried() {
     assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
     let form = decision(&derivation, "call form");
     assert_eq!(form.options[0].fate, Fate::Taken);
+    assert!(!findings(&derivation).contains(&"corrected"));
     for decision in &report.decisions {
         for option in &decision.options[1..] {
             assert_eq!(option.fate, Fate::NotTried, "{}", decision.question);

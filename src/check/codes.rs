@@ -86,7 +86,9 @@ pub const CODES: &[Code] = &[
     ),
     code(
         "not-inverted",
-        "Messages that the chat template renders are not parsed to themselves again. The message that is shown is the first of them.",
+        "Messages that the chat template renders are not parsed to themselves again, although what is derived from the chat template brings \
+         them back. Each kind of disagreement is told by itself, with its smallest message. That a key has another name, of which the chat \
+         template makes the same, is none.",
     ),
     code(
         "not-derived",

@@ -2,6 +2,8 @@
 
 use fastrand::Rng;
 
+use crate::chunking::Chunking;
+
 /// How much of what could be tried is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
@@ -94,51 +96,12 @@ impl Effort {
     }
 }
 
-/// A way to cut a response into chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Chunking {
-    /// Chunks of so many bytes, a character arriving with its last.
-    Bytes(usize),
-    /// Chunks of up to 32 bytes, their sizes drawn with this seed.
-    Random(u64),
-}
-
-impl Chunking {
-    /// The chunks of a response, none of them empty.
-    pub fn cut(self, response: &str) -> impl Iterator<Item = &str> {
-        let mut rng = match self {
-            Self::Bytes(_) => None,
-            Self::Random(seed) => Some(Rng::with_seed(seed)),
-        };
-        let mut start = 0;
-        let mut arrived = 0;
-        std::iter::from_fn(move || {
-            let mut end = start;
-            while end == start {
-                if start == response.len() {
-                    return None;
-                }
-                arrived += match (self, &mut rng) {
-                    (Self::Random(_), Some(rng)) => rng.usize(1..=32),
-                    (Self::Bytes(size), _) => size.max(1),
-                    (Self::Random(_), None) => 1,
-                };
-                end = response.floor_char_boundary(arrived);
-            }
-            let chunk = &response[start..end];
-            start = end;
-            Some(chunk)
-        })
-    }
-}
-
-impl std::fmt::Display for Chunking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Bytes(1) => f.write_str("byte by byte"),
-            Self::Bytes(size) => write!(f, "in chunks of {size} bytes"),
-            Self::Random(seed) => write!(f, "in chunks of random sizes (seed {seed})"),
-        }
+/// How a response is cut, in words.
+pub(super) fn in_words(chunking: &Chunking) -> String {
+    match chunking {
+        Chunking::Bytes(1) => "byte by byte".to_owned(),
+        Chunking::Bytes(size) => format!("in chunks of {size} bytes"),
+        other => format!("in other chunks (`--chunks {other}`)"),
     }
 }
 
@@ -150,7 +113,7 @@ mod tests {
         "a\u{20ac}b\u{1f600}c and a longer tail of the text, of more than thirty-two bytes";
 
     #[test]
-    fn every_chunking_gives_the_response() {
+    fn every_chunking_cuts_the_response() {
         let tried = Effort {
             chunkings: 40,
             ..Effort::default()
@@ -159,17 +122,9 @@ mod tests {
         assert_eq!(all.len(), 40);
         assert!(all.iter().any(|cut| matches!(cut, Chunking::Random(_))));
         for cut in all {
-            let chunks: Vec<&str> = cut.cut(TEXT).collect();
-            assert_eq!(chunks.concat(), TEXT, "{cut}");
-            assert!(chunks.len() > 1 && !chunks.contains(&""), "{cut}");
+            let ends = cut.ends(TEXT, &[]).unwrap();
+            assert!(ends.len() > 1, "{cut}");
         }
-    }
-
-    #[test]
-    fn a_character_arrives_with_its_last_byte() {
-        let chunks: Vec<&str> = Chunking::Bytes(2).cut("a\u{20ac}bc").collect();
-        assert_eq!(chunks, ["a", "\u{20ac}", "bc"]);
-        assert_eq!(Chunking::Bytes(1).cut("").count(), 0);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Holding a response template to the chat template that it belongs to.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::compare::{Difference, differences};
+use super::kinds::renamed;
 use super::replay::Setting;
-use crate::chat_template::ChatTemplateSource;
+use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
 use crate::derive::{self, Case, Derivation, DeriveError};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value};
+use crate::value::{Map, Path, Value};
 
 /// What comes of deriving again.
 #[derive(Debug)]
@@ -18,7 +20,7 @@ pub struct Rederived {
     pub differences: Vec<Difference>,
     /// How many of the messages that the derived template brings back were tried with the one at hand.
     pub tried: usize,
-    /// Those that it does not bring back.
+    /// Those that it does not bring back. That a key has another name, of which the chat template makes the same, does not count.
     pub disagreements: Vec<Disagreement>,
 }
 
@@ -50,10 +52,15 @@ pub fn rederive(
     let disagreements = if differences.is_empty() {
         Vec::new()
     } else {
+        let mut names = Names {
+            source,
+            clock: options.clock,
+            same: HashMap::new(),
+        };
         derivation
             .cases
             .iter()
-            .filter_map(|case| disagreement(case, template))
+            .filter_map(|case| disagreement(case, template, &mut names))
             .collect()
     };
     Ok(Rederived {
@@ -64,16 +71,89 @@ pub fn rederive(
     })
 }
 
-fn disagreement(case: &Case, template: &Arc<ResponseTemplate>) -> Option<Disagreement> {
-    let found = Setting::of(template, case)
-        .replay([case.response.as_str()])
-        .message;
-    let differences = differences(&case.message, &Value::Object(found.clone()));
+fn disagreement(
+    case: &Case,
+    template: &Arc<ResponseTemplate>,
+    names: &mut Names<'_>,
+) -> Option<Disagreement> {
+    let setting = Setting {
+        template,
+        prefix: &case.prefix,
+        tools: &case.tools,
+    };
+    let found = setting.replay([case.response.as_str()]).message;
+    let mut differences = differences(&case.message, &Value::Object(found.clone()));
+    if let Some((expected, other)) = renamed(&differences)
+        && names.are_the_same(case, &expected, &other)
+    {
+        let of_names = [&expected, &other].map(|name| Path::default().key(name));
+        differences.retain(|difference| !of_names.contains(&difference.path));
+    }
     (!differences.is_empty()).then(|| Disagreement {
         case: case.clone(),
         found,
         differences,
     })
+}
+
+/// Names of one key of a message.
+struct Names<'a> {
+    source: &'a ChatTemplateSource,
+    clock: Option<Clock>,
+    /// What was tried.
+    same: HashMap<(String, String), bool>,
+}
+
+impl Names<'_> {
+    /// Whether the chat template makes the same of a message whose key has the other name: it reads both, or neither.
+    fn are_the_same(&mut self, case: &Case, name: &str, other: &str) -> bool {
+        let names = (name.to_owned(), other.to_owned());
+        if let Some(same) = self.same.get(&names) {
+            return *same;
+        }
+        let same = self.try_out(case, name, other);
+        self.same.insert(names, same);
+        same
+    }
+
+    fn try_out(&self, case: &Case, name: &str, other: &str) -> bool {
+        let Some(message) = case.message.as_object() else {
+            return false;
+        };
+        let renamed: Map = message
+            .iter()
+            .map(|(key, value)| (if key == name { other } else { key }, value.clone()))
+            .collect();
+        let question = |text: &str| {
+            let members = [("role", "user"), ("content", text)];
+            Value::Object(
+                members
+                    .into_iter()
+                    .map(|(key, text)| (key, text.into()))
+                    .collect(),
+            )
+        };
+        // The last turn, and one that others follow, are often rendered in different ways.
+        let renders = |message: &Map| {
+            let turn = vec![question("One?"), Value::Object(message.clone())];
+            let earlier = [turn.clone(), vec![question("Two?")]].concat();
+            [turn, earlier].map(|messages| self.render(case, messages))
+        };
+        let (right, left) = (renders(message), renders(&renamed));
+        // A conversation that is refused tells nothing.
+        right.iter().any(Option::is_some) && right == left
+    }
+
+    fn render(&self, case: &Case, messages: Vec<Value>) -> Option<String> {
+        let has_tools = !case.tools.is_empty();
+        let input = RenderInput {
+            messages,
+            tools: has_tools.then(|| case.tools.clone()),
+            clock: self.clock,
+            ..RenderInput::default()
+        };
+        self.source.select(has_tools).ok()?.render(&input).ok()
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +195,39 @@ mod tests {
                 .as_str()
                 .unwrap()
                 .ends_with("</assistant>")
+        );
+    }
+
+    #[test]
+    fn a_key_may_have_each_name_that_the_chat_template_reads() {
+        let tried = |reads: &str| {
+            let source = chat_template::from_text(
+                "example",
+                &format!(
+                    "{{% for m in messages %}}<{{{{ m.role }}}}>{{% set plan = {reads} %}}{{% if plan %}}<plan>{{{{ plan }}}}</plan>{{% endif %}}\
+                     {{{{ m.content }}}}</{{{{ m.role }}}}>{{% endfor %}}{{% if add_generation_prompt %}}<assistant>{{% endif %}}"
+                ),
+            )
+            .unwrap();
+            let document = crate::value::json::parse(
+                r#"{"defaults": {"role": "assistant"}, "start_anchor": "<assistant>", "fields": {
+                    "reasoning_content": {"open": "<plan>", "close": "</plan>"}, "content": {"close_pattern": "</assistant>\\s*"}}}"#,
+            )
+            .unwrap();
+            let template = Arc::new(ResponseTemplate::from_value(&document).unwrap());
+            let found =
+                rederive(&source, &document, &template, &derive::Options::default()).unwrap();
+            assert!(found.tried > 0);
+            let kinds = super::super::kinds::kinds(&found.disagreements);
+            kinds
+                .iter()
+                .map(|kind| kind.what.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(tried("m.reasoning or m.reasoning_content"), [""; 0]);
+        assert_eq!(
+            tried("m.reasoning"),
+            ["`reasoning_content` has what `reasoning` should have"]
         );
     }
 }

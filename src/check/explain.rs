@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::cause::Cause;
 use super::compare::Difference;
+use super::cuts::in_words;
 use super::fixture::Fixture;
 use super::laws::Broken;
 use super::replay::{Replay, Setting};
@@ -216,7 +217,7 @@ fn apart(expected: &Value, found: &Value) -> (String, String) {
 fn of_law(broken: &Broken) -> Diagnostic {
     match broken {
         Broken::Recorded(replay) => of_chunks("in the recorded chunks", replay),
-        Broken::Chunking { chunking, replay } => of_chunks(&chunking.to_string(), replay),
+        Broken::Chunking { chunking, replay } => of_chunks(&in_words(chunking), replay),
         Broken::Split { at, replay } => {
             let given = json::to_string(&Value::Object(replay.message.clone()));
             let message = format!(

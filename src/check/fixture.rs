@@ -174,6 +174,11 @@ impl Fixture {
         Ok(())
     }
 
+    /// The names of all files that a fixture's folder may have.
+    pub fn files() -> impl Iterator<Item = &'static str> {
+        PARTS.iter().map(|part| part.file)
+    }
+
     /// What the files of a folder are to become so that it holds the fixture; nothing is written. Files of parts that the fixture
     /// does not have are to be removed, and what stays as it is is not listed.
     ///
@@ -456,7 +461,7 @@ fn refuse_strangers(folder: &Path) -> Result<(), FixtureError> {
             .iter()
             .any(|end| name.ends_with(end));
         if like_a_part && PARTS.iter().all(|part| part.file != name) {
-            let files: Vec<&str> = PARTS.iter().map(|part| part.file).collect();
+            let files: Vec<&str> = Fixture::files().collect();
             let diagnostic = Diagnostic::error("unknown-file", "a fixture has no such file")
                 .with_hint(format!("its files are {}", files.join(", ")));
             return Err(FixtureError::new(&entry.path(), diagnostic));

@@ -4,8 +4,9 @@
 //! - One answer for every split: they do not depend on how much of the response the prompt had already.
 //! - Nothing is lost at the end: wherever the response ends, it keeps every field that was finished before.
 
-use super::cuts::{Chunking, Effort};
+use super::cuts::Effort;
 use super::replay::{Replay, Setting};
+use crate::chunking::{Chunking, chunks};
 use crate::parser::{CutShort, Growing, is_kept};
 use crate::value::Value;
 
@@ -60,7 +61,9 @@ fn by_chunking(
     effort: &Effort,
 ) -> Option<Broken> {
     effort.chunkings(response).into_iter().find_map(|chunking| {
-        let replay = setting.replay(chunking.cut(response));
+        // Only a tokenizer could fail, and none is tried.
+        let ends = chunking.ends(response, &[]).ok()?;
+        let replay = setting.replay(chunks(response, &ends));
         (!replay.agrees(whole)).then(|| Broken::Chunking {
             chunking,
             replay: Box::new(replay),

@@ -2,11 +2,12 @@
 //! is run is the caller's business: this makes the questions and reads the answers.
 
 use super::compare::{Difference, differences};
-use super::cuts::Chunking;
+use super::cuts::in_words;
 use super::explain::shown;
 use super::fixture::Fixture;
 use super::replay::{Replay, Setting};
 use super::run::joined;
+use crate::chunking::{Chunking, chunks};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::value::{Map, Value};
 
@@ -82,8 +83,9 @@ impl<'a> Question<'a> {
             ));
         }
         let small = Chunking::Bytes(response.len().div_ceil(CHUNKS).max(1));
-        let chunks = small.cut(response).map(str::to_owned).collect();
-        runs.push(run(&small.to_string(), setting.prefix, chunks));
+        let ends = small.ends(response, &[]).unwrap_or_default();
+        let chunks = chunks(response, &ends).map(str::to_owned).collect();
+        runs.push(run(&in_words(&small), setting.prefix, chunks));
         Self {
             document,
             tools: setting.tools,

@@ -5,6 +5,7 @@
 
 mod bulk;
 mod check;
+mod chunks;
 mod color;
 #[cfg(feature = "tui")]
 mod debug;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::finding::Counterexample;
+use super::finding::{Counterexample, Finding};
 
 /// A question with more than one answer, as it was settled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,6 +14,20 @@ pub struct Decision {
     pub question: &'static str,
     /// The ways to answer it, that with the best evidence first. One of them was taken.
     pub options: Vec<Alternative>,
+}
+
+impl Decision {
+    /// What there is to say where the way with the best evidence was not the one.
+    pub(super) fn corrected(&self) -> Option<Finding> {
+        let first = self.options.first()?;
+        let taken = self.options.iter().find(|one| one.fate == Fate::Taken)?;
+        let text = format!(
+            "{}: what has the best evidence ({}) fails, and \"{}\" was taken instead",
+            self.question, first.way, taken.way
+        );
+        (first.fate == Fate::Fails)
+            .then(|| Finding::info("corrected", text).with(first.counterexample.clone()))
+    }
 }
 
 /// One way to answer a question.

@@ -163,6 +163,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     }));
     findings.extend(verification.findings);
     findings.extend(emit::left_to_do(&analysis, target));
+    findings.extend(decisions.iter().filter_map(Decision::corrected));
     findings.extend(refusals(&options.engines, &document));
     let verdict = Verdict::of(verification.rounds, &findings);
     let report = Report {

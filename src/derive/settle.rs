@@ -15,7 +15,7 @@ use super::emit::{self, Target};
 use super::finding::Counterexample;
 use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
-use super::verify::{self, Bench, Comparison, Rounds, Verification};
+use super::verify::{self, Bench, Comparison, Proved, Rounds, Verification};
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::Value;
 
@@ -74,6 +74,7 @@ struct Attempt {
     analysis: Analysis,
     document: Document,
     template: Arc<ResponseTemplate>,
+    proved: Proved,
 }
 
 /// The same, verified.
@@ -149,6 +150,7 @@ impl Driver<'_> {
             analysis,
             document,
             template,
+            proved: Proved::default(),
         })
     }
 
@@ -158,6 +160,7 @@ impl Driver<'_> {
             analysis: &attempt.analysis,
             target: self.target,
             template: &attempt.template,
+            proved: &attempt.proved,
             thorough: self.thorough,
         }
     }
@@ -226,15 +229,41 @@ impl Driver<'_> {
                 self.lose(reading, Fate::Fails, None, shown);
                 continue;
             }
-            let proven = self.prove(attempt);
-            if proven.is_better(best) {
-                return Some(proven);
+            if self.compare(&attempt, best, &reading) {
+                let proven = self.prove(attempt);
+                if proven.is_better(best) {
+                    return Some(proven);
+                }
+                let why = "no more comes back".to_owned();
+                self.lose(
+                    reading,
+                    Fate::Fails,
+                    Some(why),
+                    proven.counterexample().cloned(),
+                );
             }
-            let shown = proven.counterexample().cloned();
-            let why = shown.is_none().then(|| "no more comes back".to_owned());
-            self.lose(reading, Fate::Fails, why, shown);
         }
         None
+    }
+
+    /// Whether everything that `best` brings back comes back from `attempt`; its reading is lost where not.
+    fn compare(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> bool {
+        let (compared, stage) = cost::measured(self.lab, || {
+            verify::compare(self.bench(attempt), self.bench(&best.attempt))
+        });
+        self.cost.verification += stage;
+        let (why, shown) = match compared {
+            Comparison::AsGood => return true,
+            Comparison::Fails(shown) => (None, Some(*shown)),
+            Comparison::Less(count) => (
+                Some(format!(
+                    "{count} messages that come back are not told from others"
+                )),
+                None,
+            ),
+        };
+        self.lose(reading.clone(), Fate::Fails, why, shown);
+        false
     }
 
     /// Tries the readings that were not needed, and tells what comes of each.
@@ -254,19 +283,8 @@ impl Driver<'_> {
                 self.lose(reading, Fate::Same, None, None);
                 continue;
             }
-            let (compared, stage) = cost::measured(self.lab, || {
-                verify::compare(self.bench(&attempt), self.bench(&best.attempt))
-            });
-            self.cost.verification += stage;
-            match compared {
-                Comparison::Fails(shown) => {
-                    self.lose(reading, Fate::Fails, None, Some(*shown));
-                }
-                Comparison::Less(count) => {
-                    let why = format!("{count} messages that come back are not told from others");
-                    self.lose(reading, Fate::Fails, Some(why), None);
-                }
-                Comparison::AsGood => self.lose(reading, Fate::NoBetter, None, None),
+            if self.compare(&attempt, best, &reading) {
+                self.lose(reading, Fate::NoBetter, None, None);
             }
         }
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::state::Pane;
 use super::text::Motion;
+use crate::check::Change;
+use crate::chunking::{Chunking, ChunkingError};
 
 /// What one step goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,17 +89,10 @@ pub(crate) enum Action {
     Ended(Option<String>),
     /// What is in the files that are about to be written.
     Compared(Vec<Change>),
+    /// The chunking that was asked for.
+    Chunked(Result<Chunking, ChunkingError>),
     /// Whether they were written.
     Wrote(Result<(), String>),
-}
-
-/// A file that is about to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) path: PathBuf,
-    /// What is there now.
-    pub(crate) before: Option<String>,
-    pub(crate) after: String,
 }
 
 /// What the debugger asks its host for.
@@ -105,8 +100,10 @@ pub(crate) struct Change {
 pub(crate) enum Effect {
     None,
     Quit,
-    /// Say what is in these files now.
-    Compare(Vec<(PathBuf, String)>),
+    /// Say which of these files would change; those without a text are to be gone.
+    Compare(Vec<(PathBuf, Option<String>)>),
     Write(Vec<Change>),
     Copy(String),
+    /// Read a chunking that may name a file.
+    Chunking(String),
 }

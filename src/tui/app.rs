@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::action::{Action, Change, Effect, Way};
+use super::action::{Action, Effect, Way};
 use super::keys;
 use super::screen::Screen;
 use super::session;
@@ -19,6 +19,8 @@ use super::state::{Mode, Setup, State};
 use super::theme::Theme;
 use super::update::update;
 use super::view;
+use crate::check::Change;
+use crate::chunking::{Chunking, ChunkingError};
 
 /// What the debugger cannot do itself.
 pub trait Host {
@@ -35,6 +37,13 @@ pub trait Host {
     ///
     /// Why it cannot be written, in a sentence.
     fn write(&mut self, path: &Path, text: &str) -> Result<(), String>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be removed, in a sentence.
+    fn remove(&mut self, path: &Path) -> Result<(), String>;
 
     /// Puts text on the clipboard, where there is one.
     fn copy(&mut self, text: &str);
@@ -219,29 +228,45 @@ impl<H: Host> Debugger<H> {
             Effect::None => {}
             Effect::Quit => self.quits = true,
             Effect::Copy(text) => self.host.copy(&text),
+            Effect::Chunking(text) => {
+                let read = self.chunking(&text);
+                self.act(Action::Chunked(read));
+            }
             Effect::Compare(files) => match self.compare(files) {
                 Ok(changes) => self.act(Action::Compared(changes)),
                 Err(error) => self.state.warn(error),
             },
             Effect::Write(changes) => {
-                let written = changes
-                    .iter()
-                    .try_for_each(|change| self.host.write(&change.path, &change.after));
+                let written = changes.iter().try_for_each(|change| match &change.after {
+                    Some(text) => self.host.write(&change.path, text),
+                    None => self.host.remove(&change.path),
+                });
                 self.act(Action::Wrote(written));
             }
         }
     }
 
-    fn compare(&mut self, files: Vec<(PathBuf, String)>) -> Result<Vec<Change>, String> {
-        files
-            .into_iter()
-            .map(|(path, after)| {
-                Ok(Change {
-                    before: self.host.read(&path)?,
+    /// What would change in these files.
+    fn compare(&mut self, files: Vec<(PathBuf, Option<String>)>) -> Result<Vec<Change>, String> {
+        let mut changes = Vec::new();
+        for (path, after) in files {
+            let before = self.host.read(&path)?;
+            if before != after {
+                changes.push(Change {
                     path,
+                    before,
                     after,
-                })
-            })
-            .collect()
+                });
+            }
+        }
+        Ok(changes)
+    }
+
+    /// The chunking that is written so; files are the host's.
+    fn chunking(&mut self, text: &str) -> Result<Chunking, ChunkingError> {
+        Chunking::read(text, &mut |path| match self.host.read(path)? {
+            Some(text) => Ok(text),
+            None => Err(format!("there is no file {}", path.display())),
+        })
     }
 }

@@ -87,20 +87,91 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "" [(KeyCode::Up, NONE)] "" => Action::Move(-1);
         "PgDn" [(KeyCode::PageDown, NONE)] "a page (and PgUp)" => Action::Page(1);
         "" [(KeyCode::PageUp, NONE)] "" => Action::Page(-1);
-        "Enter" [(KeyCode::Enter, NONE)] "fold, show in full, go to the event or the marker" => Action::Open;
+        "Enter" [(KeyCode::Enter, NONE)] "fold, show in full, go to the marker's place" => Action::Open;
         "m" [key('m')] "from the delimiter at the cursor to its marker" => Action::Evidence;
         "w" [key('w')] "show every space" => Action::Spaces;
         "y Y" [key('y')] "copy the value, its JSON path" => Action::CopyValue;
         "" [key('Y')] "" => Action::CopyPath;
-        "?" [key('?'), (KeyCode::F(1), NONE)] "this help" => Action::Help;
+        "? F1" [key('?')] "this help (F1 also where ? is text)" => Action::Help;
         "Esc" [(KeyCode::Esc, NONE)] "back" => Action::Leave;
         "q ^C" [key('q')] "quit" => Action::Quit;
     }
 };
 
-/// What the help says.
-pub(crate) fn help() -> String {
-    let mut text = String::new();
+/// What the keys do on the screens on which one does not move about.
+const SCREENS: &[(&str, &str)] = &[
+    (
+        "Editing",
+        "  Esc     done (the parse runs along with every valid edit)
+  ^Z ^Y   undo, redo
+  ^S      save: the template to its file, the response as a fixture
+  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text
+  ^W ^U ^K  remove the word before the cursor, the line before it, behind it
+",
+    ),
+    (
+        "Answering",
+        "  Enter   that is it
+  Esc     leave it
+  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),
+  tokens:FILE (a tokenizer.json)
+  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,
+  close, error, stray, failure
+",
+    ),
+    (
+        "Choosing",
+        "  ↓ ↑     up and down (also PgDn PgUp Home End)
+  Enter   choose; a breakpoint is turned on or off
+  a       another one: a breakpoint, a chunking
+  d       delete a breakpoint
+  Esc     back
+",
+    ),
+    (
+        "Saving",
+        "  y       save what is shown (also Enter)
+  n       save nothing (also Esc)
+  ↓ ↑     in what changes
+",
+    ),
+    (
+        "Reading",
+        "  ↓ ↑     in the text (also PgDn PgUp Home)
+  y       copy it
+  Esc     back
+",
+    ),
+];
+
+const MOUSE_AND_LOOKS: &str = "\
+The mouse
+  a click chooses a pane, a place in the response, an event, a member of the
+  message, a marker, a row of a list; a second one does what Enter does
+  the wheel moves what lies under it
+How it looks
+  bold, underlined   a delimiter
+  underlined         held back: it may be a delimiter
+  reversed           the next character to arrive
+  dim                not yet arrived
+  crossed out        no field takes it
+  the letter before a row is the field that it begins in
+  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen
+";
+
+/// What the help says: first of the screen that is shown, then of the others.
+pub(crate) fn help(mode: &Mode) -> String {
+    let here = match mode {
+        Mode::Normal => None,
+        Mode::Edit(_) => Some("Editing"),
+        Mode::Prompt(_) => Some("Answering"),
+        Mode::Pick(_) => Some("Choosing"),
+        Mode::Confirm(_) => Some("Saving"),
+        Mode::Show(_) => Some("Reading"),
+    };
+    let section = |(heading, text): &(&str, &str)| format!("{heading}\n{text}");
+    let is_here = |(heading, _): &&(&str, &str)| Some(*heading) == here;
+    let mut text: String = SCREENS.iter().filter(is_here).map(section).collect();
     for (heading, bindings) in TABLE {
         text.push_str(heading);
         text.push('\n');
@@ -108,21 +179,9 @@ pub(crate) fn help() -> String {
             text.push_str(&format!("  {:<7} {}\n", binding.shown, binding.help));
         }
     }
-    text.push_str(
-        "\
-Editing
-  Esc     done (the parse runs along with every valid edit)
-  ^Z ^Y   undo, redo
-  ^S      save
-How it looks
-  bold, underlined   a delimiter
-  underlined         held back: it may be a delimiter
-  reversed           the next character to arrive
-  dim                not yet arrived
-  the letter before a row is the field that it begins in
-  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen
-",
-    );
+    let others = SCREENS.iter().filter(|screen| !is_here(screen));
+    text.extend(others.map(section));
+    text.push_str(MOUSE_AND_LOOKS);
     text
 }
 
@@ -133,6 +192,9 @@ pub(crate) fn action(state: &State, event: KeyEvent) -> Option<Action> {
     } = event;
     if modifiers.contains(CONTROL) && matches!(code, KeyCode::Char('c' | 'q')) {
         return Some(Action::Quit);
+    }
+    if code == KeyCode::F(1) {
+        return Some(Action::Help);
     }
     match &state.mode {
         Mode::Normal => normal(code, modifiers),
@@ -202,7 +264,8 @@ fn choosing(code: KeyCode) -> Option<Action> {
         KeyCode::Char('n') => Action::No,
         KeyCode::Char('a') => Action::Add,
         KeyCode::Char('d') | KeyCode::Delete => Action::Delete,
-        KeyCode::Esc | KeyCode::Char('q' | '?') => Action::Leave,
+        KeyCode::Char('?') => Action::Help,
+        KeyCode::Esc | KeyCode::Char('q') => Action::Leave,
         _ => return None,
     })
 }
@@ -249,6 +312,7 @@ fn named_key(name: &str) -> Option<KeyEvent> {
         "delete" => KeyCode::Delete,
         "space" => KeyCode::Char(' '),
         "lt" => KeyCode::Char('<'),
+        "f1" => KeyCode::F(1),
         _ => {
             let mut letters = name.chars();
             let (Some(letter), None) = (letters.next(), letters.next()) else {

@@ -1,6 +1,6 @@
 //! Where the panes are on a screen of any size.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 
 use super::state::Pane;
 
@@ -67,6 +67,67 @@ pub(crate) fn template_height(content: Rect, diagnostics: bool) -> u16 {
             .saturating_sub(if content.height > 4 { 2 } else { 1 })
     } else {
         content.height
+    }
+}
+
+/// The rows that the derivation's markers have; below them stands the evidence for one.
+pub(crate) fn markers_height(content: Rect) -> u16 {
+    (content.height / 3).max(1).min(content.height)
+}
+
+/// The marker that is shown first, so that the chosen one is shown too.
+pub(crate) fn top_of_markers(height: u16, chosen: usize) -> usize {
+    (chosen + 1).saturating_sub(usize::from(height))
+}
+
+/// What may lie over the panes. The last line stays: it says what the keys do.
+pub(crate) fn over(area: Rect) -> Rect {
+    Rect {
+        height: area.height.saturating_sub(1),
+        ..area
+    }
+}
+
+/// A box in the middle, with room for so much.
+pub(crate) fn centred(area: Rect, width: u16, height: u16) -> Rect {
+    let width = width.min(area.width);
+    let height = height.min(area.height);
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    }
+}
+
+/// Where a list is that one is to be chosen from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct List {
+    /// The box with its border.
+    pub(crate) outside: Rect,
+    /// The row that is shown first.
+    pub(crate) top: usize,
+}
+
+/// The list with these rows, of which the chosen one is shown.
+pub(crate) fn list_of(area: Rect, rows: &[String], chosen: usize) -> List {
+    let widest = rows.iter().map(|row| row.chars().count()).max();
+    let width = u16::try_from(widest.unwrap_or(0) + 5).unwrap_or(u16::MAX);
+    let height = u16::try_from(rows.len() + 2).unwrap_or(u16::MAX);
+    let outside = centred(area, width.max(24), height);
+    let inside = usize::from(outside.height.saturating_sub(2));
+    List {
+        outside,
+        top: (chosen + 1).saturating_sub(inside),
+    }
+}
+
+impl List {
+    /// The row at a place of the screen.
+    pub(crate) fn row_at(&self, x: u16, y: u16) -> Option<usize> {
+        let inside = self.outside.inner(Margin::new(1, 1));
+        let is_inside = inside.contains((x, y).into());
+        is_inside.then(|| self.top + usize::from(y - inside.y))
     }
 }
 

@@ -12,6 +12,7 @@
 //! impl Host for Nothing {
 //!     fn read(&mut self, _: &std::path::Path) -> Result<Option<String>, String> { Ok(None) }
 //!     fn write(&mut self, _: &std::path::Path, _: &str) -> Result<(), String> { Ok(()) }
+//!     fn remove(&mut self, _: &std::path::Path) -> Result<(), String> { Ok(()) }
 //!     fn copy(&mut self, _: &str) {}
 //! }
 //!
@@ -28,7 +29,6 @@
 
 mod action;
 mod app;
-mod chunking;
 mod keys;
 mod layout;
 mod replay;
@@ -41,7 +41,6 @@ mod update;
 mod view;
 
 pub use app::{BadScript, Debugger, Host, Incoming, Input};
-pub use chunking::{Chunking, ChunkingError};
 pub use screen::Screen;
-pub use state::{Derivation, Marker, Sample, Setup, Template};
+pub use state::{Conversation, Derivation, Marker, Sample, Setup, Template};
 pub use theme::Theme;

@@ -1,14 +1,15 @@
 //! Sessions: what a debugger shows, in a file that can be sent to somebody and opened there.
 //!
 //! A session is a JSON object whose `obverse_session` is 1; it has the response template's text, the samples with the chunks
-//! in which they arrived, how they are cut, the breakpoints, and where the cursor is.
+//! in which they arrived, how they are cut, the breakpoints, the derivation if there is one, and where the cursor is.
 
 use std::path::PathBuf;
 
-use super::state::{Sample, Setup, State, Template};
-use crate::tui::chunking::Chunking;
+use super::state::{Derivation, Sample, Setup, State, Template, object};
+use crate::chunking::Chunking;
+use crate::parser::Options;
+use crate::value::Value;
 use crate::value::json::{self, Format};
-use crate::value::{Map, Value};
 
 const KEY: &str = "obverse_session";
 const VERSION: i64 = 1;
@@ -41,14 +42,23 @@ pub(super) fn write(state: &State) -> String {
         if !sample.tools.is_empty() {
             put("tools", Value::Array(sample.tools.clone()));
         }
-        if !sample.chunks.is_empty() {
-            put("chunk_ends", numbers(&sample.chunks));
+        // Whoever opens it may not have the tokenizer.
+        let ends = match &state.chunking {
+            Chunking::Tokens(_) => sample.ends(&state.chunking).0,
+            _ => sample.chunks.clone(),
+        };
+        if !ends.is_empty() {
+            put("chunk_ends", numbers(&ends));
         }
         if let Some(expected) = &sample.expected {
             put("expected", expected.clone());
         }
         Value::Object(members)
     });
+    let chunking = match &state.chunking {
+        Chunking::Tokens(_) => &Chunking::Recorded,
+        other => other,
+    };
     let breakpoints = state
         .breakpoints
         .iter()
@@ -66,7 +76,11 @@ pub(super) fn write(state: &State) -> String {
     members.extend(object([
         ("samples", samples.collect::<Vec<_>>().into()),
         ("sample", number(state.sample)),
-        ("chunking", Value::from(state.chunking.to_string())),
+        ("chunking", Value::from(chunking.to_string())),
+        (
+            "skip_json_strings",
+            Value::from(state.options.skip_json_strings),
+        ),
         ("byte", number(state.place.byte)),
         (
             "breakpoints",
@@ -76,14 +90,10 @@ pub(super) fn write(state: &State) -> String {
                 .into(),
         ),
     ]));
+    if let Some(derivation) = &state.derivation {
+        members.insert("derivation".to_owned(), derivation.to_value());
+    }
     Format::indented(2).write(&Value::Object(members)) + "\n"
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
-    members
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
 }
 
 /// Opens a session; `None` when the text is none.
@@ -131,7 +141,7 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
                 .to_vec(),
             chunks,
             expected: sample.get("expected").cloned(),
-            live: false,
+            ..Sample::default()
         });
     }
     // The sample that was shown comes first.
@@ -147,7 +157,13 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
         .get("breakpoints")
         .and_then(Value::as_array)
         .unwrap_or_default();
+    let options = Options {
+        skip_json_strings: value.get("skip_json_strings").is_some_and(Value::is_truthy),
+        ..Options::default()
+    };
     Ok(Setup {
+        options,
+        derivation: value.get("derivation").and_then(Derivation::of_value),
         chunking: chunking.unwrap_or(Chunking::Recorded),
         byte: value.get("byte").and_then(number).unwrap_or(0),
         breakpoints: breakpoints

@@ -116,7 +116,7 @@ error[stale]: this is not what is derived from the chat template: 1 value to cha
     assert!(run.stdout.starts_with(stale), "{run}");
     for told in [
         "error[not-inverted]: ",
-        "messages that the chat template renders do not come back, the first at $.",
+        "messages that the chat template renders do not come back: there is no $.content",
         "help: derive it again with `obverse derive --out-dir`, and read what changes",
     ] {
         assert!(run.stdout.contains(told), "{told} in\n{run}");
@@ -170,6 +170,46 @@ fn a_suite_is_scaffolded_where_one_is_named() {
         "{again}"
     );
     assert_eq!(bench.run("new").status, 2);
+}
+
+#[test]
+fn a_hand_written_template_is_told_where_it_disagrees() {
+    // It reads and writes the reasoning as `plan`.
+    let chat = r"{%- for m in messages -%}<{{ m.role }}>{% if m.plan %}<plan>{{ m.plan }}</plan>{% endif %}{{ m.content }}</{{ m.role }}>
+{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}";
+    let document = |field: &str, close: &str| {
+        format!(
+            r#"{{"defaults": {{"role": "assistant"}}, "start_anchor": "<assistant>", "fields": {{
+                "{field}": {{"open": "<plan>", "close": "</plan>"}},
+                "content": {{"close_pattern": "{close}"}}}}}}"#
+        )
+    };
+    let bench = Bench::new()
+        .file("hand.jinja", chat)
+        .file("hand.json", document("plan", "</assistant>"));
+    let equivalent = bench.run("check hand.json");
+    assert_eq!(
+        (equivalent.status, equivalent.stdout.as_str()),
+        (0, ""),
+        "{equivalent}"
+    );
+    let bench = bench.file("hand.json", document("thinking", "</asistant>"));
+    let run = bench.run("check hand.json --format concise");
+    assert_eq!(run.status, 1, "{run}");
+    let told: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(told.len(), 2, "{run}");
+    assert!(
+        told.iter()
+            .any(|line| line.contains("$.content has another value")),
+        "{run}"
+    );
+    assert!(
+        told.iter()
+            .any(|line| line.contains("`thinking` has what `plan` should have")),
+        "{run}"
+    );
+    let json = bench.run("check hand.json --format json");
+    assert!(json.stdout.contains("does not read `thinking`"), "{json}");
 }
 
 #[test]

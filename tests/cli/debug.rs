@@ -69,7 +69,7 @@ fn fixtures_and_chat_templates_bring_their_samples() {
         .run("debug chat.jinja --screenshot 100x30 --keys 6")
         .done();
     assert!(
-        screen.contains("verified 1 1/") && screen.contains("anchor"),
+        screen.contains("verified 1: content 1/") && screen.contains("anchor"),
         "{screen}"
     );
 }
@@ -84,6 +84,182 @@ fn a_session_is_recorded_and_opened() {
     let again = bench.run("debug session.json --screenshot 80x24").done();
     // What has just changed is marked in the first one.
     assert_eq!(first.replace('*', " "), again.replace('*', " "));
+}
+
+/// A fixture on a line whose prompt is a conversation, and one that has none.
+const SUITE: &str = r#"{"name": "asked", "messages": [{"role": "user", "content": "q"}], "response": "Hi</assistant>"}
+{"name": "bare", "response": "Ho</assistant>"}
+"#;
+
+#[test]
+fn suites_and_conversations_are_samples() {
+    let bench = Bench::new()
+        .file("suite.jsonl", SUITE)
+        .file("all/talk/response.txt", "hm</think>Hi</assistant>")
+        .file(
+            "all/talk/messages.json",
+            r#"[{"role": "user", "content": "q"}]"#,
+        )
+        .file("all/more.jsonl", SUITE)
+        .file(
+            "template.jinja",
+            "{{ messages[0].content }}<assistant><think>",
+        );
+    let shown = |keys: &str| {
+        bench
+            .run(&format!(
+                "debug template.json suite.jsonl all --screenshot 90x24 --keys {keys}"
+            ))
+            .done()
+    };
+    let list = shown("o");
+    for name in [
+        "suite.jsonl:1 asked",
+        "suite.jsonl:2 bare",
+        "all/more.jsonl:2 bare",
+        "all/talk",
+    ] {
+        assert!(list.contains(name), "{list}");
+    }
+    // The prompt is what the chat template makes of the conversation, and the parser is given what follows the anchor.
+    let asked = shown("G");
+    assert!(asked.contains("suite.jsonl:1 asked 1/5"), "{asked}");
+    assert!(asked.contains("<think>Hi</assistant>"), "{asked}");
+    let talk = shown("o<end><enter>G");
+    assert!(
+        talk.contains("thinking \"hm\"") && talk.contains("content \"Hi\""),
+        "{talk}"
+    );
+    // Saved where it is, it keeps the conversation.
+    let saved = shown("o<end><enter>s<enter>y");
+    assert!(saved.contains("saved all/talk"), "{saved}");
+    assert!(bench.list("all/talk").contains(&"messages.json".to_owned()));
+    assert!(!bench.list("all/talk").contains(&"prefix.txt".to_owned()));
+}
+
+#[test]
+fn a_conversation_without_a_chat_template_is_told() {
+    let bench = Bench::new().file("suite.jsonl", SUITE);
+    let screen = bench
+        .run("debug template.json suite.jsonl --screenshot 120x24")
+        .done();
+    assert!(
+        screen.contains("no chat template belongs to the response template"),
+        "{screen}"
+    );
+    let broken = Bench::new().file("suite.jsonl", "{\"name\": 1}");
+    let told = broken
+        .run("debug template.json suite.jsonl --screenshot 80x24")
+        .refused(2);
+    assert!(told.contains("there is no response"), "{told}");
+}
+
+#[test]
+fn a_report_opens_what_it_is_about() {
+    let bench = Bench::new();
+    bench.run("derive chat.jinja --out-dir out").done_quietly();
+    let report = bench.run("derive chat.jinja --report -").stdout;
+    let bench = bench.file("elsewhere/report.json", report);
+    for arguments in [
+        // The response template beside it; the chat template that is its source; both named.
+        "debug out/chat.report.json",
+        "debug elsewhere/report.json",
+        "debug out/chat.json",
+        "debug template.json --report elsewhere/report.json",
+    ] {
+        let screen = bench
+            .run(&format!("{arguments} --screenshot 100x30 --keys 6"))
+            .done();
+        assert!(
+            screen.contains("▶6 Derivation") && screen.contains("›anchor"),
+            "{arguments}: {screen}"
+        );
+    }
+    let lost = bench
+        .file(
+            "a.json",
+            r#"{"source": "b.json", "verified": true, "evidence": []}"#,
+        )
+        .file(
+            "b.json",
+            r#"{"source": "a.json", "verified": true, "evidence": []}"#,
+        );
+    let told = lost.run("debug a.json --screenshot 80x24").refused(2);
+    assert!(told.contains("its source is not there"), "{told}");
+}
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn tokens_of_a_tokenizer_are_chunks() {
+    let tokenizer = include_str!("../support/tokenizer.json");
+    let bench = Bench::new()
+        .file("response", "the \u{20ac}</assistant>")
+        .file("tokenizer.json", tokenizer)
+        .file("broken.json", "{}");
+    let screen = bench
+        .run("debug template.json response --chunks tokens:tokenizer.json --screenshot 90x24 --keys <right><right><right><right>")
+        .done();
+    // `th`, `e`, a space, and three tokens that are one character.
+    assert!(screen.contains("tokens:tokenizer.json"), "{screen}");
+    assert!(screen.contains("chunk 4/16 byte 7/19"), "{screen}");
+    // It can be asked for on the screen, too, and a fixture keeps the chunks.
+    let keys = "katokens:tokenizer.json<enter>s<c-u>kept<enter>y";
+    let screen = bench
+        .run(&format!(
+            "debug template.json response --screenshot 90x24 --keys {keys}"
+        ))
+        .done();
+    assert!(screen.contains("saved kept"), "{screen}");
+    assert!(
+        bench
+            .read("kept/chunks.json")
+            .starts_with("[\n  \"th\",\n  \"e\",\n  \" \",\n  \"\u{20ac}\"")
+    );
+    for (file, wanted) in [
+        ("broken.json", "is no tokenizer"),
+        ("nowhere", "cannot read"),
+    ] {
+        let told = bench
+            .run(&format!(
+                "debug template.json response --screenshot 9x9 --chunks tokens:{file}"
+            ))
+            .refused(2);
+        assert!(told.contains(wanted), "{told}");
+    }
+    let events = bench
+        .run("parse template.json response --events --chunks tokens:tokenizer.json")
+        .done();
+    let texts = events.matches("region_chunk").count();
+    assert_eq!(texts, 4, "{events}");
+    // A session has the chunks, for those who have no tokenizer.
+    bench
+        .run("debug template.json response --chunks tokens:tokenizer.json --screenshot 9x9 --record s.json")
+        .done();
+    let session = bench
+        .run("debug s.json --screenshot 90x24 --keys <right>")
+        .done();
+    assert!(
+        session.contains("recorded") && session.contains("chunk 1/16"),
+        "{session}"
+    );
+}
+
+#[cfg(not(feature = "tokenizers"))]
+#[test]
+fn without_tokenizers_it_is_told_how_to_build_them_in() {
+    let bench = Bench::new().file("response", "Hi");
+    for verb in ["debug", "parse --events"] {
+        let told = bench
+            .run(&format!(
+                "{verb} template.json response --chunks tokens:tokenizer.json"
+            ))
+            .refused(2);
+        assert!(told.contains("--features tokenizers"), "{told}");
+    }
+    let screen = bench
+        .run("debug template.json response --screenshot 120x24 --keys katokens:x<enter>")
+        .done();
+    assert!(screen.contains("--features tokenizers"), "{screen}");
 }
 
 /// With this set, the page is written anew.

@@ -10,8 +10,13 @@ mod lines;
 mod lint;
 mod page;
 mod parse;
+#[cfg(unix)]
+#[path = "../support/pty.rs"]
+mod pty;
 mod record;
 mod reference;
 mod render;
 mod review;
+#[cfg(unix)]
+mod terminal;
 mod usage;

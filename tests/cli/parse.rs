@@ -173,6 +173,74 @@ fn events_are_written_before_more_is_read() {
 }
 
 #[test]
+fn states_follow_each_piece_that_arrives() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(bench::binary())
+        .args(["parse", "template.json", "--events", "--state"])
+        .current_dir(bench.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut next = bench::lines_of(child.stdout.take().unwrap());
+    assert!(next().contains("\"fed\": 0"));
+    // Each piece is seen with what it left the parser in, before the next one is written.
+    for (piece, fed, held) in [("<thi", 4, "<thi"), ("nk>h", 8, ""), ("m</", 11, "</")] {
+        input.write_all(piece.as_bytes()).unwrap();
+        let state = loop {
+            let line = next();
+            if line.starts_with(r#"{"type": "state""#) {
+                break line;
+            }
+        };
+        assert!(state.contains(&format!("\"fed\": {fed},")), "{state}");
+        assert!(state.contains(&format!("\"held\": \"{held}\"")), "{state}");
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn events_of_a_response_that_is_cut() {
+    let bench = Bench::new();
+    let run = |chunks: &str| {
+        bench.run_with(
+            &format!("parse template.json --events --chunks {chunks}"),
+            "Some \u{20ac} words</assistant>",
+        )
+    };
+    let texts = |chunks: &str| {
+        let lines = run(chunks).done();
+        let texts = lines.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("\"text\": \"")?;
+            Some(rest.split_once('"')?.0.to_owned())
+        });
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(texts("whole"), ["Some \u{20ac} words"]);
+    assert_eq!(texts("words"), ["Some", " \u{20ac}", " words"]);
+    assert_eq!(texts("4"), ["Some", " \u{20ac} w", "ords"]);
+    // A character that is cut arrives with its last byte.
+    assert_eq!(texts("6b"), ["Some ", "\u{20ac} wor", "ds"]);
+    assert_eq!(texts("random:3"), texts("random:3"));
+    let states = bench.run_with(
+        "parse template.json --events --state --chunks 1",
+        "Hi</assistant>",
+    );
+    let states = states.done();
+    assert_eq!(states.matches("\"type\": \"state\"").count(), 1 + 14 + 1);
+    assert!(
+        run("recorded")
+            .refused(2)
+            .contains("no chunks were recorded")
+    );
+    assert!(run("0").refused(2).contains("no chunking"));
+    let without_events = bench.run_with("parse template.json --chunks 1", "Hi");
+    assert!(without_events.refused(2).contains("--events"));
+}
+
+#[test]
 fn a_template_that_is_not_json_is_shown_with_its_place() {
     let bench = Bench::new().file(
         "broken.json",

@@ -154,6 +154,35 @@ fn lines_keep_their_chunks_and_need_no_template() {
 }
 
 #[test]
+fn a_suite_gets_another_line() {
+    let bench = project();
+    let config = bench
+        .read("obverse.toml")
+        .replace("fixtures/{name}/*", "fixtures/{name}.jsonl");
+    let bench = bench.file("obverse.toml", config);
+    let suite = "fixtures/chat.jsonl";
+    for (arguments, told) in [
+        (&[suite][..], "what is added to a suite needs a --name"),
+        (&["folder", "--name", "a"], "--name is for suites"),
+    ] {
+        assert!(record(&bench, arguments, "x").refused(2).contains(told));
+    }
+    let run = record(&bench, &[suite, "--name", "typed"], "Hi</assistant>");
+    assert_eq!(
+        run.stderr, "recorded fixtures/chat.jsonl typed: 14 bytes in 1 chunk\n",
+        "{run}"
+    );
+    let line = r#"{"name": "typed", "response": "Hi</assistant>", "chunks": ["Hi</assistant>"], "expected": {"role": "assistant", "content": "Hi"}}"#;
+    assert_eq!(bench.read(suite), format!("{line}\n"));
+    let again = record(&bench, &[suite, "--name", "typed"], "x").refused(2);
+    assert!(
+        again.contains("there is a fixture already: fixtures/chat.jsonl typed"),
+        "{again}"
+    );
+    assert_eq!(bench.run("check").status, 0);
+}
+
+#[test]
 fn what_breaks_off_is_recorded_as_far_as_it_came() {
     let bench = project();
     let mut bytes = b"Hi ".to_vec();
@@ -190,7 +219,7 @@ fn a_server_is_asked_for_raw_text() {
     let bench = project_with_messages();
     let events = [
         event("Hi \u{20ac}", "null"),
-        event(" \u{1f600}</assistant>", "\"stop\""),
+        event(" \u{1f600}</assistant>", "\"length\""),
     ]
     .concat();
     // Every byte arrives by itself, so that characters are cut as well.
@@ -225,6 +254,11 @@ fn a_server_is_asked_for_raw_text() {
         .output()
         .expect("the binary runs");
     assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.ends_with("it ended at the limit of tokens\n"),
+        "{told}"
+    );
     let (head, body) = asked.recv().expect("a request");
     assert!(
         head.starts_with("POST /v1/completions HTTP/1.1\r\n"),
@@ -358,6 +392,16 @@ fn a_server_that_does_not_stream_is_told_with_the_remedy() {
         );
         assert!(!bench.path("fixtures/chat/asked").exists(), "{run}");
     }
+    let promptless = record(
+        &bench,
+        &["x", "--url", "http://127.0.0.1:1/v1", "--model", "m"],
+        "",
+    );
+    assert!(
+        promptless
+            .refused(2)
+            .contains("a server needs a prompt to write after")
+    );
     let keyless = ask(
         &bench,
         "http://127.0.0.1:1/v1",

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use obverse::tui::{Chunking, Debugger, Derivation, Host, Sample, Setup, Template, Theme};
+use obverse::chunking::Chunking;
+use obverse::tui::{Debugger, Derivation, Host, Sample, Setup, Template, Theme};
 
 /// A response template with the kinds of fields that there are.
 pub(crate) const TEMPLATE: &str = r#"{
@@ -53,6 +54,11 @@ impl Host for Memory {
             return Err("the disk is full".to_owned());
         }
         self.files.insert(path.to_owned(), text.to_owned());
+        Ok(())
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), String> {
+        self.files.remove(path);
         Ok(())
     }
 

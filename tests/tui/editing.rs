@@ -3,7 +3,9 @@
 use insta::assert_snapshot;
 use obverse::tui::{Sample, Setup, session};
 
-use crate::bench::{TEMPLATE, TRAP, debugger, open, pane, press, screen, setup, status, title};
+use crate::bench::{
+    TEMPLATE, TRAP, debugger, derivation, open, pane, press, screen, setup, status, title,
+};
 
 #[test]
 fn the_template_reruns_with_every_valid_edit() {
@@ -92,6 +94,7 @@ fn the_prefix_is_edited_too() {
 fn a_session_is_opened_as_it_was() {
     let mut bench = open(Setup {
         breakpoints: vec!["field thinking".to_owned()],
+        derivation: Some(derivation()),
         ..setup(TEMPLATE, "<think>a</think>b<end>")
     });
     press(&mut bench, ":9<enter>5e<end> <esc>");
@@ -99,7 +102,7 @@ fn a_session_is_opened_as_it_was() {
         .expect("a session")
         .expect("one that opens");
     let mut again = open(session);
-    for number in [1, 2, 3, 5] {
+    for number in [1, 2, 3, 5, 6] {
         assert_eq!(pane(&mut again, number), pane(&mut bench, number));
     }
     press(&mut again, "gc");

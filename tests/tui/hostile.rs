@@ -1,9 +1,9 @@
 //! Text that would do something to a terminal.
 
 use insta::assert_snapshot;
-use obverse::tui::{Derivation, Sample, Setup};
+use obverse::tui::{Debugger, Derivation, Sample, Setup, Template, Theme};
 
-use crate::bench::{TEMPLATE, TRAP, calls, open, pane, press, setup};
+use crate::bench::{Bench, Memory, TEMPLATE, TRAP, calls, open, pane, press, setup};
 
 /// Escape sequences, marks that turn the direction, a NUL, what has no width, marks upon marks, wide characters.
 const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\0\r\u{202e}abc\u{2066}\u{200d}e\u{301}\u{301}\u{301}\u{301}\
@@ -34,7 +34,7 @@ fn nothing_reaches_the_screen_unescaped() {
         derivation,
         ..setup(&template, "")
     });
-    let walk = [
+    let keys = [
         "",
         "<right>",
         "]",
@@ -60,18 +60,87 @@ fn nothing_reaches_the_screen_unescaped() {
         "<esc>o<down><enter>G5ex",
         "<esc>k",
     ];
+    walk(&mut bench, &keys);
+}
+
+/// Presses keys step by step, and looks at every screen.
+fn walk(bench: &mut Bench, walk: &[&str]) {
     for keys in walk {
-        press(&mut bench, keys);
+        press(bench, keys);
         for (width, height) in [(80, 24), (120, 40), (40, 12), (7, 5)] {
             let screen = bench.screen(width, height);
-            assert!(
-                is_harmless(&screen.to_text()),
-                "after {keys:?}: {}",
-                screen.to_text()
-            );
-            assert!(is_harmless(&screen.to_svg()));
+            let text = screen.to_text();
+            assert!(is_harmless(&text), "after {keys:?}: {text}");
+            assert!(is_harmless(&screen.to_svg()), "after {keys:?}");
         }
     }
+}
+
+#[test]
+fn keys_of_values_names_of_files_and_what_is_told_are_harmless() {
+    let bad = "\u{1b}[2J\u{9b}3J\u{202e}\0\u{200b}漢e\u{301}";
+    let quoted = obverse::value::json::quote(bad);
+    // The keys and values of a call, its name, an error of one that does not parse, and text that no field takes.
+    let response = format!(
+        "<call x>{{{quoted}: [{quoted}, {{{quoted}: 1}}]}}</call><call y>{bad}</call>{bad}<end>{bad}"
+    );
+    let name = format!("t{bad}.json");
+    let mut host = Memory::default();
+    host.files.insert(name.clone().into(), bad.to_owned());
+    host.files
+        .insert(format!("{bad}/response.txt").into(), bad.to_owned());
+    host.files
+        .insert(format!("{bad}/error.json").into(), bad.to_owned());
+    host.files
+        .insert(format!("{bad}.json").into(), bad.to_owned());
+    let template = Template::load(TEMPLATE, Some(name.into())).expect("a template");
+    let mut sample = Sample::new(bad, response);
+    sample.folder = Some(bad.into());
+    sample.trouble = Some(bad.to_owned());
+    sample.expected = Some(bad.into());
+    let mut bench = Debugger::new(
+        Setup::new(template, vec![sample]),
+        Theme { color: true },
+        host,
+    );
+    walk(
+        &mut bench,
+        &[
+            "",
+            "x",
+            "<enter>",
+            "<esc>G<enter>",
+            "<esc>2<enter>",
+            "<esc>3<enter>",
+            "<esc>4",
+            "<down>",
+            "Y",
+            "y",
+            "<down><down>Y",
+            "<enter>",
+            "<esc>m",
+            "s",
+            "<enter>",
+            "?",
+            "<esc>y",
+            "5e \u{1b}<esc>",
+            "<enter>",
+            "<esc>S",
+            "eu\u{202e}<f1>",
+            "<esc><esc>katokens:",
+            &format!("{bad}.json<enter>"),
+            "ka\u{1b}[2J<enter>",
+            "btext \u{9b}<enter>b",
+            "<esc>/\u{9b}<enter>",
+        ],
+    );
+    assert!(
+        bench
+            .host()
+            .clipboard
+            .iter()
+            .any(|text| text.contains("[2J"))
+    );
 }
 
 #[test]

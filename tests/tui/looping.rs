@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use obverse::tui::{Incoming, Input, Sample};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -80,8 +78,7 @@ fn a_live_response_is_shown_as_it_arrives() {
     press(&mut bench, "g");
     bench.take(bytes(b"ink>Hi"));
     assert!(title(&mut bench).contains("byte 0/21"));
-    press(&mut bench, "Ge");
-    assert!(screen(&mut bench).contains("still arriving"));
+    press(&mut bench, "G");
     bench.take(bytes(b"!<end>"));
     assert!(title(&mut bench).contains("byte 27/27"));
     bench.take(Incoming::Ended(None));
@@ -89,6 +86,64 @@ fn a_live_response_is_shown_as_it_arrives() {
     assert!(pane(&mut bench, 4).contains("content \"Hi!\""));
     press(&mut bench, "g<right>");
     assert!(title(&mut bench).contains("chunk 1/"));
+}
+
+#[test]
+fn what_has_arrived_is_worked_on_while_more_arrives() {
+    let mut setup = setup(TEMPLATE, "");
+    setup.samples[0].live = true;
+    let mut bench = open(setup);
+    let bytes = |bytes: &[u8]| Incoming::Bytes(bytes.to_vec());
+    bench.take(bytes(b"<think>hm</think>"));
+    bench.take(bytes(b"Hi"));
+    // The prefix is the live response's own.
+    press(&mut bench, "p<lt>assistant>so ");
+    bench.take(bytes(b" the"));
+    press(&mut bench, "<esc>");
+    assert!(pane(&mut bench, 1).contains("so <think>hm</think>Hi the"));
+    assert!(title(&mut bench).contains("live"));
+    // The response that is edited is a copy.
+    press(&mut bench, "e");
+    assert!(screen(&mut bench).contains("a copy of what has arrived"));
+    press(&mut bench, "!");
+    bench.take(bytes(b"re"));
+    press(&mut bench, "<esc>");
+    assert!(title(&mut bench).contains("sample.txt (copy) 2/2"));
+    assert!(
+        pane(&mut bench, 1).ends_with("Hi the!"),
+        "{}",
+        pane(&mut bench, 1)
+    );
+    assert!(
+        pane(&mut bench, 4).contains("content \"Hi the!\""),
+        "{}",
+        pane(&mut bench, 4)
+    );
+    press(&mut bench, "o<up><enter>");
+    assert!(
+        title(&mut bench).contains("byte 25/25 live"),
+        "{}",
+        title(&mut bench)
+    );
+    bench.take(Incoming::Ended(None));
+    assert!(title(&mut bench).contains("end byte 25/25"));
+}
+
+#[test]
+fn what_has_arrived_is_saved_while_more_arrives() {
+    let mut setup = setup(TEMPLATE, "");
+    setup.samples[0].live = true;
+    setup.samples[0].name = "<stdin>".to_owned();
+    let mut bench = open(setup);
+    bench.take(Incoming::Bytes(b"H".to_vec()));
+    bench.take(Incoming::Bytes(b"i".to_vec()));
+    press(&mut bench, "s<enter>y");
+    let chunks = &bench.host().files[std::path::Path::new("fixtures/stdin-copy/chunks.json")];
+    assert!(
+        chunks.contains("\"H\"") && chunks.contains("\"i\""),
+        "{chunks}"
+    );
+    assert!(title(&mut bench).contains("<stdin> (copy) 2/2"));
 }
 
 #[test]
@@ -102,27 +157,4 @@ fn a_live_response_that_breaks_off_is_told() {
         "{}",
         screen(&mut bench)
     );
-}
-
-#[test]
-fn the_mouse_points_at_things() {
-    let mut bench = calls();
-    press(&mut bench, "G");
-    screen(&mut bench);
-    let mut at = |kind, column, row| {
-        let mouse = MouseEvent {
-            kind,
-            column,
-            row,
-            modifiers: KeyModifiers::NONE,
-        };
-        bench.take(Incoming::Terminal(Event::Mouse(mouse)));
-        title(&mut bench)
-    };
-    // The sixth character of the response.
-    let left = MouseEventKind::Down(MouseButton::Left);
-    assert!(at(left, 7, 2).contains("byte 5/"));
-    assert!(at(MouseEventKind::ScrollDown, 3, 3).contains("byte 5/"));
-    at(left, 60, 9);
-    assert!(screen(&mut bench).contains("▶3 State"));
 }

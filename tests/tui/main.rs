@@ -1,9 +1,18 @@
 //! The debugger as its users drive it: keys in, screens out.
 
 mod bench;
+#[path = "../support/corpus.rs"]
+#[allow(
+    unreachable_pub,
+    clippy::print_stderr,
+    reason = "it is shared with other tests, and says what it skips"
+)]
+mod corpus;
+mod derivations;
 mod editing;
 mod hostile;
 mod looping;
+mod mouse;
 mod moving;
 mod saving;
 mod screens;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use obverse::tui::{Chunking, Sample, Setup};
+use obverse::chunking::Chunking;
+use obverse::tui::{Sample, Setup};
 
 use crate::bench::{
     RESPONSE, TEMPLATE, calls, debugger, open, pane, press, screen, setup, status, title,
@@ -74,7 +75,7 @@ fn events_are_stepped_over_in_whatever_chunks() {
     let mut places = Vec::new();
     for chunking in [Chunking::Whole, Chunking::Characters(1), Chunking::Bytes(3)] {
         let mut bench = open(Setup {
-            chunking,
+            chunking: chunking.clone(),
             ..setup(TEMPLATE, RESPONSE)
         });
         let mut bytes = Vec::new();
@@ -286,4 +287,109 @@ fn an_empty_response_is_no_trouble() {
     let mut bench = debugger(TEMPLATE, "");
     press(&mut bench, "<right>]].,[{}xXnNcC;'<left> GgS");
     assert!(title(&mut bench).contains("byte 0/0"));
+}
+
+#[test]
+fn playing_goes_at_the_chosen_speed_and_pauses() {
+    let mut bench = calls();
+    press(&mut bench, " ");
+    assert!(title(&mut bench).contains("▶20/s"));
+    bench.pass(Duration::from_millis(100));
+    assert_eq!(
+        byte(&mut bench),
+        8,
+        "two chunks of four in a tenth of a second"
+    );
+    press(&mut bench, "-");
+    assert!(status(&mut bench).contains("10 chunks a second"));
+    bench.pass(Duration::from_millis(60));
+    assert_eq!(byte(&mut bench), 8, "not yet");
+    bench.pass(Duration::from_millis(60));
+    assert_eq!(byte(&mut bench), 12);
+    press(&mut bench, "++");
+    assert!(title(&mut bench).contains("▶50/s"));
+    press(&mut bench, " ");
+    bench.pass(Duration::from_secs(9));
+    assert_eq!(byte(&mut bench), 12, "it pauses");
+    press(&mut bench, " ");
+    bench.pass(Duration::from_secs(9));
+    assert!(title(&mut bench).contains("end byte 112/112"));
+    assert!(!title(&mut bench).contains('▶'), "at the end it stops");
+    press(&mut bench, " ");
+    assert!(title(&mut bench).contains("byte 0/"), "and begins again");
+}
+
+#[test]
+fn the_limits_in_effect_are_shown_and_what_reaches_one() {
+    let limits = obverse::parser::Limits {
+        region_bytes: 20,
+        ..obverse::parser::Limits::default()
+    };
+    let mut bench = open(Setup {
+        options: obverse::parser::Options {
+            limits,
+            ..obverse::parser::Options::default()
+        },
+        ..setup(TEMPLATE, "<think>far more than twenty bytes</think>")
+    });
+    press(&mut bench, "<right><right>");
+    assert!(
+        pane(&mut bench, 3).contains("region bytes: 8 of 20"),
+        "{}",
+        pane(&mut bench, 3)
+    );
+    press(&mut bench, "x");
+    assert!(pane(&mut bench, 3).contains("a limit ended the parse"));
+    assert!(status(&mut bench).contains("20"), "{}", status(&mut bench));
+}
+
+#[test]
+fn what_has_no_room_is_shown_in_full() {
+    let mut bench = calls();
+    press(&mut bench, "x<enter>");
+    assert!(screen(&mut bench).contains("┌ error tool_calls"));
+    assert!(
+        screen(&mut bench).contains("{\"at\": oops}"),
+        "{}",
+        screen(&mut bench)
+    );
+    press(&mut bench, "y<esc>");
+    assert!(bench.host().clipboard[0].contains("oops"));
+    press(&mut bench, "g]]]2<enter>");
+    assert!(screen(&mut bench).contains("┌ close thinking"));
+    assert!(screen(&mut bench).contains("bytes 23 to 31"));
+    press(&mut bench, "<esc>5<enter>");
+    let shown = screen(&mut bench);
+    assert!(
+        shown.contains("┌ what is wrong") && shown.contains("r repairs it"),
+        "{shown}"
+    );
+    press(&mut bench, "<esc>");
+    assert!(!screen(&mut bench).contains("what is wrong"));
+}
+
+#[test]
+fn delimiters_inside_json_strings_need_not_count() {
+    let response = "<call a>{\"x\": \"</call>\"}</call>";
+    let mut bench = open(setup(TEMPLATE, response));
+    press(&mut bench, "x");
+    assert!(pane(&mut bench, 2).contains("error tool_calls"));
+    let mut bench = open(Setup {
+        options: obverse::parser::Options {
+            skip_json_strings: true,
+            ..obverse::parser::Options::default()
+        },
+        ..setup(TEMPLATE, response)
+    });
+    press(&mut bench, "x");
+    assert!(status(&mut bench).contains("no more errors"));
+    // A session keeps it.
+    let session = obverse::tui::session::read(&bench.session());
+    assert!(
+        session
+            .expect("a session")
+            .expect("one")
+            .options
+            .skip_json_strings
+    );
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 
 use crate::bench::{Bench, Memory, TRAP, debugger, press, screen, setup, status};
-use obverse::tui::{Debugger, Theme};
+use obverse::tui::{Conversation, Debugger, Sample, Theme};
 
 fn files(bench: &Bench) -> String {
     let files = bench.host().files.iter();
@@ -44,7 +44,7 @@ fn a_fixture_is_saved_after_a_look() {
                                                    │
     ✗ a line feed behind "<|im_end|>" opens "conte…│
       r repairs it: let it take the white space be…│
-    y save  n do not  ↓↑ scroll
+    y save  n do not  ↓↑ scroll  ? help
     "#);
     press(&mut bench, "n");
     assert_eq!(files(&bench), "");
@@ -81,4 +81,60 @@ fn what_cannot_be_written_is_told() {
     let mut bench = Debugger::new(setup(TRAP, "Hi"), Theme { color: false }, host);
     press(&mut bench, "s<enter>y");
     assert!(status(&mut bench).contains("the disk is full"));
+}
+
+#[test]
+fn of_a_fixture_that_was_there_nothing_is_left_that_does_not_hold() {
+    let mut host = Memory::default();
+    for (file, text) in [
+        ("response.txt", "Old"),
+        ("error.json", "{\"kind\": \"json\"}"),
+        ("messages.json", "[]"),
+        ("events.jsonl", "{}"),
+        ("notes.md", "kept"),
+    ] {
+        host.files
+            .insert(Path::new("old").join(file), text.to_owned());
+    }
+    let mut sample = Sample::new("old", "Hi");
+    sample.folder = Some("old".into());
+    sample.records_events = true;
+    sample.conversation = Some(Conversation {
+        messages: obverse::value::json::parse("[]").expect("JSON"),
+        rendered: String::new(),
+    });
+    let mut setup = setup(TRAP, "");
+    setup.samples = vec![sample];
+    let mut bench = Debugger::new(setup, Theme { color: false }, host);
+    press(&mut bench, "s<enter>");
+    let shown = screen(&mut bench);
+    assert!(shown.contains("old/error.json (removed)"), "{shown}");
+    press(&mut bench, "y");
+    assert_snapshot!(files(&bench), @r#"
+    old/events.jsonl: {\"type\": \"region_open\", \"field\": \"content\"}\n{\"type\": \"region_chunk\", \"field\": \"content\", \"text\": \"Hi\", \"dirty\": false}\n{\"type\": \"region_close\", \"field\": \"content\", \"value\": \"Hi\"}\n
+    old/expected.json: {\n  \"content\": \"Hi\"\n}\n
+    old/messages.json: []\n
+    old/notes.md: kept
+    old/response.txt: Hi
+    "#);
+    // With another prefix it is no longer the conversation's.
+    press(&mut bench, "pA<esc>s<enter>y");
+    assert!(bench.host().files.contains_key(Path::new("old/prefix.txt")));
+    assert!(
+        !bench
+            .host()
+            .files
+            .contains_key(Path::new("old/messages.json"))
+    );
+}
+
+#[test]
+fn a_fixture_that_is_saved_is_what_is_expected() {
+    let mut setup = setup(TRAP, "Hello<|im_end|>");
+    setup.samples[0].expected = Some(obverse::value::json::parse("{}").expect("JSON"));
+    let mut bench = Debugger::new(setup, Theme { color: false }, Memory::default());
+    let differs = |bench: &mut Bench| bench.screen(130, 24).to_text().contains("differs from");
+    assert!(differs(&mut bench));
+    press(&mut bench, "s<enter>y<right>");
+    assert!(!differs(&mut bench));
 }

@@ -1,7 +1,8 @@
 //! What is on the screen, at the sizes that people have.
 
 use insta::assert_snapshot;
-use obverse::tui::{Chunking, Debugger, Setup, Theme};
+use obverse::chunking::Chunking;
+use obverse::tui::{Debugger, Setup, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -79,8 +80,8 @@ fn at_80_by_24() {
                                                    │ holds 4 B <cal
                                                    │ ● open tool_calls /<call (?P<n…
                                                    │   perhaps 4 B from byte 44: th…
-    ─5 Template ───────────────────────────────────│ ○ open thinking "<think>" lite…
-      {                                            │ ○ close content /<end>\s*/ aut↓
+    ─5 Template ───────────────────────────────────│     last bytes may be the
+      {                                            │     beginning of it           ↓
         "defaults": {"role": "assistant"},         │─4 Message ─────────────────────
         "start_anchor": "<assistant>",             │   role "assistant"
         "fields": {                                │*  thinking "Whether to call."
@@ -166,12 +167,12 @@ fn at_40_by_12() {
      in content since byte 31, 13 B
      holds 4 B <cal
      ● open tool_calls /<call (?P<name>\w+)…
-       perhaps 4 B from byte 44: the last b…
+       perhaps 4 B from byte 44: the last
+         bytes may be the beginning of it
      ○ open thinking "<think>" literal
      ○ close content /<end>\s*/ automaton
      regions: 1 of 1000000
-     region bytes: 13 of 268435456
-     held bytes: 4 of 67108864
+     region bytes: 13 of 268435456         ↓
     ? help  →← chunk  ][ event  x error  Tab
     "#);
 }
@@ -192,8 +193,8 @@ fn looks_in_colour() {
     ...............................................-...........yyyy
     ...............................................-...mmmmmmmmmmmmmmmm
     ...............................................-.YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY
-    ------------------------------------------------...gggggggggggggg---------------
-    ...............................................-...bbbbbbbbbbbbbb---------------
+    ------------------------------------------------.YYYYYYYYYYYYYYYYYYYYYYYYYY
+    ...............................................-.YYYYYYYYYYYYYYYYYYY...........-
     ...............................................---------------------------------
     ...............................................-Y--*****
     ...............................................-Y--YYYYYYYYY
@@ -227,8 +228,8 @@ fn looks_without_colour() {
     ...............................................-...........____
     ...............................................-
     ...............................................-.*******************************
-    ------------------------------------------------.................---------------
-    ...............................................-.................---------------
+    ------------------------------------------------.**************************
+    ...............................................-.*******************...........-
     ...............................................---------------------------------
     ...............................................-*--*****
     ...............................................-*--*********
@@ -242,27 +243,51 @@ fn looks_without_colour() {
 }
 
 #[test]
+fn without_colour_everything_is_still_there() {
+    for (width, height) in [(80, 24), (120, 40), (40, 12)] {
+        for keys in [
+            HELD,
+            "x",
+            "G",
+            "6",
+            "4",
+            "5e",
+            "?",
+            "s<enter>",
+            "/call<enter>",
+        ] {
+            let shown = |color| {
+                let setup = Setup {
+                    derivation: Some(derivation()),
+                    ..setup(TEMPLATE, RESPONSE)
+                };
+                let mut debugger = Debugger::new(setup, Theme { color }, Memory::default());
+                press(&mut debugger, keys);
+                let mut terminal =
+                    Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+                let drawn = terminal.draw(|frame| debugger.draw(frame));
+                drawn.expect("a frame");
+                terminal.backend().buffer().clone()
+            };
+            let (plain, coloured) = (shown(false), shown(true));
+            for (plain, coloured) in plain.content.iter().zip(&coloured.content) {
+                assert_eq!(plain.symbol(), coloured.symbol());
+                assert_eq!((plain.fg, plain.bg), (Color::Reset, Color::Reset));
+                // Colour is never all that tells: what has one has a modifier or a sign of its own, too.
+                assert_eq!(plain.modifier, coloured.modifier);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");
     let screen = bench.screen(100, 80).to_text();
     assert_snapshot!(screen, @r#"
-    template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
-    ▶1 Response ───────────────────────────────────────────────│─2 Events ──────────────────────────────
-      <think>Whether to call.</think>Let me look.⏎             │ nothing yet: → feeds a chunk
-      <call look>{"at": [1, 2]}</call><call look>{"at": oops}< │
-      /call><end>⏎                                             │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-      ┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐
-      │Moving                                                                                        │
+    te┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐2
+    ▶1│Moving                                                                                        │──
       │  → ←     a chunk on, a chunk back                                                            │
       │  . ,     a character                                                                         │
       │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
@@ -274,11 +299,11 @@ fn the_help_names_every_key() {
       │  :       to a byte                                                                           │
       │  / n N   search, the next, the last one                                                      │
       │Running                                                                                       │
-      │  Space   play, pause                                                                         │──
+      │  Space   play, pause                                                                         │
       │  + -     faster, slower                                                                      │
       │  b       breakpoints                                                                         │
       │  c C     on to the next breakpoint, back to the last one                                     │
-      │  k       how the response is cut into chunks                                                 │)…
+      │  k       how the response is cut into chunks                                                 │
       │  o       another sample                                                                      │
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
@@ -288,48 +313,104 @@ fn the_help_names_every_key() {
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
       │  Tab     the next pane (Shift-Tab the last one)                                              │
-      │  1…6     Response, Events, State, Message, Template, Derivation                              │
+      │  1…6     Response, Events, State, Message, Template, Derivation                              │──
       │  z       the pane alone, or all of them                                                      │
       │  ↓ ↑     in the pane                                                                         │
-    ─5│  PgDn    a page (and PgUp)                                                                   │
-      │  Enter   fold, show in full, go to the event or the marker                                   │
+      │  PgDn    a page (and PgUp)                                                                   │
+      │  Enter   fold, show in full, go to the marker's place                                        │)…
       │  m       from the delimiter at the cursor to its marker                                      │
       │  w       show every space                                                                    │
       │  y Y     copy the value, its JSON path                                                       │
-      │  ?       this help                                                                           │
+      │  ? F1    this help (F1 also where ? is text)                                                 │
       │  Esc     back                                                                                │
-    ▌ │  q ^C    quit                                                                                │
+      │  q ^C    quit                                                                                │
       │Editing                                                                                       │
-      │  Esc     done (the parse runs along with every valid edit)                                   │──
-    ✗ │  ^Z ^Y   undo, redo                                                                          │
-      │  ^S      save                                                                                │
+      │  Esc     done (the parse runs along with every valid edit)                                   │
+      │  ^Z ^Y   undo, redo                                                                          │
+      │  ^S      save: the template to its file, the response as a fixture                           │
+      │  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text                     │
+      │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
+    ─5│Answering                                                                                     │
+      │  Enter   that is it                                                                          │
+      │  Esc     leave it                                                                            │
+      │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
+      │  tokens:FILE (a tokenizer.json)                                                              │
+      │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
+      │  close, error, stray, failure                                                                │
+    ▌ │Choosing                                                                                      │
+      │  ↓ ↑     up and down (also PgDn PgUp Home End)                                               │
+      │  Enter   choose; a breakpoint is turned on or off                                            │──
+    ✗ │  a       another one: a breakpoint, a chunking                                               │
+      │  d       delete a breakpoint                                                                 │
+      │  Esc     back                                                                                │
+      │Saving                                                                                        │
+      │  y       save what is shown (also Enter)                                                     │
+      │  n       save nothing (also Esc)                                                             │
+      │  ↓ ↑     in what changes                                                                     │
+      │Reading                                                                                       │
+      │  ↓ ↑     in the text (also PgDn PgUp Home)                                                   │
+      │  y       copy it                                                                             │
+      │  Esc     back                                                                                │
+      │The mouse                                                                                     │
+      │  a click chooses a pane, a place in the response, an event, a member of the                  │
+      │  message, a marker, a row of a list; a second one does what Enter does                       │
+      │  the wheel moves what lies under it                                                          │
       │How it looks                                                                                  │
       │  bold, underlined   a delimiter                                                              │
       │  underlined         held back: it may be a delimiter                                         │
       │  reversed           the next character to arrive                                             │
       │  dim                not yet arrived                                                          │
+      │  crossed out        no field takes it                                                        │
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
-      │                                                                                              │
+    ✗ │                                                                                              │
       └──────────────────────────────────────────────────────────────────────────────────────────────┘
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-                                                               │
-    ✗ a line feed behind "</call>" replaces what "content" had…│
-      r repairs it: let it take the white space behind it: `\s…│
-    Esc back  ↓↑ scroll  y copy
+    Esc back  ↓↑ scroll
     "#);
     press(&mut bench, "<esc>");
     assert!(!bench.screen(100, 80).to_text().contains("Looking"));
+}
+
+#[test]
+fn every_screen_has_help_and_comes_back() {
+    for (keys, help, heading) in [
+        ("", "?", "Moving"),
+        ("", "<f1>", "Moving"),
+        ("e", "<f1>", "Editing"),
+        ("5e", "<f1>", "Editing"),
+        ("p", "<f1>", "Editing"),
+        (":12", "<f1>", "Answering"),
+        ("/?", "<f1>", "Answering"),
+        ("b", "<f1>", "Answering"),
+        ("bfield content<enter>b", "?", "Choosing"),
+        ("k", "?", "Choosing"),
+        ("o", "?", "Choosing"),
+        ("f", "?", "Choosing"),
+        ("s<enter>", "?", "Saving"),
+        ("5e <esc>S", "?", "Saving"),
+        ("G4<enter>", "?", "Reading"),
+        ("z", "?", "Moving"),
+    ] {
+        let mut bench = calls();
+        press(&mut bench, keys);
+        let before = bench.screen(80, 24).to_text();
+        let last = before.lines().last().unwrap_or_default();
+        press(&mut bench, help);
+        let shown = bench.screen(80, 24).to_text();
+        let first = shown.lines().nth(1).unwrap_or_default();
+        assert!(first.contains(heading), "{keys:?}:\n{shown}");
+        press(&mut bench, "?");
+        assert_eq!(
+            bench.screen(80, 24).to_text(),
+            before,
+            "{keys:?} comes back"
+        );
+        // The last line says how to get help, unless it asks something itself.
+        assert!(
+            last.contains("help") || heading == "Answering",
+            "{keys:?}: {last}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `obverse check`: fixtures and derivations, held to what is recorded.
 
 mod beside;
+mod disagreements;
 mod pass;
 mod pending;
 mod selection;

@@ -10,10 +10,10 @@ use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::beside;
 use super::pass::count;
 use super::selection::Selection;
 use super::subject::{Subject, Subjects};
+use super::{beside, disagreements};
 use crate::cli::problem::{Document, Problem};
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
@@ -166,7 +166,7 @@ fn of_fixture(
 const PROMPT: usize = 60;
 
 /// A line with the end of the prompt, if there is one.
-fn after(prompt: &str) -> String {
+pub(super) fn after(prompt: &str) -> String {
     if prompt.is_empty() {
         return String::new();
     }
@@ -243,40 +243,7 @@ fn of_derivation(
             ),
         );
     }
-    if let Some(first) = rederived.disagreements.first() {
-        let fixture = Fixture {
-            response: first.case.response.clone(),
-            tools: first.case.tools.clone(),
-            expected: Some(first.case.message.clone()),
-            ..Fixture::default()
-        };
-        let failures = [Failure::Message(first.differences.clone())];
-        let name = input::name(&subject.path);
-        let written = subject.written(&name);
-        let told = check::explain(
-            &fixture,
-            template,
-            &first.case.prefix,
-            &failures,
-            Some(&written),
-        );
-        let message = format!(
-            "{} of {} messages that the chat template renders do not come back, the first at {}{}\nresponse {}\nexpected {}\nfound    {}",
-            rederived.disagreements.len(),
-            rederived.tried,
-            first
-                .differences
-                .first()
-                .map_or_else(|| "$".to_owned(), |first| first.path.to_string()),
-            after(&first.case.prefix),
-            json::quote(&first.case.response),
-            json::to_string(&first.case.message),
-            json::to_string(&Value::Object(first.found.clone())),
-        );
-        let mut diagnostic = Diagnostic::error("not-inverted", message);
-        diagnostic.hint = told.into_iter().find_map(|told| told.hint);
-        all.push(diagnostic);
-    }
+    all.extend(disagreements::told(subject, template, rederived));
     let report = &rederived.derivation.report;
     if rederived.differences.is_empty() && report.verdict == Verdict::NotProved {
         let rounds = report.rounds;

@@ -6,26 +6,27 @@ mod terminal;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use obverse::tui::{Chunking, Debugger, Host, Theme};
+use obverse::chunking::Chunking;
+use obverse::tui::{Debugger, Host, Theme};
 
 use super::color::Color;
 use super::problem::Problem;
+use super::project::ProjectArgs;
 use super::replace::replace;
-use super::source::SourceArgs;
 use super::status::{Status, Stop};
-use super::{input, output};
+use super::{chunks, input, output};
 
 /// Watch a response being parsed, step by step, both ways
 ///
 /// TEMPLATE is a response template, a tokenizer_config.json or model folder that holds one, a session that was recorded, or a
-/// chat template, from which one is derived first. RESPONSES are files, fixtures, or folders of fixtures; - is standard
-/// input, shown while it arrives. `?` lists the keys.
+/// chat template, from which one is derived first. RESPONSES are files, fixtures, .jsonl files of fixtures, or folders of
+/// either; - is standard input, shown while it arrives. `?` lists the keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A response template, a config that holds one, a chat template, or a recorded session
     template: PathBuf,
 
-    /// The responses: files, fixtures, folders of fixtures, or - for standard input
+    /// The responses: files, fixtures, .jsonl files of them, folders of either, or - for standard input
     responses: Vec<PathBuf>,
 
     /// The prompt before the responses, of which what follows the start anchor is parsed first
@@ -40,9 +41,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 
-    /// How responses are cut: whole, words, recorded, random:SEED, 3 (characters), 3b (bytes)
-    #[arg(long, value_name = "HOW")]
+    /// How responses are cut: whole, words, recorded, random:SEED, 3 (characters), 3b (bytes), tokens:FILE (a tokenizer.json)
+    #[arg(long, value_name = "HOW", value_parser = chunks::chunking)]
     chunks: Option<Chunking>,
+
+    /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
+    #[arg(long)]
+    skip_json_strings: bool,
 
     /// A file that a response is being written to
     #[arg(long, value_name = "FILE")]
@@ -69,7 +74,7 @@ pub(crate) struct Args {
     keys: Option<String>,
 
     #[command(flatten)]
-    source_args: SourceArgs,
+    project: ProjectArgs,
 }
 
 /// Shows the debugger, or one screen of it.
@@ -154,6 +159,11 @@ impl Host for Files {
             first.map_or_else(String::new, |diagnostic| diagnostic.message)
         };
         replace(path, text).map_err(message)
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), String> {
+        std::fs::remove_file(path)
+            .map_err(|error| format!("cannot remove {}: {error}", path.display()))
     }
 
     fn copy(&mut self, text: &str) {

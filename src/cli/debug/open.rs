@@ -2,21 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::check::Fixture;
+use obverse::chat_template::ChatTemplateSource;
+use obverse::check;
 use obverse::derive;
-use obverse::tui::{Chunking, Derivation, Sample, Setup, Template, session};
+use obverse::tui::{Derivation, Sample, Setup, Template, session};
 
 use super::Args;
+use crate::cli::check::fixture_problem;
 use crate::cli::derive::derive_problem;
 use crate::cli::input;
 use crate::cli::problem::{Document, Problem};
 
-/// How deep below a folder fixtures are looked for.
-const DEPTH: usize = 8;
+/// What the template's file brings.
+struct Opened {
+    setup: Setup,
+    /// The chat template that belongs to it.
+    chat: Option<ChatTemplateSource>,
+}
 
 /// The template, the samples, and how they are cut.
 pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
-    let mut setup = template(args)?;
+    let mut opened = template(args)?;
     let prefix = match (&args.prefix, &args.prefix_file) {
         (Some(text), _) => Some(text.clone()),
         (None, Some(path)) => Some(input::read_text(path)?),
@@ -28,30 +34,14 @@ pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
     };
     let mut samples = Vec::new();
     if let Some(path) = &args.follow {
-        let mut sample = Sample::new(input::name(path), "");
-        sample.live = live;
-        if !live {
-            sample.response = input::read_text(path)?;
-        }
-        samples.push(sample);
+        samples.push(response(path, live)?);
     }
     for path in &args.responses {
-        if path.is_dir() {
-            let before = samples.len();
-            fixtures(path, DEPTH, &mut samples)?;
-            if samples.len() == before {
-                let message = format!("there is no fixture in {}", input::name(path));
-                return Err(Problem::failed("no-fixture", message)
-                    .with_hint("a fixture is a folder with a response.txt"));
-            }
-            continue;
+        if path.is_dir() || check::is_suite_path(path) {
+            samples.extend(fixtures(args, path, opened.chat.as_ref())?);
+        } else {
+            samples.push(response(path, live && input::is_stdin(path))?);
         }
-        let mut sample = Sample::new(input::name(path), "");
-        sample.live = live && input::is_stdin(path);
-        if !sample.live {
-            sample.response = input::read_text(path)?;
-        }
-        samples.push(sample);
     }
     for sample in &mut samples {
         if let Some(prefix) = &prefix {
@@ -61,63 +51,106 @@ pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
             sample.tools.clone_from(&tools);
         }
     }
+    let setup = &mut opened.setup;
     // The given ones come before those that came with the template.
     samples.append(&mut setup.samples);
     setup.samples = samples;
-    if let Some(chunking) = args.chunks {
-        setup.chunking = chunking;
+    if let Some(chunking) = &args.chunks {
+        setup.chunking = chunking.clone();
     }
-    Ok(setup)
+    setup.options.skip_json_strings |= args.skip_json_strings;
+    Ok(opened.setup)
 }
 
-fn fixtures(folder: &Path, depth: usize, samples: &mut Vec<Sample>) -> Result<(), Problem> {
-    if folder.join("response.txt").is_file() {
-        let fixture = Fixture::read(folder).map_err(|error| {
-            let document = Document {
-                name: input::name(&error.path),
-                text: error.text.clone(),
+/// A response of which nothing else is known.
+fn response(path: &Path, live: bool) -> Result<Sample, Problem> {
+    let text = if live {
+        String::new()
+    } else {
+        input::read_text(path)?
+    };
+    Ok(Sample {
+        live,
+        ..Sample::new(input::name(path), text)
+    })
+}
+
+/// The fixtures at or below a path. One whose prompt cannot be had is shown without, and says why.
+fn fixtures(
+    args: &Args,
+    path: &Path,
+    chat: Option<&ChatTemplateSource>,
+) -> Result<Vec<Sample>, Problem> {
+    let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+    if found.is_empty() {
+        let message = format!("there is no fixture in {}", input::name(path));
+        return Err(Problem::failed("no-fixture", message)
+            .with_hint("a fixture is a folder with a response.txt, or a line of a .jsonl file"));
+    }
+    found
+        .into_iter()
+        .map(|found| {
+            let fixture = found.read().map_err(|error| fixture_problem(&error))?;
+            let (prefix, trouble) = match fixture.prefix(chat, args.project.clock()) {
+                Ok(prefix) => (prefix.into_owned(), None),
+                Err(error) => (String::new(), Some(error.to_string())),
             };
-            Problem::of(*error.diagnostic).about(document)
-        })?;
-        samples.push(Sample::of_fixture(input::name(folder), fixture, None));
-        return Ok(());
-    }
-    if depth == 0 {
-        return Ok(());
-    }
-    let entries = std::fs::read_dir(folder).map_err(|error| input::unreadable(folder, &error))?;
-    let mut folders: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.is_dir())
-        .collect();
-    folders.sort();
-    for folder in folders {
-        fixtures(&folder, depth - 1, samples)?;
-    }
-    Ok(())
+            Ok(Sample {
+                trouble,
+                folder: found.line.is_none().then_some(found.path),
+                ..Sample::of_fixture(found.name, fixture, prefix)
+            })
+        })
+        .collect()
+}
+
+/// What a file is.
+enum Found {
+    Template(Box<Opened>),
+    /// A report, which tells what else to open.
+    Report(Derivation),
 }
 
 /// The template, and what else its file brings.
-fn template(args: &Args) -> Result<Setup, Problem> {
+fn template(args: &Args) -> Result<Opened, Problem> {
     let path = &args.template;
+    let derivation = match found(args, path)? {
+        Found::Template(opened) => return Ok(*opened),
+        Found::Report(derivation) => derivation,
+    };
+    let subject = subject_of_report(path, &derivation)?;
+    match found(args, &subject)? {
+        Found::Template(mut opened) => {
+            opened.setup.derivation = Some(derivation);
+            Ok(*opened)
+        }
+        Found::Report(_) => Err(no_source(path, &subject)),
+    }
+}
+
+/// Opens a response template, a session, or a chat template.
+fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
+    let opened = |opened| Found::Template(Box::new(opened));
     let in_folder = path.join("tokenizer_config.json");
     let file = if path.is_dir() { &in_folder } else { path };
     let is_chat_template = file
         .extension()
         .is_some_and(|extension| extension == "jinja" || extension == "gguf");
     if is_chat_template || !file.is_file() && path.is_dir() {
-        return derived(args);
+        return derived(args, path).map(opened);
     }
     let text = input::read_text(file)?;
     if let Some(session) = session::read(&text) {
-        return session.map_err(|error| Problem::failed("session", error.to_string()));
+        let setup = session.map_err(|error| Problem::failed("session", error.to_string()))?;
+        return Ok(opened(Opened { setup, chat: None }));
     }
-    let stored = (!input::is_stdin(file)).then(|| file.clone());
+    let stored = (!input::is_stdin(file)).then(|| file.to_owned());
     match Template::load(&text, stored) {
         Ok(template) => {
             let mut setup = Setup::new(template, Vec::new());
             setup.derivation = report(args, file)?;
-            Ok(setup)
+            let chat = args.project.open()?.chat_template(file, &text)?;
+            Ok(opened(Opened { setup, chat }))
         }
         Err(invalid) => {
             let has_none = invalid
@@ -125,12 +158,38 @@ fn template(args: &Args) -> Result<Setup, Problem> {
                 .iter()
                 .any(|diagnostic| diagnostic.code == "no-response-template");
             if has_none && config_has_chat_template(&text) {
-                return derived(args);
+                return derived(args, path).map(opened);
+            }
+            if let Some(derivation) = Derivation::of_json(&text) {
+                return Ok(Found::Report(derivation));
             }
             Err(Problem::all(invalid.into_diagnostics())
                 .about(Document::new(input::name(file), text)))
         }
     }
+}
+
+/// What a report is about: the response template beside it, or the chat template that is its source.
+fn subject_of_report(path: &Path, derivation: &Derivation) -> Result<PathBuf, Problem> {
+    let written = path
+        .to_str()
+        .and_then(|path| path.strip_suffix(".report.json"))
+        .map(|stem| PathBuf::from(format!("{stem}.json")));
+    let source = Path::new(&derivation.source);
+    let beside = path.parent().unwrap_or(Path::new("")).join(source);
+    let known = [written, Some(source.to_owned()), Some(beside)];
+    let mut there = known.into_iter().flatten().filter(|path| path.exists());
+    there.next().ok_or_else(|| no_source(path, source))
+}
+
+fn no_source(report: &Path, source: &Path) -> Problem {
+    let message = format!(
+        "{} is the report of a derivation, but its source is not there: {}",
+        input::name(report),
+        input::name(source)
+    );
+    Problem::failed("no-source", message)
+        .with_hint("debug the response template, and name the report with --report")
 }
 
 fn config_has_chat_template(text: &str) -> bool {
@@ -139,10 +198,10 @@ fn config_has_chat_template(text: &str) -> bool {
 }
 
 /// What is derived from a chat template: the template, the evidence, and the responses by which it was verified.
-fn derived(args: &Args) -> Result<Setup, Problem> {
-    let opened = args.source_args.open(&args.template)?;
+fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
+    let opened = args.project.source.open(path)?;
     let options = derive::Options {
-        clock: args.source_args.date,
+        clock: args.project.clock(),
         ..derive::Options::default()
     };
     let derivation = derive::derive(&opened.source, &options)
@@ -152,10 +211,13 @@ fn derived(args: &Args) -> Result<Setup, Problem> {
         Template::load(&text, None).map_err(|invalid| Problem::all(invalid.into_diagnostics()))?;
     let cases = derivation.cases.iter().enumerate();
     let samples = cases.map(|(number, case)| Sample::of_case(number + 1, case));
-    Ok(Setup {
+    let setup = Setup {
         derivation: Some(Derivation::of_report(&derivation.report)),
-        chunking: Chunking::Words,
         ..Setup::new(template, samples.collect())
+    };
+    Ok(Opened {
+        setup,
+        chat: Some(opened.source),
     })
 }
 

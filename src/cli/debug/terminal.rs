@@ -20,6 +20,7 @@ use crossterm::{cursor, execute};
 use obverse::tui::{Debugger, Host, Incoming, Input};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::cli::input;
 
@@ -35,7 +36,7 @@ const QUEUE: usize = 64;
 /// Runs the debugger on the terminal; `live` is where a response is still arriving from.
 pub(super) fn run<H: Host>(debugger: &mut Debugger<H>, live: Option<&Path>) -> io::Result<()> {
     let ends = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+    for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
         signal_hook::flag::register(signal, Arc::clone(&ends))?;
     }
     let mut incoming = FromTerminal {
@@ -164,5 +165,45 @@ fn read_on(reading: &mut dyn Read, ends: bool, sender: &SyncSender<Incoming>) ->
             }
             Err(error) => return Some(format!("the response broke off: {error}")),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[allow(dead_code, reason = "the other tests that share it use the rest")]
+#[path = "../../../tests/support/pty.rs"]
+mod pty;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Duration;
+
+    use super::Taken;
+    use super::pty::Pty;
+
+    const CHILD: &str = "cli::debug::terminal::tests::panics_while_the_terminal_is_taken";
+
+    /// Not a test of its own: it is run in a terminal by the one below.
+    #[test]
+    #[ignore = "it panics"]
+    fn panics_while_the_terminal_is_taken() {
+        let _taken = Taken::new().expect("a terminal");
+        std::thread::sleep(Duration::from_millis(300));
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn the_terminal_is_given_back_before_a_panic_is_told() {
+        let program = std::env::current_exe().expect("this program");
+        let arguments = ["--exact", CHILD, "--ignored", "--nocapture"];
+        let mut pty = Pty::start(&program, &arguments, &std::env::temp_dir());
+        pty.wait_until("the terminal is taken", |pty| pty.left_behind().len() >= 5);
+        assert_ne!(pty.end(), 0);
+        assert!(pty.left_behind().is_empty(), "{:?}", pty.left_behind());
+        // What is told stands where one still reads it, at the beginning of lines.
+        let screen = pty.screen();
+        assert!(screen.contains("\non purpose"), "{screen}");
+        let bytes = pty.bytes();
+        let given_back = bytes.find("\u{1b}[?1049l").expect("the screen is left");
+        assert!(given_back < bytes.find("on purpose").expect("a message"));
     }
 }

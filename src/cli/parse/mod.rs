@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use obverse::chunking::{self, Chunking};
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Options, ParseError, Utf8Decoder};
 use obverse::response_template::{ResponseTemplate, config};
@@ -15,7 +16,7 @@ use obverse::value::{Map, Value};
 
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
-use super::{escape, input, output, wire};
+use super::{chunks, escape, input, output, wire};
 use session::{Session, Step};
 
 /// How much of a response is read at once.
@@ -35,7 +36,8 @@ const RAW: usize = 200;
 ///
 /// With --state, too, a line {"type": "state", ...} follows what each piece of input brought: the open region and its
 /// captures, the delimiters that are looked for and why they wait, the text that is held, the limits. Its places are bytes
-/// of the text that is parsed, whose first prefix_bytes are the prefix's.
+/// of the text that is parsed, whose first prefix_bytes are the prefix's. A piece is what a read returns, or with --chunks a
+/// chunk; of a character that is cut, nothing is parsed before its last byte.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// skip_json_strings?, id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
@@ -69,18 +71,31 @@ pub(crate) struct Args {
     #[arg(long, requires = "events")]
     state: bool,
 
+    /// Cut the response, which is then read to its end first: words, random:SEED, 3 (characters), 3b (bytes), whole, or
+    /// tokens:FILE (a tokenizer.json)
+    #[arg(long, value_name = "HOW", requires = "events", value_parser = chunks::chunking)]
+    chunks: Option<Chunking>,
+
     /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
     #[arg(long)]
     skip_json_strings: bool,
 
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "skip_json_strings"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "chunks", "skip_json_strings"])]
     jsonl: bool,
 }
 
 /// Parses.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let response = args.response.as_deref().unwrap_or(Path::new("-"));
+    if args.chunks == Some(Chunking::Recorded) {
+        let problem = Problem::failed("usage", "no chunks were recorded of what `parse` reads");
+        return Err(problem
+            .with_hint(
+                "--jsonl takes the `chunks` of a line; words, 3 and random:7 are ways to cut",
+            )
+            .into());
+    }
     input::one_stdin([
         args.template.as_deref(),
         Some(response),
@@ -116,7 +131,22 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     match Session::begin(&template, &prefix, &tools, options) {
         Ok(session) if args.events => {
             let states = args.state.then_some(&*template);
-            follow(session, reading.as_mut(), response, &name, states)
+            let mut following = Following {
+                session,
+                name: &name,
+                states,
+                out: output::results(),
+                broken: 0,
+            };
+            following.begin()?;
+            let length = match &args.chunks {
+                Some(chunking) => {
+                    let text = input::read_text_from(reading.as_mut(), response)?;
+                    following.chunks(&text, chunking)?
+                }
+                None => following.pieces(reading.as_mut(), response)?,
+            };
+            following.end(length)
         }
         Ok(session) => {
             let text = input::read_text_from(reading.as_mut(), response)?;
@@ -179,113 +209,132 @@ fn partial(errors: &[ParseError], message: Map) -> Value {
     Value::Object(members)
 }
 
-/// Parses a response as it arrives and writes the events, and the states when it is given the template for them.
-fn follow(
-    mut session: Session,
-    reading: &mut dyn Read,
-    path: &Path,
-    name: &str,
-    states: Option<&ResponseTemplate>,
-) -> Result<Status, Stop> {
-    let mut out = output::results();
-    for event in session.initial_events() {
-        out.write_all(wire::line(event.to_map()).as_bytes())?;
-    }
-    let mut broken = 0;
-    let mut result = Ok(());
-    session.feed("", &mut |step| write_step(&mut out, step, &mut result));
-    result?;
-    tell(&mut session, "the prefix", &mut broken);
-    write_state(&mut session, states, &mut out)?;
-    out.flush()?;
-    let mut decoder = Utf8Decoder::default();
-    // The bytes that the decoder has not returned yet: a character's beginning.
-    let mut waiting: Vec<u8> = Vec::new();
-    let mut decoded = 0;
-    let mut buffer = vec![0; PIECE];
-    loop {
-        let piece = input::read_piece(reading, &mut buffer)
-            .map_err(|error| input::unreadable(path, &error))?;
-        if piece.is_empty() {
-            break;
+/// A response that is parsed piece by piece, each event written as it happens, and after each piece the state, when there is the
+/// template for it.
+struct Following<'a, W> {
+    session: Session,
+    name: &'a str,
+    states: Option<&'a ResponseTemplate>,
+    out: W,
+    /// How many regions did not parse.
+    broken: usize,
+}
+
+impl<W: Write> Following<'_, W> {
+    /// What the prefix brings.
+    fn begin(&mut self) -> std::io::Result<()> {
+        for event in self.session.initial_events() {
+            self.out.write_all(wire::line(event.to_map()).as_bytes())?;
         }
-        waiting.extend_from_slice(piece);
-        let (text, error) = match decoder.push(piece) {
-            Ok(text) => (text, None),
-            Err(error) => {
-                let valid = &waiting[..error.offset - decoded];
-                (String::from_utf8_lossy(valid).into_owned(), Some(error))
+        let name = std::mem::replace(&mut self.name, "the prefix");
+        self.feed("")?;
+        self.name = name;
+        Ok(())
+    }
+
+    /// Parses a response that is there, in chunks; returns its length in bytes.
+    fn chunks(&mut self, text: &str, chunking: &Chunking) -> Result<usize, Stop> {
+        let ends = chunking
+            .ends(text, &[])
+            .map_err(|error| Problem::failed("chunks", error.to_string()))?;
+        for chunk in chunking::chunks(text, &ends) {
+            self.feed(chunk)?;
+        }
+        Ok(text.len())
+    }
+
+    /// Parses a response as it arrives; returns its length in bytes.
+    fn pieces(&mut self, reading: &mut dyn Read, path: &Path) -> Result<usize, Stop> {
+        let mut decoder = Utf8Decoder::default();
+        // The bytes that the decoder has not returned yet: a character's beginning.
+        let mut waiting: Vec<u8> = Vec::new();
+        let mut decoded = 0;
+        let mut buffer = vec![0; PIECE];
+        loop {
+            let piece = input::read_piece(reading, &mut buffer)
+                .map_err(|error| input::unreadable(path, &error))?;
+            if piece.is_empty() {
+                break;
             }
-        };
-        decoded += text.len();
-        waiting.drain(..text.len());
-        feed(&mut session, &text, states, &mut out)?;
-        tell(&mut session, name, &mut broken);
-        if let Some(error) = error {
-            return Err(bad_utf8(name, &error.to_string()).into());
+            waiting.extend_from_slice(piece);
+            let (text, error) = match decoder.push(piece) {
+                Ok(text) => (text, None),
+                Err(error) => {
+                    let valid = &waiting[..error.offset - decoded];
+                    (String::from_utf8_lossy(valid).into_owned(), Some(error))
+                }
+            };
+            decoded += text.len();
+            waiting.drain(..text.len());
+            self.feed(&text)?;
+            if let Some(error) = error {
+                return Err(bad_utf8(self.name, &error.to_string()).into());
+            }
         }
+        if let Err(error) = decoder.finish() {
+            return Err(bad_utf8(self.name, &error.to_string()).into());
+        }
+        Ok(decoded)
     }
-    if let Err(error) = decoder.finish() {
-        return Err(bad_utf8(name, &error.to_string()).into());
-    }
-    let mut result = Ok(());
-    session.finalize(&mut |step| write_step(&mut out, step, &mut result));
-    result?;
-    write_state(&mut session, states, &mut out)?;
-    let ended = session.stop();
-    let is_whole = broken == 0 && ended.errors.is_empty();
-    let kind = if is_whole {
-        "message"
-    } else {
-        "partial_message"
-    };
-    write_line(&mut out, kind, "message", ended.message)?;
-    out.flush()?;
-    if broken < problem::MANY {
-        show(&ended.errors, name, None, decoded);
-    }
-    Ok(if is_whole {
-        Status::Done
-    } else {
-        Status::Found
-    })
-}
 
-/// Tells people of the regions that did not parse since the last time, as long as it is not too many; `broken` counts
-/// them. They are not kept: what a stream takes does not depend on how much of it is broken.
-fn tell(session: &mut Session, name: &str, broken: &mut usize) {
-    let errors = session.take_errors();
-    if *broken < problem::MANY && !errors.is_empty() {
-        show(&errors, name, None, usize::MAX);
+    /// Feeds text and writes what happens, so that all of it can be seen before more is read.
+    fn feed(&mut self, text: &str) -> std::io::Result<()> {
+        let mut result = Ok(());
+        let out = &mut self.out;
+        self.session
+            .feed(text, &mut |step| write_step(out, step, &mut result));
+        result?;
+        self.write_state()?;
+        self.out.flush()?;
+        self.tell();
+        Ok(())
     }
-    *broken += errors.len();
-}
 
-/// Feeds text and writes what happens, so that all of it can be seen before more is read.
-fn feed(
-    session: &mut Session,
-    text: &str,
-    states: Option<&ResponseTemplate>,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let mut result = Ok(());
-    session.feed(text, &mut |step| write_step(out, step, &mut result));
-    result?;
-    write_state(session, states, out)?;
-    out.flush()
-}
+    /// Tells people of the regions that did not parse since the last time, as long as it is not too many. They are not kept:
+    /// what a stream takes does not depend on how much of it is broken.
+    fn tell(&mut self) {
+        let errors = self.session.take_errors();
+        if self.broken < problem::MANY && !errors.is_empty() {
+            show(&errors, self.name, None, usize::MAX);
+        }
+        self.broken += errors.len();
+    }
 
-fn write_state(
-    session: &mut Session,
-    states: Option<&ResponseTemplate>,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let Some(template) = states else {
-        return Ok(());
-    };
-    let passed = session.take_delimiters();
-    let line = state::members(&session.snapshot(), &passed, template);
-    out.write_all(wire::line(line).as_bytes())
+    fn write_state(&mut self) -> std::io::Result<()> {
+        let Some(template) = self.states else {
+            return Ok(());
+        };
+        let passed = self.session.take_delimiters();
+        let line = state::members(&self.session.snapshot(), &passed, template);
+        self.out.write_all(wire::line(line).as_bytes())
+    }
+
+    /// Ends the response, so many bytes long, and writes the message.
+    fn end(mut self, length: usize) -> Result<Status, Stop> {
+        let mut result = Ok(());
+        let out = &mut self.out;
+        self.session
+            .finalize(&mut |step| write_step(out, step, &mut result));
+        result?;
+        self.write_state()?;
+        let ended = self.session.stop();
+        let is_whole = self.broken == 0 && ended.errors.is_empty();
+        let kind = if is_whole {
+            "message"
+        } else {
+            "partial_message"
+        };
+        write_line(&mut self.out, kind, "message", ended.message)?;
+        self.out.flush()?;
+        if self.broken < problem::MANY {
+            show(&ended.errors, self.name, None, length);
+        }
+        Ok(if is_whole {
+            Status::Done
+        } else {
+            Status::Found
+        })
+    }
 }
 
 fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<()>) {

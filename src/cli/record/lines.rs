@@ -13,8 +13,12 @@ const LONGEST_LINE: usize = 16 << 20;
 /// What a line brings.
 #[derive(Debug, PartialEq, Eq)]
 enum Brought {
-    /// A piece of the text, which may be empty, and whether it is the last.
-    Text { text: String, is_last: bool },
+    /// A piece of the text, which may be empty, whether it is the last, and whether it is for the limit of tokens.
+    Text {
+        text: String,
+        is_last: bool,
+        is_limited: bool,
+    },
     /// Nothing: a comment, or what is not about the text.
     Nothing,
     /// That there is no more.
@@ -78,8 +82,13 @@ impl Stream {
             Err(_) => Err("a line is not UTF-8".to_owned()),
         };
         match brought {
-            Ok(Brought::Text { text, is_last }) => {
+            Ok(Brought::Text {
+                text,
+                is_last,
+                is_limited,
+            }) => {
                 self.is_ended |= is_last;
+                self.recording.is_limited |= is_limited;
                 self.recording.push(text)
             }
             Ok(Brought::Nothing) => true,
@@ -114,6 +123,7 @@ fn brought(line: &str) -> Result<Brought, String> {
         return Ok(Brought::Text {
             text,
             is_last: false,
+            is_limited: false,
         });
     }
     if let Some(error) = server_error(&value) {
@@ -133,11 +143,13 @@ fn brought(line: &str) -> Result<Brought, String> {
         {
             return Err("these are chat completions, whose text the server has parsed already; record raw completions".to_owned());
         }
+        let reason = choice
+            .get("finish_reason")
+            .filter(|reason| **reason != Value::Null);
         return Ok(Brought::Text {
             text: text_of(choice.get("text")),
-            is_last: choice
-                .get("finish_reason")
-                .is_some_and(|reason| *reason != Value::Null),
+            is_last: reason.is_some(),
+            is_limited: reason.and_then(Value::as_str) == Some("length"),
         });
     }
     match value.get("content") {
@@ -145,6 +157,7 @@ fn brought(line: &str) -> Result<Brought, String> {
         Some(content @ Value::String(_)) => Ok(Brought::Text {
             text: text_of(Some(content)),
             is_last: value.get("stop").is_some_and(Value::is_truthy),
+            is_limited: value.get("stopped_limit").is_some_and(Value::is_truthy),
         }),
         _ => Err(not_understood("a line is neither a text nor a completion")),
     }

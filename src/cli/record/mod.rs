@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use obverse::check::{Fixture, Prompt, Setting, template_around};
+use obverse::check::{self, Fixture, Prompt, Setting, template_around};
 use obverse::parser::Utf8Decoder;
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value, json};
@@ -29,8 +29,12 @@ use super::{escape, input, output, render, wire};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The folder to make the fixture in
+    /// The folder to make the fixture in, or the .jsonl suite to add it to
     fixture: PathBuf,
+
+    /// What to call it in the suite
+    #[arg(long)]
+    name: Option<String>,
 
     /// Read JSON lines or server-sent events: texts, or completions as servers stream them ({"choices": [{"text": ...}]})
     #[arg(long)]
@@ -98,6 +102,8 @@ struct Recording {
     /// None of them empty.
     chunks: Vec<String>,
     size: usize,
+    /// Whether the server wrote as many tokens as it was to write at most.
+    is_limited: bool,
     /// Why it ended before its end, if it did.
     broken: Option<String>,
 }
@@ -120,13 +126,7 @@ impl Recording {
 /// Records.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let workspace = args.project.open()?;
-    let place = &args.fixture;
-    if place.join("response.txt").exists() && !args.force {
-        let message = format!("there is a fixture already: {}", input::name(place));
-        return Err(Problem::failed("exists", message)
-            .with_hint("take another name, or replace it with --force")
-            .into());
-    }
+    let place = Place::of(args)?;
     let mut fixture = Fixture {
         prompt: prompt(args)?,
         tools: match &args.tools {
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 .into());
         }
     };
-    let recording = record(args, &prefix)?;
+    let recording = record(args, &fixture.prompt, &prefix)?;
     if recording.chunks.is_empty() {
         let why = recording
             .broken
@@ -188,13 +188,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
         None => None,
     };
-    let changes = fixture
-        .changes(place)
-        .map_err(|error| fixture_problem(&error))?;
-    for change in &changes {
-        apply(change)?;
+    place.keep(&fixture)?;
+    output::tell(&format!("recorded {}: {told}\n", place.shown()));
+    if recording.is_limited {
+        output::tell("it ended at the limit of tokens\n");
     }
-    output::tell(&format!("recorded {}: {told}\n", input::name(place)));
     if fixture.response.contains(char::REPLACEMENT_CHARACTER) {
         output::tell(
             "it has U+FFFD in it: whoever wrote it cut a character, or wrote one that is none\n",
@@ -213,14 +211,89 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(status)
 }
 
-/// The response, from where the arguments say.
-fn record(args: &Args, prefix: &str) -> Result<Recording, Problem> {
+/// Where the fixture is kept.
+enum Place<'a> {
+    /// In a folder of its own.
+    Folder(&'a Path),
+    /// As the line of that name.
+    Suite(&'a Path, &'a str),
+}
+
+impl<'a> Place<'a> {
+    fn of(args: &'a Args) -> Result<Self, Problem> {
+        let path = args.fixture.as_path();
+        let usage = |message: &str| Err(Problem::failed("usage", message));
+        let place = match &args.name {
+            Some(name) if check::is_suite_path(path) => Self::Suite(path, name),
+            None if check::is_suite_path(path) => {
+                return usage("what is added to a suite needs a --name");
+            }
+            Some(_) => return usage("--name is for suites; a folder has its own name"),
+            None => Self::Folder(path),
+        };
+        let is_there = match &place {
+            Self::Folder(path) => path.join("response.txt").exists() && !args.force,
+            Self::Suite(path, name) => {
+                let text = if path.exists() {
+                    input::read_text(path)?
+                } else {
+                    String::new()
+                };
+                let is_it = |line: &str| {
+                    json::parse(line)
+                        .is_ok_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
+                };
+                text.lines().any(is_it)
+            }
+        };
+        if is_there {
+            let hint = match place {
+                Self::Folder(_) => "take another name, or replace it with --force",
+                Self::Suite(..) => "take another name",
+            };
+            let message = format!("there is a fixture already: {}", place.shown());
+            return Err(Problem::failed("exists", message).with_hint(hint));
+        }
+        Ok(place)
+    }
+
+    fn keep(&self, fixture: &Fixture) -> Result<(), Problem> {
+        match self {
+            Self::Folder(path) => {
+                let changes = fixture
+                    .changes(path)
+                    .map_err(|error| fixture_problem(&error))?;
+                changes.iter().try_for_each(apply)
+            }
+            Self::Suite(path, name) => check::append(path, &[(name, fixture.clone())])
+                .map(|_| ())
+                .map_err(|error| fixture_problem(&error)),
+        }
+    }
+
+    /// What it is called in messages.
+    fn shown(&self) -> String {
+        match self {
+            Self::Folder(path) => input::name(path),
+            Self::Suite(path, name) => format!("{} {}", input::name(path), escape::line(name)),
+        }
+    }
+}
+
+/// The response, from where the arguments say; `prefix` is the prompt as text.
+fn record(args: &Args, prompt: &Prompt, prefix: &str) -> Result<Recording, Problem> {
     #[cfg(feature = "http")]
     if let Some(server) = args.server.server()? {
+        if *prompt == Prompt::Untold {
+            let message = "a server needs a prompt to write after";
+            return Err(Problem::failed("usage", message).with_hint(
+                "give a conversation with --messages, or text with --prefix or --prefix-file",
+            ));
+        }
         return server.record(prefix);
     }
     #[cfg(not(feature = "http"))]
-    let _ = prefix;
+    let _ = (prompt, prefix);
     let path = Path::new("-");
     let mut reading = input::open(path)?;
     let recorded = if args.jsonl {
@@ -335,13 +408,11 @@ fn excerpt(text: &str) -> String {
 
 /// The message of an error as servers write it: `{"error": {"message": ...}}`, `{"error": ...}` or `{"message": ...}`.
 fn server_error(value: &Value) -> Option<String> {
-    let error = value
-        .get("error")
-        .or_else(|| value.get("detail"))
-        .or_else(|| {
-            // vLLM's own form.
-            (value.get("object")?.as_str()? == "error").then_some(value)
-        })?;
+    let member = |key: &str| value.get(key).filter(|error| **error != Value::Null);
+    let error = member("error").or_else(|| member("detail")).or_else(|| {
+        // vLLM's own form.
+        (value.get("object")?.as_str()? == "error").then_some(value)
+    })?;
     let message = error.get("message").unwrap_or(error);
     Some(
         message

@@ -73,6 +73,27 @@ pub(super) fn all(calls: bool, reasoning: bool, thorough: bool) -> Vec<Assistant
     messages
 }
 
+/// A message of each kind: with and without each part, and with one call or more.
+pub(super) fn of_each_kind(calls: bool, reasoning: bool) -> Vec<Assistant> {
+    let contents = [None, Some(TEXTS[1])];
+    let thoughts = [None, Some(REASONINGS[1])];
+    let counts = [0, 1, 2];
+    let mut messages = Vec::new();
+    for count in counts.iter().take(if calls { 3 } else { 1 }) {
+        for thought in thoughts.iter().take(if reasoning { 2 } else { 1 }) {
+            for content in contents {
+                if *count > 0 || content.is_some() {
+                    let mut message = Assistant::calling((0..*count).map(call));
+                    message.content = content.map(str::to_owned);
+                    message.reasoning = thought.map(str::to_owned);
+                    messages.push(message);
+                }
+            }
+        }
+    }
+    messages
+}
+
 /// The first probe's call with `value` for an argument.
 fn calling_with(value: Value) -> Call {
     let mut call = call(0);

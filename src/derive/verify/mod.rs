@@ -2,6 +2,7 @@
 
 mod alike;
 mod compare;
+mod contexts;
 mod cuts;
 mod earlier;
 mod lookalikes;
@@ -13,16 +14,16 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::analysis::{Analysis, after_tool};
 use super::cut::Shape;
 use super::finding::{Counterexample, Finding};
-use super::lab::{Context, Lab};
-use super::probe::{self, Assistant};
-use super::reasoning::{self, History};
+use super::lab::Context;
+use super::probe::Assistant;
+use super::reasoning::History;
 use crate::diagnostic::Severity;
 use crate::value::{Map, Value};
 pub(super) use compare::{Comparison, compare};
-pub(super) use round::Bench;
+use contexts::each_message;
+pub(super) use round::{Bench, Proved};
 use round::{Outcome, Reason};
 
 /// How many failures are shrunk and shown; the rest are counted.
@@ -89,33 +90,15 @@ pub struct Case {
 
 pub(super) fn verify(bench: Bench<'_>) -> Verification {
     let mut trial = Trial::new(bench);
-    let _ = each_message(&bench, |context, label, message| {
+    let visited = each_message(&bench, |context, label, message| {
         trial.run(context, label, message);
         ControlFlow::<()>::Continue(())
     });
+    if let ControlFlow::Continue(alike) = visited {
+        trial.alike = alike;
+    }
     trial.cut_short();
     trial.finish()
-}
-
-/// Visits every message in every context in which it is tried, until the visitor has seen enough.
-fn each_message<T>(
-    bench: &Bench<'_>,
-    mut visit: impl FnMut(&Context, &str, &Assistant) -> ControlFlow<T>,
-) -> ControlFlow<T> {
-    let analysis = bench.analysis;
-    let messages = messages::all(
-        analysis.calls.is_some(),
-        analysis.reasoning.is_some(),
-        bench.thorough,
-    );
-    for (context, label) in contexts(bench.lab, analysis) {
-        for message in &messages {
-            if message.calls.is_empty() || context.tools.is_some() {
-                visit(&context, &label, message)?;
-            }
-        }
-    }
-    ControlFlow::Continue(())
 }
 
 /// The case whose message has the most.
@@ -135,6 +118,8 @@ struct Trial<'a> {
     limited: Vec<Limited>,
     /// The messages that are written as reasoning where they come last.
     as_reasoning: Limited,
+    /// The contexts in which some messages stood for all.
+    alike: usize,
 }
 
 /// The messages that did not come back because of one limit.
@@ -153,6 +138,7 @@ impl<'a> Trial<'a> {
             verification: Verification::default(),
             skipped: Vec::new(),
             as_reasoning: Limited::default(),
+            alike: 0,
         }
     }
 
@@ -318,6 +304,7 @@ impl<'a> Trial<'a> {
             skipped,
             limited,
             as_reasoning,
+            alike,
         } = self;
         let analysis = bench.analysis;
         for (limit, limited) in analysis.limits.iter().zip(limited) {
@@ -334,6 +321,14 @@ impl<'a> Trial<'a> {
             .findings
             .extend(skipped.into_iter().map(explain));
         verification.findings.extend(lookalikes::find(&bench));
+        if alike > 0 {
+            verification.findings.push(Finding::info(
+                "read-alike",
+                format!(
+                    "in {alike} contexts a message of each kind is written as under another setting of the kwargs; the other messages were not tried there, `--thorough` tries them"
+                ),
+            ));
+        }
         if as_reasoning.count > 0 {
             let text = format!(
                 "{} messages are written, where they come last, as going on with a reasoning that the prompt opens and nothing closes, from which they cannot be told; they were tried as earlier turns, which are written otherwise",
@@ -410,48 +405,6 @@ fn explain((reason, count): (Reason, usize)) -> Finding {
     }
 }
 
-/// The contexts in which the messages are rendered, each with words for it.
-fn contexts(lab: &Lab<'_>, analysis: &Analysis) -> Vec<(Context, String)> {
-    let mut plain: Vec<(Context, &str)> = vec![(lab.user(false), "after a user's message")];
-    let tooled = lab.user(true);
-    if analysis.calls.is_some() {
-        plain.push((tooled.clone(), "with tools"));
-        plain.push((
-            after_tool(&tooled, &analysis.dialect),
-            "after a tool's result",
-        ));
-    }
-    let mut system = lab.user(false);
-    system
-        .history
-        .insert(0, probe::message("system", probe::SYSTEM));
-    plain.push((system, "with a system message"));
-    let later = lab
-        .user(false)
-        .and(
-            analysis
-                .dialect
-                .write(&Assistant::saying(probe::OTHER_CONTENT)),
-        )
-        .and(probe::message("user", probe::USER_AGAIN));
-    plain.push((later, "in a later turn"));
-    let mut contexts: Vec<(Context, String)> = Vec::new();
-    for (context, label) in plain {
-        for kwargs in &analysis.settings {
-            let context = context.under(kwargs);
-            // A context that the template refuses says nothing; what it supports is reported apart.
-            let new = contexts.iter().all(|(known, _)| *known != context);
-            if new && lab.prompt(&context).is_ok() {
-                contexts.push((
-                    context,
-                    format!("{label} ({})", reasoning::describe(kwargs)),
-                ));
-            }
-        }
-    }
-    contexts
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -481,6 +434,7 @@ mod tests {
             analysis: &analysis,
             target,
             template: &Arc::new(template),
+            proved: &Proved::default(),
             thorough: false,
         })
     }

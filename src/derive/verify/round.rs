@@ -1,5 +1,7 @@
 //! One round of an inversion: render a message, parse its turn, compare.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::analysis::Analysis;
@@ -49,8 +51,28 @@ pub(in super::super) struct Bench<'a> {
     pub(in super::super) analysis: &'a Analysis,
     pub(in super::super) target: Target,
     pub(in super::super) template: &'a Arc<ResponseTemplate>,
+    pub(in super::super) proved: &'a Proved,
     /// Whether to spare no time.
     pub(in super::super) thorough: bool,
+}
+
+/// What parses as it must: a text that comes in many contexts is parsed in one.
+#[derive(Debug, Default)]
+pub(in super::super) struct Proved(RefCell<HashMap<String, Vec<(String, Value)>>>);
+
+impl Proved {
+    /// Whether the response after so much of a prompt is known to parse to the message.
+    fn has(&self, prompted: &str, response: &str, message: &Value) -> bool {
+        let known = self.0.borrow();
+        let mut known = known.get(response).into_iter().flatten();
+        known.any(|(before, parsed)| before == prompted && parsed == message)
+    }
+
+    fn add(&self, prompted: &str, response: &str, message: &Value) {
+        let mut known = self.0.borrow_mut();
+        let of_response = known.entry(response.to_owned()).or_default();
+        of_response.push((prompted.to_owned(), message.clone()));
+    }
 }
 
 /// A message in its render.
@@ -73,10 +95,24 @@ impl Bench<'_> {
             Ok(rendered) => rendered,
             Err(reason) => return Outcome::Skipped(reason),
         };
-        let Turn { prompt, full } = &rendered.turn;
+        let full = &rendered.turn.full;
         if let Some(part) = missing(message, &full[rendered.start.unwrap_or(0)..]) {
             return Outcome::Skipped(Reason::NotRendered(part));
         }
+        let splits = self.split(context, &rendered);
+        match self.compare(&splits, message, &rendered.written) {
+            Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
+            Outcome::Failed(found) if self.is_written_as_reasoning(message, &rendered.turn) => {
+                Outcome::AsReasoning(found)
+            }
+            Outcome::Failed(found) => self.tell_apart(context, found, full),
+            other => other,
+        }
+    }
+
+    /// What the parser is given of a message: its turn after the prompt that it goes on from, and after its beginning.
+    fn split(&self, context: &Context, rendered: &Rendered) -> Vec<Split> {
+        let Turn { prompt, full } = &rendered.turn;
         // A prompt that does not begin a turn asks for none.
         let asked = &prompt[end_of_context(context, prompt)..];
         let begun = self.analysis.anchor.after_last(asked);
@@ -98,14 +134,20 @@ impl Bench<'_> {
         });
         let mut splits: Vec<Split> = continued.into_iter().chain(anchored).collect();
         splits.dedup();
-        match self.compare(&splits, message, &rendered.written) {
-            Outcome::Passed(cases) => self.render_again(context, message, rendered, cases),
-            Outcome::Failed(found) if self.is_written_as_reasoning(message, &rendered.turn) => {
-                Outcome::AsReasoning(found)
-            }
-            Outcome::Failed(found) => self.tell_apart(context, found, full),
-            other => other,
-        }
+        splits
+    }
+
+    /// How a message is written, from where its turn begins if that is marked, and what a parser reads of the prompt before it;
+    /// `None` for one that is not rendered.
+    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Option<Split> {
+        let rendered = self.render(context, message).ok()?;
+        let (prefix, response) = self.split(context, &rendered).pop()?;
+        Some((self.prompted(&prefix).to_owned(), response))
+    }
+
+    /// What a parser reads of a prompt.
+    fn prompted<'t>(&self, prompt: &'t str) -> &'t str {
+        self.template.after_last_anchor(prompt).unwrap_or(prompt)
     }
 
     /// Whether a message that came back as another one could have come back at all: not where the chat template writes both
@@ -293,6 +335,10 @@ impl Bench<'_> {
         }
         let tools: Vec<Value> = message.calls.iter().map(probe::tool_for).collect();
         for (prefix, response) in splits {
+            let prompted = self.prompted(prefix);
+            if self.proved.has(prompted, response, &expected) {
+                continue;
+            }
             let (parsed, error) = self.parse(prefix, response, &tools);
             if error.is_some() || parsed != expected {
                 return Outcome::Failed(Box::new(Counterexample {
@@ -304,6 +350,7 @@ impl Bench<'_> {
                     error,
                 }));
             }
+            self.proved.add(prompted, response, &expected);
         }
         let cases = splits.iter().map(|(prefix, response)| Case {
             prefix: prefix.clone(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub(crate) use recorder::Recorder;
 
-use crate::parser::{ParseError, Side, Status, add_to_message};
+use crate::parser::{Limits, Options, ParseError, Side, Status, add_to_message};
 use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -100,6 +100,7 @@ const CHECKPOINTS: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Timeline {
     template: Arc<ResponseTemplate>,
+    limits: Limits,
     text: String,
     prefix: usize,
     steps: Vec<Step>,
@@ -121,10 +122,11 @@ impl Timeline {
         template: &Arc<ResponseTemplate>,
         prefix: &str,
         tools: &[Value],
+        options: Options,
         response: &str,
         ends: &[usize],
     ) -> Self {
-        let mut recorder = Recorder::new(template, prefix, tools);
+        let mut recorder = Recorder::new(template, prefix, tools, options);
         for &end in ends {
             recorder.feed_to(response, end);
         }
@@ -134,6 +136,11 @@ impl Timeline {
 
     pub(crate) fn template(&self) -> &ResponseTemplate {
         &self.template
+    }
+
+    /// What the parse may take.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// What is parsed: what the prefix leaves after its anchor, then the response.

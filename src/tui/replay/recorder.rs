@@ -42,15 +42,22 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(template: &Arc<ResponseTemplate>, prefix: &str, tools: &[Value]) -> Self {
+    /// Begins with the prefix; of the options those count that change what is parsed.
+    pub(crate) fn new(
+        template: &Arc<ResponseTemplate>,
+        prefix: &str,
+        tools: &[Value],
+        options: Options,
+    ) -> Self {
         let options = Options {
             on_error: OnError::Keep,
             keep_delimiters: true,
-            ..Options::default()
+            ..options
         };
         let rest = template.after_last_anchor(prefix).unwrap_or_default();
         let timeline = Timeline {
             template: Arc::clone(template),
+            limits: options.limits,
             text: rest.to_owned(),
             prefix: rest.len(),
             steps: Vec::new(),

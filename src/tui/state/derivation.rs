@@ -1,7 +1,7 @@
 //! What a response template was derived from, to be looked at beside it.
 
 use crate::derive::{Evidence, Report};
-use crate::value::{Value, json};
+use crate::value::{Map, Value, json};
 
 /// A derivation, as far as it is shown.
 #[derive(Debug, Clone)]
@@ -30,6 +30,13 @@ pub struct Marker {
 }
 
 impl Derivation {
+    /// What its chat template is called, without the folders.
+    pub(crate) fn name(&self) -> &str {
+        let parts = self.source.rsplit(['/', '\\']);
+        let mut named = parts.filter(|part| !part.is_empty());
+        named.next().unwrap_or("a chat template")
+    }
+
     /// What a report says.
     pub fn of_report(report: &Report) -> Self {
         Self {
@@ -41,7 +48,10 @@ impl Derivation {
 
     /// What a report that was written as JSON says; `None` when it is no report.
     pub fn of_json(text: &str) -> Option<Self> {
-        let value = json::parse(text).ok()?;
+        Self::of_value(&json::parse(text).ok()?)
+    }
+
+    pub(crate) fn of_value(value: &Value) -> Option<Self> {
         let evidence = value.get("evidence")?.as_array()?.iter();
         Some(Self {
             source: value.get("source")?.as_str()?.to_owned(),
@@ -51,7 +61,43 @@ impl Derivation {
     }
 }
 
+impl Derivation {
+    /// What a report would say, as far as it is shown.
+    pub(crate) fn to_value(&self) -> Value {
+        let markers = self.markers.iter().map(Marker::to_value);
+        Value::Object(object([
+            ("source", Value::from(self.source.as_str())),
+            ("verified", Value::from(self.verified)),
+            ("evidence", Value::Array(markers.collect())),
+        ]))
+    }
+}
+
+/// An object with these members.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
+    members
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
 impl Marker {
+    fn to_value(&self) -> Value {
+        let render = |(variant, text): &(String, String)| {
+            Value::Object(object([
+                ("variant", Value::from(variant.as_str())),
+                ("text", Value::from(text.as_str())),
+            ]))
+        };
+        Value::Object(object([
+            ("question", Value::from(self.question.as_str())),
+            ("marker", Value::from(self.text.as_str())),
+            ("reading", Value::from(self.reading.as_str())),
+            ("left", render(&self.left)),
+            ("right", render(&self.right)),
+        ]))
+    }
+
     fn of_evidence(evidence: &Evidence) -> Self {
         let (left, right) = (&evidence.left, &evidence.right);
         Self {
@@ -94,5 +140,7 @@ mod tests {
             ("two".to_owned(), "b".to_owned())
         );
         assert!(Derivation::of_json("{}").is_none());
+        let written = derivation.to_value();
+        assert_eq!(Some(written), json::parse(report).ok(), "nothing is lost");
     }
 }

@@ -2,30 +2,31 @@
 
 mod breakpoint;
 mod derivation;
+pub(crate) mod detail;
 mod mode;
 mod sample;
 mod template;
 pub(crate) mod tree;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ratatui::layout::Rect;
 
 pub(crate) use breakpoint::{Breakpoint, Trigger};
+pub(crate) use derivation::object;
 pub use derivation::{Derivation, Marker};
 pub(crate) use mode::{
     Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Saves, Shown, breakpoint_row,
 };
-pub use sample::Sample;
+pub use sample::{Conversation, Sample};
 pub use template::Template;
 
 use super::layout::{self, Layout};
 use super::replay::{Moment, Place, Recorder, Timeline};
 use super::text::{Editor, Rows};
-use crate::parser::Utf8Decoder;
-use crate::tui::chunking::Chunking;
+use crate::chunking::{Chunking, ChunkingError, Tokens};
+use crate::parser::{Options, Utf8Decoder};
 use crate::value::{Map, Path, Value};
 
 /// What a debugger begins with.
@@ -37,6 +38,8 @@ pub struct Setup {
     pub samples: Vec<Sample>,
     /// How they are cut.
     pub chunking: Chunking,
+    /// What the parser is told: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
+    pub options: Options,
     /// What the response template was derived from.
     pub derivation: Option<Derivation>,
     /// Where to begin: how many bytes of the response have arrived.
@@ -52,6 +55,7 @@ impl Setup {
             template,
             samples,
             chunking: Chunking::default(),
+            options: Options::default(),
             derivation: None,
             byte: 0,
             breakpoints: Vec::new(),
@@ -124,6 +128,9 @@ pub(crate) struct State {
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample: usize,
     pub(crate) chunking: Chunking,
+    /// The tokenizer that was asked for last.
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) options: Options,
     pub(crate) derivation: Option<Derivation>,
     /// The parse in the chosen chunks.
     pub(crate) recorder: Recorder,
@@ -136,6 +143,10 @@ pub(crate) struct State {
     /// The message before the last move.
     pub(crate) before: Map,
     pub(crate) folded: HashSet<Path>,
+    /// The rows of the message's tree.
+    pub(crate) message_rows: usize,
+    /// Whether the sample parses to something else than it must.
+    pub(crate) is_unexpected: bool,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
     pub(crate) mode: Mode,
@@ -159,7 +170,6 @@ pub(crate) struct State {
     /// Whether the response was scrolled by hand since the last move.
     pub(crate) scrolled: bool,
     pub(crate) scrolls: [Scroll; 6],
-    pub(crate) fixture_path: Option<PathBuf>,
 }
 
 impl State {
@@ -172,7 +182,8 @@ impl State {
             .breakpoints
             .iter()
             .filter_map(|text| text.parse().ok());
-        let recorder = record(&setup.template, &samples[0], setup.chunking);
+        let options = setup.options;
+        let (recorder, failed) = record(&setup.template, &samples[0], &setup.chunking, options);
         let follows = samples[0].live;
         let mut state = Self {
             recorder,
@@ -185,6 +196,8 @@ impl State {
             message: Map::new(),
             before: Map::new(),
             folded: HashSet::new(),
+            message_rows: 0,
+            is_unexpected: false,
             focus: Pane::Response,
             zoom: false,
             mode: Mode::Normal,
@@ -210,16 +223,23 @@ impl State {
             template_rows: Rows::default(),
             scrolled: false,
             scrolls: [Scroll::default(); 6],
-            fixture_path: None,
             template: setup.template,
             samples,
             sample: 0,
+            tokens: match &setup.chunking {
+                Chunking::Tokens(tokens) => Some(tokens.clone()),
+                _ => None,
+            },
             chunking: setup.chunking,
+            options,
             derivation: setup.derivation,
         };
+        state.tell_trouble();
+        state.tell_failed(failed);
         state.settle();
-        state.message = state.now().message();
+        state.refresh();
         state.before = state.message.clone();
+        state.compare();
         state
     }
 
@@ -267,9 +287,21 @@ impl State {
         }
     }
 
+    /// Shows another sample, from its beginning.
+    pub(crate) fn show_sample(&mut self, number: usize) {
+        self.sample = number;
+        self.place = Place::default();
+        self.follows = false;
+        self.rerun();
+        self.tell_trouble();
+    }
+
     /// Parses the sample anew, and stays at the byte.
     pub(crate) fn rerun(&mut self) {
-        self.recorder = record(&self.template, &self.samples[self.sample], self.chunking);
+        let sample = &self.samples[self.sample];
+        let (recorder, failed) = record(&self.template, sample, &self.chunking, self.options);
+        self.recorder = recorder;
+        self.tell_failed(failed);
         self.fine = None;
         self.version += 1;
         let timeline = self.recorder.timeline();
@@ -285,23 +317,39 @@ impl State {
         }
         self.entry = None;
         self.refresh();
+        self.compare();
     }
 
     /// Brings up to date what follows from the place.
     pub(crate) fn refresh(&mut self) {
         let message = self.now().message();
         self.before = std::mem::replace(&mut self.message, message);
+        self.count_rows();
+    }
+
+    /// Folds a member of the message, or unfolds it.
+    pub(crate) fn fold(&mut self, path: Path) {
+        if !self.folded.remove(&path) {
+            self.folded.insert(path);
+        }
+        self.count_rows();
+    }
+
+    fn count_rows(&mut self) {
+        self.message_rows = tree::count(&self.message, &self.folded);
     }
 
     /// The parse in single characters.
     pub(crate) fn fine(&mut self) -> &Timeline {
         let sample = &self.samples[self.sample];
         self.fine.get_or_insert_with(|| {
-            let ends = Chunking::Characters(1).cut(&sample.response, &[]);
+            let characters = sample.response.char_indices();
+            let ends: Vec<usize> = characters.map(|(at, c)| at + c.len_utf8()).collect();
             Timeline::record(
                 &self.template.compiled,
                 &sample.prefix,
                 &sample.tools,
+                self.options,
                 &sample.response,
                 &ends,
             )
@@ -336,11 +384,26 @@ impl State {
         });
     }
 
-    /// What the sample must parse to, and does not.
-    pub(crate) fn is_unexpected(&self) -> bool {
+    /// Tells what there is to know of the sample.
+    pub(crate) fn tell_trouble(&mut self) {
+        if let Some(trouble) = self.sample().trouble.clone() {
+            self.warn(trouble);
+        }
+    }
+
+    /// Tells that the response is not cut as was asked.
+    fn tell_failed(&mut self, failed: Option<ChunkingError>) {
+        if let Some(error) = failed {
+            self.warn(format!("{error}; it is cut into words"));
+        }
+    }
+
+    /// Compares what the sample parses to with what it must parse to.
+    pub(crate) fn compare(&mut self) {
         let expected = self.sample().expected.as_ref();
         let last = self.timeline().at(self.timeline().len() - 1);
-        expected.is_some_and(|expected| *expected != Value::Object(last.message()))
+        self.is_unexpected =
+            expected.is_some_and(|expected| *expected != Value::Object(last.message()));
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -402,7 +465,7 @@ impl State {
             keep_in_view(scroll, usize::from(rect.height), count, true);
         }
         if let Some(rect) = layout.content(Pane::Message) {
-            let count = tree::count(&self.message, &self.folded);
+            let count = self.message_rows;
             let height = usize::from(layout::tree_height(rect, self.now().open().is_some()));
             let scroll = self.scroll_mut(Pane::Message);
             scroll.row = scroll.row.min(count.saturating_sub(1));
@@ -425,18 +488,20 @@ fn keep_in_view(scroll: &mut Scroll, height: usize, count: usize, follow: bool) 
     scroll.top = scroll.top.min(count.saturating_sub(height.max(1)));
 }
 
-fn record(template: &Template, sample: &Sample, chunking: Chunking) -> Recorder {
-    let mut recorder = Recorder::new(&template.compiled, &sample.prefix, &sample.tools);
-    let chunking = if sample.live {
-        Chunking::Recorded
-    } else {
-        chunking
-    };
-    for end in chunking.cut(&sample.response, &sample.chunks) {
+/// The parse of a sample, in words where it cannot be cut as is asked.
+fn record(
+    template: &Template,
+    sample: &Sample,
+    chunking: &Chunking,
+    options: Options,
+) -> (Recorder, Option<ChunkingError>) {
+    let mut recorder = Recorder::new(&template.compiled, &sample.prefix, &sample.tools, options);
+    let (ends, failed) = sample.ends(chunking);
+    for end in ends {
         recorder.feed_to(&sample.response, end);
     }
     if !sample.live {
         recorder.finish();
     }
-    recorder
+    (recorder, failed)
 }

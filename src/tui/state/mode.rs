@@ -1,15 +1,16 @@
 //! What the keys mean at the moment.
 
-use crate::tui::action::Change;
-use crate::tui::chunking::Chunking;
+use crate::check::Change;
+use crate::chunking::Chunking;
 use crate::tui::text::Editor;
 
 use super::Trigger;
 
 /// What the keys mean at the moment.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Mode {
     /// Moving about.
+    #[default]
     Normal,
     /// A text is edited where it is shown.
     Edit(Edited),
@@ -48,7 +49,7 @@ impl Asked {
             Self::Byte => "go to byte",
             Self::Search => "search",
             Self::Breakpoint => "break at (field NAME, event KIND, text TEXT)",
-            Self::Chunking => "chunks (whole, words, recorded, random:SEED, 3, 3b)",
+            Self::Chunking => "chunks (whole, words, recorded, random:SEED, 3, 3b, tokens:FILE)",
             Self::FixturePath => "save the fixture in",
             Self::TemplatePath => "save the template as",
         }
@@ -104,6 +105,8 @@ pub(crate) struct Shown {
     pub(crate) top: usize,
     /// Whether it is the help, whose lines are the debugger's own.
     pub(crate) is_help: bool,
+    /// What was there before.
+    pub(crate) back: Box<Mode>,
 }
 
 impl Pick {

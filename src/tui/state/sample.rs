@@ -1,8 +1,11 @@
 //! Samples: the responses that can be looked at.
 
+use std::path::PathBuf;
+
 use crate::check::{Fixture, Prompt};
+use crate::chunking::{Chunking, ChunkingError};
 use crate::derive::Case;
-use crate::value::Value;
+use crate::value::{Map, Value};
 
 /// A response with what belongs to it.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +24,23 @@ pub struct Sample {
     pub expected: Option<Value>,
     /// Whether more of it is to come.
     pub live: bool,
+    /// Whether its fixture records events, too.
+    pub records_events: bool,
+    /// The folder of the fixture that it is.
+    pub folder: Option<PathBuf>,
+    /// The conversation that the prefix was rendered from.
+    pub conversation: Option<Conversation>,
+    /// What is to be told when it is shown.
+    pub trouble: Option<String>,
+}
+
+/// A conversation, and the prefix that the chat template made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// As [`Prompt::Conversation`] has it.
+    pub messages: Value,
+    /// The prefix.
+    pub rendered: String,
 }
 
 impl Sample {
@@ -33,13 +53,19 @@ impl Sample {
         }
     }
 
-    /// A fixture of that name.
-    ///
-    /// A prompt that is a conversation needs a chat template to be rendered; `prefix` is what it is rendered to.
-    pub fn of_fixture(name: impl Into<String>, fixture: Fixture, prefix: Option<String>) -> Self {
-        let told = match fixture.prompt {
-            Prompt::Text(prefix) => prefix,
-            Prompt::Untold | Prompt::Conversation(_) => String::new(),
+    /// A fixture of that name; `prefix` is its prompt as text.
+    pub fn of_fixture(
+        name: impl Into<String>,
+        fixture: Fixture,
+        prefix: impl Into<String>,
+    ) -> Self {
+        let prefix = prefix.into();
+        let conversation = match fixture.prompt {
+            Prompt::Conversation(messages) => Some(Conversation {
+                messages,
+                rendered: prefix.clone(),
+            }),
+            Prompt::Text(_) | Prompt::Untold => None,
         };
         let mut end = 0;
         let ends = fixture.chunks.iter().flatten().map(|chunk| {
@@ -50,17 +76,48 @@ impl Sample {
             chunks: ends.collect(),
             name: name.into(),
             response: fixture.response,
-            prefix: prefix.unwrap_or(told),
+            prefix,
+            conversation,
             tools: fixture.tools,
             expected: fixture.expected,
-            live: false,
+            records_events: fixture.events.is_some(),
+            ..Self::default()
+        }
+    }
+
+    /// The prompt as a fixture keeps it: the conversation, as long as its render was not edited.
+    pub(crate) fn prompt(&self) -> Prompt {
+        match &self.conversation {
+            Some(conversation) if conversation.rendered == self.prefix => {
+                Prompt::Conversation(conversation.messages.clone())
+            }
+            _ if self.prefix.is_empty() => Prompt::Untold,
+            _ => Prompt::Text(self.prefix.clone()),
+        }
+    }
+
+    /// Where its chunks end. One that is live has the chunks in which it arrived; what cannot be cut as is asked is cut into
+    /// words, and why is told.
+    pub(crate) fn ends(&self, chunking: &Chunking) -> (Vec<usize>, Option<ChunkingError>) {
+        let cut = |chunking: &Chunking| chunking.ends(&self.response, &self.chunks);
+        if self.live {
+            return (cut(&Chunking::Recorded).unwrap_or_default(), None);
+        }
+        match cut(chunking) {
+            Ok(ends) => (ends, None),
+            Err(error) => (cut(&Chunking::Words).unwrap_or_default(), Some(error)),
         }
     }
 
     /// A message by which a derivation was verified, the `number`th.
     pub fn of_case(number: usize, case: &Case) -> Self {
+        let keys = case.message.as_object().into_iter().flat_map(Map::keys);
+        let keys: Vec<&str> = keys
+            .map(|key| &**key)
+            .filter(|key| *key != "role")
+            .collect();
         Self {
-            name: format!("verified {number}"),
+            name: format!("verified {number}: {}", keys.join(", ")),
             response: case.response.clone(),
             prefix: case.prefix.clone(),
             tools: case.tools.clone(),

@@ -45,7 +45,7 @@ fn has_parts(value: &Value) -> bool {
 pub(crate) fn count(message: &Map, folded: &HashSet<Path>) -> usize {
     let mut walk = Walk {
         folded,
-        wanted: 0..0,
+        wanted: usize::MAX..usize::MAX,
         number: 0,
         rows: Vec::new(),
     };
@@ -94,6 +94,9 @@ struct Walk<'f, 'm> {
 impl<'m> Walk<'_, 'm> {
     fn members(&mut self, members: &'m Map, path: &mut Path) {
         for (key, value) in members {
+            if self.number >= self.wanted.end {
+                return;
+            }
             path.push(Step::Key(key.to_string()));
             self.value(value, path);
             path.pop();
@@ -115,6 +118,9 @@ impl<'m> Walk<'_, 'm> {
             Value::Object(members) => self.members(members, path),
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
+                    if self.number >= self.wanted.end {
+                        return;
+                    }
                     path.push(Step::Index(index));
                     self.value(item, path);
                     path.pop();

@@ -1,15 +1,15 @@
 //! Editing the template, the response and the prefix, each with the parse running along; and responses that still arrive.
 
+use crate::chunking::Chunking;
 use crate::tui::action::{Action, Effect, Way};
 use crate::tui::layout;
-use crate::tui::state::{Edited, Mode, Pane, State};
+use crate::tui::state::{Edited, Mode, Pane, Sample, State};
 use crate::tui::text::{Editor, Motion, Rows};
 
 /// Begins to edit.
 pub(super) fn begin(state: &mut State, edited: Edited) {
-    if state.sample().live && edited != Edited::Template {
-        state.warn("the response is still arriving");
-        return;
+    if edited == Edited::Response {
+        detach(state);
     }
     state.play.on = false;
     match edited {
@@ -31,6 +31,25 @@ pub(super) fn begin(state: &mut State, edited: Edited) {
         }
     }
     state.enter(Mode::Edit(edited));
+}
+
+/// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
+/// goes on arriving.
+pub(super) fn detach(state: &mut State) {
+    if !state.sample().live {
+        return;
+    }
+    let copy = Sample {
+        live: false,
+        name: format!("{} (copy)", state.sample().name),
+        ..state.sample().clone()
+    };
+    state.samples.push(copy);
+    state.sample = state.samples.len() - 1;
+    state.chunking = Chunking::Recorded;
+    state.follows = false;
+    state.rerun();
+    state.tell("a copy of what has arrived; o goes back to the response that is arriving");
 }
 
 /// Makes the text the one that is edited. What was done to it before can still be taken back.
@@ -225,6 +244,7 @@ pub(super) fn ended(state: &mut State, error: Option<String>) {
     if live == state.sample {
         state.recorder.finish();
         state.fine = None;
+        state.compare();
         if state.follows {
             super::seek::go_to_end(state);
         }

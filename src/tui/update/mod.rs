@@ -7,12 +7,14 @@ mod seek;
 
 use std::time::Duration;
 
+use ratatui::layout::Rect;
+
 use super::action::{Action, Effect, Unit, Way};
 use super::keys;
 use super::layout;
+use super::state::detail;
 use super::state::tree::{self, value_at};
-use super::state::{Edited, Mode, Pane, RATES, Shown, State};
-use crate::value::json::Format;
+use super::state::{Edited, Mode, Pane, RATES, Scroll, Shown, State};
 
 /// Does what is asked, and says what the host is to do.
 pub(crate) fn update(state: &mut State, action: Action) -> Effect {
@@ -28,9 +30,11 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::Arrived(bytes) => edit::arrived(state, &bytes),
         Action::Ended(error) => edit::ended(state, error),
         Action::Compared(changes) => save::compared(state, changes),
+        Action::Chunked(read) => pick::chunked(state, read),
         Action::Wrote(result) => save::wrote(state, result),
         Action::Click(x, y) => click(state, x, y),
         Action::Wheel(x, y, way) => wheel(state, x, y, way),
+        Action::Help => toggle_help(state),
         action => {
             return match state.mode {
                 Mode::Normal => normal(state, action),
@@ -83,7 +87,6 @@ fn normal(state: &mut State, action: Action) -> Effect {
         Action::CopyPath => return copy_path(state),
         Action::Spaces => state.all_spaces = !state.all_spaces,
         Action::Evidence => seek::evidence_of_place(state),
-        Action::Help => help(state),
         Action::Leave => {
             state.zoom = false;
             state.play.on = false;
@@ -126,7 +129,7 @@ fn go(state: &mut State, by: isize) {
     match state.focus {
         Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
         Pane::Message => {
-            let count = tree::count(&state.message, &state.folded);
+            let count = state.message_rows;
             let scroll = state.scroll_mut(Pane::Message);
             scroll.row = scroll
                 .row
@@ -213,15 +216,10 @@ fn open(state: &mut State) {
             };
             let (path, value) = (row.path.clone(), row.value.clone());
             if row.has_parts() {
-                if !state.folded.remove(&path) {
-                    state.folded.insert(path);
-                }
+                state.fold(path);
                 return;
             }
-            let text = value
-                .as_str()
-                .map_or_else(|| Format::indented(2).write(&value), str::to_owned);
-            show(state, path.to_string(), text);
+            show(state, path.to_string(), detail::in_full(&value));
         }
         Pane::State => {
             let Some(text) = state.now().open_text().map(str::to_owned) else {
@@ -230,31 +228,48 @@ fn open(state: &mut State) {
             show(state, "the open region, raw".to_owned(), text);
         }
         Pane::Derivation => seek::next_place_of_marker(state),
-        Pane::Template => edit::begin(state, Edited::Template),
+        Pane::Template => match detail::of_template(state) {
+            Some(text) => show(state, "what is wrong".to_owned(), text),
+            None => edit::begin(state, Edited::Template),
+        },
         Pane::Response | Pane::Events => {
-            let Some(entry) = state.chosen() else {
-                return;
-            };
-            seek::go_to_entry(state, entry);
+            if let Some((title, text)) = detail::of_event(state) {
+                show(state, title, text);
+            }
         }
     }
 }
 
 fn show(state: &mut State, title: String, text: String) {
+    let back = Box::new(std::mem::take(&mut state.mode));
     state.enter(Mode::Show(Shown {
         title,
         text,
         top: 0,
         is_help: false,
+        back,
     }));
 }
 
+fn toggle_help(state: &mut State) {
+    match &state.mode {
+        Mode::Show(shown) if shown.is_help => {
+            showing(state, Action::Leave);
+        }
+        _ => help(state),
+    }
+}
+
+/// What the keys do on the screen that is shown, which comes back after it.
 fn help(state: &mut State) {
+    let text = keys::help(&state.mode);
+    let back = Box::new(std::mem::take(&mut state.mode));
     state.enter(Mode::Show(Shown {
         title: "keys".to_owned(),
-        text: keys::help(),
+        text,
         top: 0,
         is_help: true,
+        back,
     }));
 }
 
@@ -268,7 +283,10 @@ fn showing(state: &mut State, action: Action) -> Effect {
         Action::Page(by) => shown.top = shown.top.saturating_add_signed(by * height),
         Action::Start => shown.top = 0,
         Action::Yes if !shown.is_help => return Effect::Copy(shown.text.clone()),
-        Action::Leave | Action::Open | Action::Help => state.enter(Mode::Normal),
+        Action::Leave | Action::Open => {
+            let back = std::mem::take(&mut *shown.back);
+            state.enter(back);
+        }
         _ => {}
     }
     Effect::None
@@ -281,9 +299,7 @@ fn copy_value(state: &mut State) -> Effect {
         return Effect::None;
     };
     let value = value_at(&state.message, &row.path).unwrap_or(row.value);
-    let text = value
-        .as_str()
-        .map_or_else(|| Format::indented(2).write(value), str::to_owned);
+    let text = detail::in_full(value);
     let told = format!("copied the value of {}", row.path);
     state.tell(told);
     Effect::Copy(text)
@@ -301,6 +317,13 @@ fn copy_path(state: &mut State) -> Effect {
 
 fn click(state: &mut State, x: u16, y: u16) {
     let layout = state.layout();
+    if let Mode::Pick(pick) = &state.mode {
+        let list = layout::list_of(layout::over(state.area), &pick.rows, pick.row);
+        if let Some(row) = list.row_at(x, y) {
+            pick::click(state, row);
+        }
+        return;
+    }
     if !matches!(state.mode, Mode::Normal | Mode::Edit(_)) {
         return;
     }
@@ -340,8 +363,7 @@ fn click(state: &mut State, x: u16, y: u16) {
             }
         }
         Pane::Message => {
-            let count = tree::count(&state.message, &state.folded);
-            if row < count {
+            if row < state.message_rows {
                 let again = state.scroll(Pane::Message).row == row;
                 state.scroll_mut(Pane::Message).row = row;
                 if again {
@@ -349,8 +371,24 @@ fn click(state: &mut State, x: u16, y: u16) {
                 }
             }
         }
-        Pane::State | Pane::Template | Pane::Derivation => {}
+        Pane::Derivation => click_marker(state, content, y),
+        Pane::State | Pane::Template => {}
     }
+}
+
+/// Chooses the marker in a row of the pane; the chosen one leads to its place.
+fn click_marker(state: &mut State, content: Rect, y: u16) {
+    let height = layout::markers_height(content);
+    let chosen = state.scroll(Pane::Derivation).row;
+    let row = layout::top_of_markers(height, chosen) + usize::from(y - content.y);
+    let markers = state.derivation.as_ref().map_or(0, |d| d.markers.len());
+    if y >= content.y + height || row >= markers {
+        return;
+    }
+    if row == chosen {
+        seek::next_place_of_marker(state);
+    }
+    *state.scroll_mut(Pane::Derivation) = Scroll { top: 0, row };
 }
 
 fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
@@ -383,6 +421,9 @@ fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
             }
             None => {}
         },
-        Mode::Edit(_) | Mode::Prompt(_) | Mode::Pick(_) => {}
+        Mode::Pick(_) => {
+            pick::picking(state, Action::Move(by.signum()));
+        }
+        Mode::Edit(_) | Mode::Prompt(_) => {}
     }
 }

@@ -1,8 +1,7 @@
 //! Questions: a line to be written, or one of a list to be chosen.
 
+use crate::chunking::{Chunking, ChunkingError};
 use crate::tui::action::{Action, Effect, Unit, Way};
-use crate::tui::chunking::Chunking;
-use crate::tui::replay::Place;
 use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, breakpoint_row};
 use crate::tui::text::Editor;
 use crate::tui::text::Motion;
@@ -35,13 +34,14 @@ pub(super) fn ask(state: &mut State, action: &Action) {
             if !state.sample().chunks.is_empty() {
                 known.push(Chunking::Recorded);
             }
+            known.extend(state.tokens.clone().map(Chunking::Tokens));
             if !known.contains(&state.chunking) {
-                known.push(state.chunking);
+                known.push(state.chunking.clone());
             }
             let row = known
                 .iter()
                 .position(|chunking| *chunking == state.chunking);
-            let rows = known.iter().map(|chunking| describe(*chunking)).collect();
+            let rows = known.iter().map(describe).collect();
             pick(state, Picked::Chunkings(known), rows, row.unwrap_or(0));
         }
         Action::AskSample => {
@@ -56,7 +56,7 @@ pub(super) fn ask(state: &mut State, action: &Action) {
     }
 }
 
-fn describe(chunking: Chunking) -> String {
+fn describe(chunking: &Chunking) -> String {
     let meaning = match chunking {
         Chunking::Whole => "in one piece",
         Chunking::Characters(1) => "each character",
@@ -64,7 +64,8 @@ fn describe(chunking: Chunking) -> String {
         Chunking::Bytes(1) => "each byte, also of one character",
         Chunking::Bytes(_) => "so many bytes",
         Chunking::Words => "words with the space before them",
-        Chunking::Random(_) => "one to eight characters, by a seed",
+        Chunking::Random(_) => "one to sixteen characters, by a seed",
+        Chunking::Tokens(_) => "the tokens of a tokenizer",
         Chunking::Recorded => "as it was recorded",
     };
     format!("{chunking}: {meaning}")
@@ -139,10 +140,7 @@ fn answer(state: &mut State, asked: Asked, text: &str) -> Effect {
             }
             Err(error) => state.warn(error),
         },
-        Asked::Chunking => match text.parse() {
-            Ok(chunking) => set_chunking(state, chunking),
-            Err(error) => state.warn(error.to_string()),
-        },
+        Asked::Chunking => return Effect::Chunking(text.to_owned()),
         Asked::FixturePath => return super::save::fixture(state, text),
         Asked::TemplatePath => {
             if text.trim().is_empty() {
@@ -188,14 +186,24 @@ pub(super) fn picking(state: &mut State, action: Action) -> Effect {
     Effect::None
 }
 
+/// A click on a row, which chooses it when it is the one that was clicked before.
+pub(super) fn click(state: &mut State, row: usize) {
+    let Mode::Pick(pick) = &mut state.mode else {
+        return;
+    };
+    if row < pick.rows.len() && std::mem::replace(&mut pick.row, row) == row {
+        picking(state, Action::Open);
+    }
+}
+
 fn choose(state: &mut State, picked: Picked, row: usize) {
     match picked {
         Picked::Samples => {
             if row != state.sample && row < state.samples.len() {
-                state.sample = row;
-                state.place = Place::default();
-                state.rerun();
-                state.follows = state.sample().live;
+                state.show_sample(row);
+                if state.sample().live {
+                    super::seek::go_to_end(state);
+                }
             }
         }
         Picked::Fields => {
@@ -209,10 +217,18 @@ fn choose(state: &mut State, picked: Picked, row: usize) {
             breakpoints(state, row);
         }
         Picked::Chunkings(known) => {
-            if let Some(chunking) = known.get(row) {
-                set_chunking(state, *chunking);
+            if let Some(chunking) = known.into_iter().nth(row) {
+                set_chunking(state, chunking);
             }
         }
+    }
+}
+
+/// Cuts the response as was asked.
+pub(super) fn chunked(state: &mut State, read: Result<Chunking, ChunkingError>) {
+    match read {
+        Ok(chunking) => set_chunking(state, chunking),
+        Err(error) => state.warn(error.to_string()),
     }
 }
 
@@ -220,6 +236,9 @@ fn set_chunking(state: &mut State, chunking: Chunking) {
     if chunking == Chunking::Recorded && state.sample().chunks.is_empty() {
         state.warn("the chunks of this response were not recorded");
         return;
+    }
+    if let Chunking::Tokens(tokens) = &chunking {
+        state.tokens = Some(tokens.clone());
     }
     state.chunking = chunking;
     state.rerun();

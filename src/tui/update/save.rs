@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use similar::{ChangeTag, TextDiff};
 
 use super::pick;
-use crate::check::{ExpectedError, Fixture, Prompt};
-use crate::tui::action::{Action, Change, Effect};
-use crate::tui::chunking::Chunking;
+use crate::check::{Change, ExpectedError, Fixture, Setting};
+use crate::chunking::{self, Chunking};
+use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
 use crate::value::Value;
 
@@ -19,33 +19,37 @@ const CONTEXT: usize = 3;
 
 /// Asks where to save the fixture.
 pub(super) fn ask_fixture(state: &mut State) {
-    if state.sample().live {
-        state.warn("the response is still arriving");
-        return;
-    }
+    super::edit::detach(state);
     if let Some(failure) = state.timeline().failure() {
         let text = format!("the response does not parse: {}", failure.message);
         state.warn(text);
         return;
     }
-    let path = state.fixture_path.clone().unwrap_or_else(|| {
-        let name: String = state
-            .sample()
-            .name
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/') {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        let name = name.trim_end_matches(".txt").to_owned();
-        Path::new("fixtures").join(Path::new(&name).file_name().unwrap_or_default())
-    });
+    let sample = state.sample();
+    let path = sample
+        .folder
+        .clone()
+        .unwrap_or_else(|| Path::new("fixtures").join(folder_name(&sample.name)));
     let path = path.display().to_string();
     pick::prompt(state, Asked::FixturePath, &path);
+}
+
+/// A folder's name that tells the sample's.
+fn folder_name(sample: &str) -> String {
+    let last = Path::new(sample).file_name().unwrap_or_default();
+    let last = last.to_string_lossy();
+    let mut name = String::new();
+    for c in last.trim_end_matches(".txt").chars() {
+        if c.is_alphanumeric() || matches!(c, '_' | '.') {
+            name.push(c);
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    match name.trim_matches(['-', '.']) {
+        "" => "response".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// The fixture of the sample, in the folder.
@@ -58,13 +62,14 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
     let timeline = state.timeline();
     let message = timeline.at(timeline.len() - 1).message();
     let sample = state.sample();
-    let mut start = 0;
-    let chunks = sample.chunks.iter().map(|end| {
-        let chunk = sample.response.get(start..*end).unwrap_or_default();
-        start = *end;
-        chunk.to_owned()
-    });
-    let is_recorded = state.chunking == Chunking::Recorded && !sample.chunks.is_empty();
+    // Chunks as a model writes them are worth keeping; those that were made up are not.
+    let is_recorded = match state.chunking {
+        Chunking::Recorded => !sample.chunks.is_empty(),
+        Chunking::Tokens(_) => true,
+        _ => false,
+    };
+    let (ends, _) = sample.ends(&state.chunking);
+    let chunks = chunking::chunks(&sample.response, &ends).map(str::to_owned);
     let error = timeline
         .regions()
         .iter()
@@ -72,24 +77,38 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
     let fixture = Fixture {
         response: sample.response.clone(),
         chunks: is_recorded.then(|| chunks.collect()),
-        prompt: match sample.prefix.as_str() {
-            "" => Prompt::Untold,
-            prefix => Prompt::Text(prefix.to_owned()),
-        },
+        prompt: sample.prompt(),
         tools: sample.tools.clone(),
         expected: Some(Value::Object(message)),
         error: error.map(|error| ExpectedError {
             kind: error.kind.name().to_owned(),
             field: error.field.clone(),
         }),
-        events: None,
+        events: sample.records_events.then(|| events(state)),
     };
-    let files = fixture.texts().into_iter();
-    let files = files
-        .map(|(name, text)| (folder.join(name), text))
-        .collect();
-    state.fixture_path = Some(folder);
+    // Of a fixture that was there before nothing is left that this one does not have.
+    let texts = fixture.texts();
+    let files = Fixture::files().map(|name| {
+        let text = texts.iter().find(|(file, _)| *file == name);
+        (folder.join(name), text.map(|(_, text)| text.clone()))
+    });
+    let files = files.collect();
+    let sample = state.sample;
+    state.samples[sample].folder = Some(folder);
     Effect::Compare(files)
+}
+
+/// The events of the response when it arrives at once.
+fn events(state: &State) -> Vec<Value> {
+    let sample = state.sample();
+    let setting = Setting {
+        template: &state.template.compiled,
+        prefix: &sample.prefix,
+        tools: &sample.tools,
+    };
+    let replay = setting.replay([sample.response.as_str()]);
+    let events = replay.events.iter();
+    events.map(|event| Value::Object(event.to_map())).collect()
 }
 
 /// The template, to its file.
@@ -103,7 +122,7 @@ pub(super) fn template(state: &mut State) -> Effect {
         return Effect::None;
     };
     match state.template.file() {
-        Ok(text) => Effect::Compare(vec![(path, text)]),
+        Ok(text) => Effect::Compare(vec![(path, Some(text))]),
         Err(error) => {
             state.warn(error);
             Effect::None
@@ -136,16 +155,14 @@ fn difference(changes: &[Change]) -> Vec<(char, String)> {
     let mut lines = Vec::new();
     for change in changes {
         let before = change.before.as_deref().unwrap_or_default();
-        if change.before.as_deref() == Some(&change.after) {
-            continue;
-        }
-        let is_new = if change.before.is_none() {
-            " (new)"
-        } else {
-            ""
+        let after = change.after.as_deref().unwrap_or_default();
+        let note = match (&change.before, &change.after) {
+            (None, _) => " (new)",
+            (_, None) => " (removed)",
+            _ => "",
         };
-        lines.push(('=', format!("{}{is_new}", change.path.display())));
-        let diff = TextDiff::from_lines(before, &change.after);
+        lines.push(('=', format!("{}{note}", change.path.display())));
+        let diff = TextDiff::from_lines(before, after);
         for group in diff.grouped_ops(CONTEXT) {
             for line in group.iter().flat_map(|op| diff.iter_changes(op)) {
                 let sign = match line.tag() {
@@ -203,6 +220,7 @@ pub(super) fn wrote(state: &mut State, result: Result<(), String>) {
                 let message = timeline.at(timeline.len() - 1).message();
                 let sample = state.sample;
                 state.samples[sample].expected = Some(Value::Object(message));
+                state.compare();
             }
             let path = path.unwrap_or_default();
             state.tell(format!("saved {}", path.display()));

@@ -307,30 +307,37 @@ pub(super) fn play(state: &mut State, steps: usize) {
     }
 }
 
-/// From the marker that is chosen to the next place in the response where it stands.
+/// From the marker that is chosen to the next place in the response where it stands, or to the next response that has it.
 pub(super) fn next_place_of_marker(state: &mut State) {
     let row = state.scroll(Pane::Derivation).row;
     let marker = state
         .derivation
         .as_ref()
         .and_then(|found| found.markers.get(row));
-    let Some(marker) = marker.map(|marker| marker.text.trim().to_owned()) else {
+    let marker = marker.map(|marker| marker.text.trim().to_owned());
+    let Some(marker) = marker.filter(|marker| !marker.is_empty()) else {
+        state.tell("the marker is white space: it may stand anywhere");
         return;
     };
-    match find_text(state, &marker, Way::Forward) {
-        Some(end) => go_to_text(state, end),
-        None => {
-            // Around the end, to the first one.
-            let first = state
-                .timeline()
-                .text()
-                .find(&marker)
-                .filter(|_| !marker.is_empty());
-            match first {
-                Some(at) => go_to_text(state, at + marker.len()),
-                None => state.tell("the marker is not in this response"),
+    if let Some(end) = find_text(state, &marker, Way::Forward) {
+        return go_to_text(state, end);
+    }
+    // On through the other samples, and around to the beginning of this one.
+    let count = state.samples.len();
+    let following = (1..count).map(|by| (state.sample + by) % count);
+    let mut following = following.chain([state.sample]);
+    let has_it = |index: &usize| state.samples[*index].response.contains(&marker);
+    match following.find(has_it) {
+        Some(sample) => {
+            if sample != state.sample {
+                state.show_sample(sample);
+            }
+            let first = state.timeline().text().find(&marker);
+            if let Some(at) = first {
+                go_to_text(state, at + marker.len());
             }
         }
+        None => state.tell("the marker is in none of the responses: it stands in prompts"),
     }
 }
 
@@ -351,10 +358,15 @@ pub(super) fn evidence_of_place(state: &mut State) {
         .find_map(|byte| now.timeline.delimiter_at(*byte));
     let marker = delimiter.map(|(span, ..)| text[span.clone()].trim());
     let found = marker.and_then(|marker| {
-        derivation.markers.iter().position(|evidence| {
+        let known = derivation.markers.iter().enumerate();
+        let alike = known.filter_map(|(row, evidence)| {
             let known = evidence.text.trim();
-            !known.is_empty() && (marker.contains(known) || known.contains(marker))
-        })
+            let is_alike = marker.contains(known) || known.contains(marker);
+            // How much of the one is the other: the nearest counts.
+            let apart = marker.len().abs_diff(known.len());
+            (!known.is_empty() && is_alike).then_some((apart, row))
+        });
+        alike.min().map(|(_, row)| row)
     });
     match found {
         Some(row) => {

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use crate::derive::{Piece, Side, diff};
+use crate::tui::layout;
 use crate::tui::state::{Derivation, Marker, Pane, State};
 use crate::tui::text::{Rows, glyph};
 use crate::tui::theme::Role;
@@ -17,7 +18,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         return;
     };
     let scroll = state.scroll(Pane::Derivation);
-    let list_height = (area.height / 3).max(1).min(area.height);
+    let list_height = layout::markers_height(area);
     let list = Rect {
         height: list_height,
         ..area
@@ -48,7 +49,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
 
 fn markers(derivation: &Derivation, chosen: usize, area: Rect, canvas: &mut Canvas<'_>) {
     let height = usize::from(area.height);
-    let top = (chosen + 1).saturating_sub(height);
+    let top = layout::top_of_markers(area.height, chosen);
     for (row, marker) in derivation.markers.iter().enumerate().skip(top).take(height) {
         let y = area.y + u16::try_from(row - top).unwrap_or(u16::MAX);
         let sign = if row == chosen { "›" } else { " " };

@@ -4,14 +4,10 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use crate::tui::replay::{Entry, EntryKind, Moment};
+use crate::tui::state::detail::{SHOWN, short};
 use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
-use crate::value::Value;
-use crate::value::json;
-
-/// Columns of a text or a value that a row shows at most.
-const SHOWN: usize = 200;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let now = state.now();
@@ -69,34 +65,6 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What is to be known of the chosen event, when something went wrong with it.
-pub(super) fn explain(state: &State) -> Option<String> {
-    let now = state.now();
-    let entry = now.entries().get(state.chosen()?)?;
-    let timeline = now.timeline;
-    let region = timeline.regions().get(entry.region);
-    match entry.kind {
-        EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
-        EntryKind::Close => {
-            let region = region?;
-            let before = &timeline.regions()[region.replaces?];
-            let name = timeline.field_name(region.field);
-            let what = if before.close.is_some() && region.open.is_none() {
-                format!("text behind its close opened {name} again")
-            } else {
-                format!("{name} was opened again")
-            };
-            let (last, lost) = (region.value.as_ref()?, before.value.as_ref()?);
-            Some(format!(
-                "{what}: {} counts, not {}",
-                short(last),
-                short(lost)
-            ))
-        }
-        _ => None,
-    }
-}
-
 /// What a row says of an entry, and what was lost with it.
 fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
     let timeline = now.timeline;
@@ -128,19 +96,5 @@ fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
             let loss = before.map(|before| format!("loses {} for ", short(before)));
             (value.map(short).unwrap_or_default(), loss)
         }
-    }
-}
-
-/// A value on one line.
-pub(super) fn short(value: &Value) -> String {
-    match value {
-        // Of a long text the beginning is enough, and is not made whole first.
-        Value::String(text) if text.len() > SHOWN * 4 => {
-            let cut: String = text.chars().take(SHOWN).collect();
-            format!("{}…", json::quote(&cut))
-        }
-        Value::Array(items) if items.len() > SHOWN => format!("[{} items]", items.len()),
-        Value::Object(members) if members.len() > SHOWN => format!("{{{} members}}", members.len()),
-        value => json::to_string(value),
     }
 }

@@ -3,9 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
-use super::events::short;
 use crate::content::process;
 use crate::tui::layout;
+use crate::tui::state::detail::short;
 use crate::tui::state::tree::{self, value_at};
 use crate::tui::state::{Pane, State};
 use crate::tui::text::line;

@@ -12,9 +12,9 @@ mod template;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::chunking::Chunking;
-use super::state::{Edited, Mode, Pane, State};
+use super::state::{Edited, Mode, Pane, State, detail};
 use super::theme::{Role, Theme};
+use crate::chunking::Chunking;
 use canvas::Canvas;
 
 /// Draws all of it. The state must have been fitted to the area.
@@ -53,10 +53,11 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         .path
         .as_ref()
         .and_then(|path| path.file_name())
-        .map_or_else(
-            || "template".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        );
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_else(|| match &state.derivation {
+            Some(derivation) => format!("from {}", derivation.name()),
+            None => "template".to_owned(),
+        });
     let changed = if state.template.is_changed() { "*" } else { "" };
     let step = match timeline.step_at(state.place) {
         Ok(step) | Err(step) => step,
@@ -71,10 +72,13 @@ fn title(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         format!("chunk {step}/{chunks}")
     };
     let live = if sample.live { " live" } else { "" };
-    let chunking = if sample.live {
-        Chunking::Recorded
-    } else {
-        state.chunking
+    let chunking = match &state.chunking {
+        _ if sample.live => Chunking::Recorded.to_string(),
+        Chunking::Tokens(tokens) => match tokens.file().file_name() {
+            Some(name) => format!("tokens:{}", name.to_string_lossy()),
+            None => "tokens".to_owned(),
+        },
+        other => other.to_string(),
     };
     let play = if state.play.on {
         format!(" ▶{}/s", state.play.rate)
@@ -171,7 +175,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         canvas.put(area, area.x, area.y, &text, Role::Error);
         return;
     }
-    if let (Mode::Normal, Some(text)) = (&state.mode, events::explain(state)) {
+    if let (Mode::Normal, Some(text)) = (&state.mode, detail::explain(state)) {
         canvas.put(area, area.x, area.y, &format!("! {text}"), Role::Error);
         return;
     }
@@ -192,11 +196,23 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             ("Esc", "done"),
             ("^Z", "undo"),
             ("^S", "save"),
+            ("F1", "help"),
             ("^C", "quit"),
         ],
         Mode::Pick(pick) => overlay::pick_hints(pick),
-        Mode::Confirm(_) => &[("y", "save"), ("n", "do not"), ("↓↑", "scroll")],
-        Mode::Show(_) => &[("Esc", "back"), ("↓↑", "scroll"), ("y", "copy")],
+        Mode::Confirm(_) => &[
+            ("y", "save"),
+            ("n", "do not"),
+            ("↓↑", "scroll"),
+            ("?", "help"),
+        ],
+        Mode::Show(shown) if shown.is_help => &[("Esc", "back"), ("↓↑", "scroll")],
+        Mode::Show(_) => &[
+            ("Esc", "back"),
+            ("↓↑", "scroll"),
+            ("y", "copy"),
+            ("?", "help"),
+        ],
         Mode::Prompt(_) => &[],
     };
     let mut x = area.x;
@@ -204,7 +220,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         x = canvas.put(area, x, area.y, key, Role::Title);
         x = canvas.put(area, x, area.y, &format!(" {what}  "), Role::Dim);
     }
-    if state.is_unexpected() {
+    if state.is_unexpected {
         let text = "differs from what is expected";
         let at = area
             .right()

@@ -3,16 +3,13 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
+use crate::tui::layout;
 use crate::tui::state::{Confirm, Mode, Pick, Picked, Prompt, Saves, Shown, State};
 use crate::tui::text::{Rows, glyph};
 use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
-    // The last line stays: it says what the keys do.
-    let area = Rect {
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    let area = layout::over(area);
     match &state.mode {
         Mode::Pick(pick) => draw_pick(pick, area, canvas),
         Mode::Confirm(confirm) => draw_confirm(confirm, area, canvas),
@@ -66,21 +63,15 @@ pub(super) fn pick_hints(pick: &Pick) -> &'static [(&'static str, &'static str)]
             ("a", "add"),
             ("d", "delete"),
             ("Esc", "back"),
+            ("?", "help"),
         ],
-        Picked::Chunkings(_) => &[("Enter", "choose"), ("a", "another"), ("Esc", "back")],
-        Picked::Samples | Picked::Fields => &[("Enter", "choose"), ("Esc", "back")],
-    }
-}
-
-/// A box in the middle, with room for so much.
-fn centred(area: Rect, width: u16, height: u16) -> Rect {
-    let width = width.min(area.width);
-    let height = height.min(area.height);
-    Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
-        width,
-        height,
+        Picked::Chunkings(_) => &[
+            ("Enter", "choose"),
+            ("a", "another"),
+            ("Esc", "back"),
+            ("?", "help"),
+        ],
+        Picked::Samples | Picked::Fields => &[("Enter", "choose"), ("Esc", "back"), ("?", "help")],
     }
 }
 
@@ -91,17 +82,9 @@ fn draw_pick(pick: &Pick, area: Rect, canvas: &mut Canvas<'_>) {
         Picked::Breakpoints => "breakpoints",
         Picked::Chunkings(_) => "chunks",
     };
-    let widest = pick
-        .rows
-        .iter()
-        .map(|row| row.chars().count())
-        .max()
-        .unwrap_or(0);
-    let width = u16::try_from(widest + 5).unwrap_or(u16::MAX).max(24);
-    let height = u16::try_from(pick.rows.len() + 2).unwrap_or(u16::MAX);
-    let inside = canvas.open_box(centred(area, width, height), title);
-    let height = usize::from(inside.height);
-    let top = (pick.row + 1).saturating_sub(height);
+    let place = layout::list_of(area, &pick.rows, pick.row);
+    let inside = canvas.open_box(place.outside, title);
+    let (height, top) = (usize::from(inside.height), place.top);
     for (index, row) in pick.rows.iter().enumerate().skip(top).take(height) {
         let y = inside.y + u16::try_from(index - top).unwrap_or(u16::MAX);
         let sign = if index == pick.row { "› " } else { "  " };
@@ -127,7 +110,7 @@ fn draw_confirm(confirm: &Confirm, area: Rect, canvas: &mut Canvas<'_>) {
     };
     let height = u16::try_from(confirm.lines.len() + 2).unwrap_or(u16::MAX);
     let width = area.width.saturating_sub(4).max(20);
-    let inside = canvas.open_box(centred(area, width, height), title);
+    let inside = canvas.open_box(layout::centred(area, width, height), title);
     let shown = usize::from(inside.height);
     let top = confirm.top.min(confirm.lines.len().saturating_sub(shown));
     for (row, (sign, text)) in confirm.lines.iter().skip(top).take(shown).enumerate() {
@@ -156,7 +139,7 @@ fn draw_shown(shown: &Shown, area: Rect, canvas: &mut Canvas<'_>) {
     let inner = usize::from(width.saturating_sub(2)).max(1);
     let rows = Rows::new(&shown.text, inner);
     let height = u16::try_from(rows.count() + 2).unwrap_or(u16::MAX);
-    let inside = canvas.open_box(centred(area, width, height), &shown.title);
+    let inside = canvas.open_box(layout::centred(area, width, height), &shown.title);
     let height = usize::from(inside.height);
     let top = shown.top.min(rows.count().saturating_sub(height));
     for (line, row) in (top..rows.count()).take(height).enumerate() {

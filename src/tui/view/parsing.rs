@@ -1,23 +1,29 @@
 //! What the parser is doing: the open region, what it looks for and why it waits, what it holds, its limits.
 
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::canvas::Canvas;
-use crate::parser::{Limits, Side, Status};
+use crate::parser::{Side, Status};
 use crate::pattern::Pattern;
 use crate::tui::replay::{Moment, Watch};
+use crate::tui::state::detail::SHOWN;
 use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 use crate::value::json;
 
-/// Columns of a text that a row shows at most.
-const SHOWN: usize = 200;
-
 type Line = Vec<(String, Role)>;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
-    let lines = lines(state);
+    let room = usize::from(area.width.saturating_sub(1)).max(1);
+    let lines: Vec<Line> = lines(state)
+        .into_iter()
+        .flat_map(|line| match line.last() {
+            Some((_, Role::Warning)) => wrapped(&line, room),
+            _ => vec![line],
+        })
+        .collect();
     let height = usize::from(area.height);
     let top = state
         .scroll(Pane::State)
@@ -33,6 +39,28 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     if lines.len() > top + height && area.width > 3 {
         canvas.put(area, area.right() - 1, area.bottom() - 1, "↓", Role::Dim);
     }
+}
+
+/// The rows of a line that must be read to its end.
+fn wrapped(line: &Line, room: usize) -> Vec<Line> {
+    const INDENT: &str = "    ";
+    let mut rows: Vec<Line> = vec![Vec::new()];
+    let mut used = 0;
+    for (text, role) in line {
+        for word in text.split_inclusive(' ') {
+            let word = crate::tui::text::line(word, usize::MAX);
+            let width = word.trim_end().width();
+            if used + width > room && used > INDENT.len() {
+                rows.push(vec![(INDENT.to_owned(), *role)]);
+                used = INDENT.len();
+            }
+            used += word.width();
+            if let Some(row) = rows.last_mut() {
+                row.push((word, *role));
+            }
+        }
+    }
+    rows
 }
 
 fn lines(state: &State) -> Vec<Line> {
@@ -56,7 +84,7 @@ fn lines(state: &State) -> Vec<Line> {
             ]);
         }
     }
-    let limits = Limits::default();
+    let limits = now.timeline.limits();
     let region = now.open_text().map_or(0, str::len);
     for (what, used, most) in [
         ("regions", now.closed(), limits.regions),

@@ -1,0 +1,130 @@
+//! What there is to say of one thing, when a row has no room for it.
+
+use std::fmt::Write as _;
+
+use super::State;
+use crate::diagnostic::Diagnostic;
+use crate::parser::ParseError;
+use crate::tui::replay::EntryKind;
+use crate::value::Value;
+use crate::value::json::{self, Format};
+
+/// Columns of a text or a value that a row shows at most.
+pub(crate) const SHOWN: usize = 200;
+
+/// What is to be known of the chosen event, when something went wrong with it.
+pub(crate) fn explain(state: &State) -> Option<String> {
+    let now = state.now();
+    let entry = now.entries().get(state.chosen()?)?;
+    let timeline = now.timeline;
+    let region = timeline.regions().get(entry.region);
+    match entry.kind {
+        EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
+        EntryKind::Close => {
+            let region = region?;
+            let before = &timeline.regions()[region.replaces?];
+            let name = timeline.field_name(region.field);
+            let what = if before.close.is_some() && region.open.is_none() {
+                format!("text behind its close opened {name} again")
+            } else {
+                format!("{name} was opened again")
+            };
+            let (last, lost) = (region.value.as_ref()?, before.value.as_ref()?);
+            Some(format!(
+                "{what}: {} counts, not {}",
+                short(last),
+                short(lost)
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The chosen event: its name, and all there is of it.
+pub(crate) fn of_event(state: &State) -> Option<(String, String)> {
+    let now = state.now();
+    let entry = now.entries().get(state.chosen()?)?;
+    let timeline = now.timeline;
+    let field = timeline.entry_field(entry);
+    let name = field.map_or("", |field| timeline.field_name(field));
+    let title = format!("{} {name}", entry.kind.name());
+    let place = |at: usize| at.saturating_sub(timeline.prefix());
+    let span = now.span_of(entry);
+    let mut text = format!("bytes {} to {}", place(span.start), place(span.end));
+    if span.start < timeline.prefix() {
+        text.push_str(", begun in the prefix");
+    }
+    text.push_str("\n\n");
+    if let Some(explained) = explain(state) {
+        let _ = writeln!(text, "{explained}\n");
+    }
+    let region = timeline.regions().get(entry.region);
+    match entry.kind {
+        EntryKind::Open | EntryKind::Text | EntryKind::Stray => {
+            text.push_str(&timeline.text()[span]);
+        }
+        EntryKind::Close => {
+            let value = region.and_then(|region| region.value.as_ref())?;
+            text.push_str(&in_full(value));
+        }
+        EntryKind::Error => error(&mut text, region?.error.as_ref()?),
+        EntryKind::Failure => error(&mut text, timeline.failure()?),
+    }
+    Some((title, text))
+}
+
+fn error(text: &mut String, error: &ParseError) {
+    text.push_str(&error.message);
+    for more in [error.hint.as_deref(), error.raw.as_deref()]
+        .into_iter()
+        .flatten()
+    {
+        let _ = write!(text, "\n\n{more}");
+    }
+}
+
+/// All that there is to say of the template.
+pub(crate) fn of_template(state: &State) -> Option<String> {
+    let found = &state.template.diagnostics;
+    let texts = found
+        .iter()
+        .map(|diagnostic| of_diagnostic(state, diagnostic));
+    (!found.is_empty()).then(|| texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn of_diagnostic(state: &State, diagnostic: &Diagnostic) -> String {
+    let mut text = format!("{}: {}\n", diagnostic.code, diagnostic.message);
+    if let Some(span) = &diagnostic.place.span {
+        let before = state.template.text().get(..span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let _ = writeln!(text, "  in line {line}");
+    }
+    if let Some(hint) = &diagnostic.hint {
+        let _ = writeln!(text, "  {hint}");
+    }
+    if let Some(fix) = &diagnostic.fix {
+        let _ = writeln!(text, "  r repairs it: {}", fix.message);
+    }
+    text
+}
+
+/// A value as one would write it: text as it is, the rest as JSON.
+pub(crate) fn in_full(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| Format::indented(2).write(value), str::to_owned)
+}
+
+/// A value on one line.
+pub(crate) fn short(value: &Value) -> String {
+    match value {
+        // Of a long text the beginning is enough, and is not made whole first.
+        Value::String(text) if text.len() > SHOWN * 4 => {
+            let cut: String = text.chars().take(SHOWN).collect();
+            format!("{}…", json::quote(&cut))
+        }
+        Value::Array(items) if items.len() > SHOWN => format!("[{} items]", items.len()),
+        Value::Object(members) if members.len() > SHOWN => format!("{{{} members}}", members.len()),
+        value => json::to_string(value),
+    }
+}

@@ -1,0 +1,169 @@
+//! `obverse debug` on a terminal: what it takes over it gives back, and what is still arriving is shown.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::bench::{Bench, binary};
+use crate::pty::Pty;
+
+fn debug(bench: &Bench, arguments: &[&str]) -> Pty {
+    let arguments: Vec<&str> = ["debug", "template.json"]
+        .iter()
+        .chain(arguments)
+        .copied()
+        .collect();
+    let pty = Pty::start(binary(), &arguments, &bench.path("."));
+    pty.wait_for("3 State");
+    pty
+}
+
+fn greeting() -> Bench {
+    Bench::new().file("response", "<think>hm</think>Hi</assistant>\n")
+}
+
+#[test]
+fn the_terminal_is_given_back_at_every_end() {
+    let bench = greeting();
+    for (keys, signal) in [
+        ("q", None),
+        ("\u{3}", None),
+        ("e\u{3}", None),
+        ("", Some("TERM")),
+        ("", Some("HUP")),
+        ("", Some("INT")),
+        (" ", Some("TERM")),
+    ] {
+        let mut pty = debug(&bench, &["response"]);
+        assert!(
+            pty.left_behind().len() >= 5,
+            "it takes the terminal over: {:?}",
+            pty.left_behind()
+        );
+        pty.write(keys);
+        if let Some(signal) = signal {
+            pty.signal(signal);
+        }
+        let status = pty.end();
+        assert_eq!(
+            (status, pty.left_behind()),
+            (0, vec![]),
+            "{keys:?} {signal:?}"
+        );
+    }
+}
+
+#[test]
+fn a_session_is_recorded_when_it_is_told_to_end() {
+    let bench = greeting();
+    let mut pty = debug(&bench, &["response", "--record", "session.json"]);
+    pty.write("G");
+    pty.wait_for("end byte");
+    pty.signal("TERM");
+    assert_eq!(pty.end(), 0);
+    assert!(bench.read("session.json").contains("obverse_session"));
+}
+
+#[test]
+fn another_size_is_drawn_anew() {
+    let mut pty = debug(&greeting(), &["response"]);
+    pty.resize(40, 12);
+    pty.wait_until("a smaller screen", |pty| {
+        let screen = pty.screen();
+        screen.contains("▶1 Response") && !screen.contains("3 State")
+    });
+    pty.resize(120, 40);
+    pty.wait_for("3 State");
+    pty.write("q");
+    assert_eq!(pty.end(), 0);
+}
+
+#[test]
+fn a_file_that_grows_is_followed() {
+    let bench = Bench::new().file("growing", "<think>h");
+    let mut pty = debug(&bench, &["--follow", "growing"]);
+    pty.wait_for("byte 8/8 live");
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(bench.path("growing"))
+        .expect("a file");
+    file.write_all("é</th".as_bytes()).expect("a file");
+    pty.wait_for("byte 14/14 live");
+    pty.wait_for("holds 4 B </th");
+    // One looks back while more arrives, and goes along again.
+    pty.write("g");
+    pty.wait_for("byte 0/14");
+    file.write_all(b"ink>Hi").expect("a file");
+    pty.wait_for("byte 0/20");
+    pty.write("G");
+    pty.wait_for("byte 20/20 live");
+    file.write_all(b"!").expect("a file");
+    pty.wait_for("byte 21/21 live");
+    pty.write("q");
+    assert_eq!((pty.end(), pty.left_behind()), (0, vec![]));
+}
+
+#[test]
+fn a_file_that_cannot_be_followed_is_told() {
+    let mut pty = debug(&Bench::new(), &["--follow", "nowhere"]);
+    pty.wait_for("cannot read nowhere");
+    pty.write("q");
+    assert_eq!(pty.end(), 0);
+}
+
+#[test]
+fn standard_input_is_shown_as_it_arrives_and_keys_come_from_the_terminal() {
+    let bench = Bench::new();
+    let program = binary().display();
+    let script = format!(
+        "(printf '<think>h'; until [ -e go ]; do sleep 0.05; done; printf 'm</think>Hi</assistant>') \
+         | '{program}' debug template.json -"
+    );
+    let mut pty = Pty::start(Path::new("sh"), &["-c", &script], &bench.path("."));
+    pty.wait_for("byte 8/8 live");
+    // What has arrived can be worked on meanwhile.
+    pty.write("e");
+    pty.wait_for("a copy of what has arrived");
+    pty.write("!\u{1b}");
+    pty.wait_for("byte 9/9");
+    pty.wait_until("the end of the edit", |pty| {
+        !pty.screen().contains("editing")
+    });
+    pty.write("o\u{1b}[A\r");
+    pty.wait_for("byte 8/8 live");
+    let _bench = bench.file("go", "");
+    pty.wait_for("the response is complete");
+    pty.wait_for("byte 31/31");
+    pty.write("q");
+    assert_eq!((pty.end(), pty.left_behind()), (0, vec![]));
+}
+
+#[test]
+fn what_is_copied_goes_to_the_terminals_clipboard() {
+    let mut pty = debug(&greeting(), &["response", "--keys", "G4<down>"]);
+    pty.wait_for("end byte");
+    pty.write("yY");
+    pty.wait_for("copied $.thinking");
+    // `hm` and `$.thinking`, in base64.
+    for text in ["aG0=", "JC50aGlua2luZw=="] {
+        let wanted = format!("\u{1b}]52;c;{text}");
+        pty.wait_until("a copy", |pty| pty.bytes().contains(&wanted));
+    }
+    pty.write("q");
+    assert_eq!(pty.end(), 0);
+}
+
+#[test]
+fn the_mouse_and_pastes_arrive() {
+    let mut pty = debug(&greeting(), &["response"]);
+    // A click on the sixth column of the response, as terminals report it.
+    pty.write("\u{1b}[<0;8;3M\u{1b}[<0;8;3m");
+    pty.wait_for("byte 5/");
+    // A paste is text where there is something to write, and no keys elsewhere.
+    pty.write("\u{1b}[200~q\u{1b}[201~/");
+    pty.wait_for("search");
+    pty.write("\u{1b}[200~</th\u{1b}[201~\r");
+    pty.wait_for("byte 13/");
+    pty.write("q");
+    assert_eq!(pty.end(), 0);
+}
