@@ -317,6 +317,12 @@ mod tests {
             message,
             "transformers gives something else\nin the message at $.content\ntransformers \"Ho\"\nhere         \"Hi\""
         );
+        let events = run(&["Hi"]).replace("false", "true");
+        let (_, message) = told_of(&answer([&events, &events, &events])).unwrap();
+        assert!(
+            message.contains("in the events at $[1].dirty\ntransformers true\nhere         false"),
+            "{message}"
+        );
         let failed = r#"{"events": [], "error": "ValueError: no"}"#;
         let (severity, message) = told_of(&answer([failed, failed, failed])).unwrap();
         assert!(

@@ -143,7 +143,14 @@ fn read(path: &Path) -> Result<Project, Problem> {
 /// The path as seen from the current folder, where it lies below it.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     let current = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&current).unwrap_or(path).to_owned()
+    let below = path
+        .strip_prefix(&current)
+        .or_else(|_| path.strip_prefix("."));
+    // The current folder itself has no shorter name.
+    match below {
+        Ok(below) if !below.as_os_str().is_empty() => below.to_owned(),
+        _ => path.to_owned(),
+    }
 }
 
 /// The response templates in a folder, as far as a look at each JSON file tells.

@@ -1,7 +1,8 @@
 //! Sessions: what a debugger shows, in a file that can be sent to somebody and opened there.
 //!
-//! A session is a JSON object whose `obverse_session` is 1; it has the response template's text, the samples with the chunks
-//! in which they arrived, how they are cut, the breakpoints, the derivation if there is one, and where the cursor is.
+//! A session is a JSON object whose `obverse_session` is 1; it has the response template's text (and the `draft` of an edit that is not
+//! valid yet), the samples with the chunks in which they arrived, how they are cut, the breakpoints, the derivation if there is one, and
+//! where the cursor is.
 
 use std::path::PathBuf;
 
@@ -65,8 +66,12 @@ pub(super) fn write(state: &State) -> String {
         .filter(|breakpoint| breakpoint.enabled);
     let mut members = object([
         (KEY, Value::from(VERSION)),
-        ("template", Value::from(state.template.text())),
+        ("template", Value::from(state.template.valid_text())),
     ]);
+    if !state.template.is_valid {
+        let draft = Value::from(state.template.text());
+        members.insert("draft".to_owned(), draft);
+    }
     if let Some(path) = &state.template.path {
         members.insert(
             "template_path".to_owned(),
@@ -116,8 +121,11 @@ fn setup(value: &Value) -> Result<Setup, SessionError> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let template = text(value, "template").ok_or_else(|| missing("template"))?;
     let path = text(value, "template_path").map(PathBuf::from);
-    let template =
+    let mut template =
         Template::load(&template, path).map_err(|invalid| SessionError(invalid.to_string()))?;
+    if let Some(draft) = text(value, "draft") {
+        template.resume(&draft);
+    }
     let samples = value
         .get("samples")
         .and_then(Value::as_array)

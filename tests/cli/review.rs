@@ -38,6 +38,12 @@ fn off_a_terminal_the_commands_are_told_and_do_what_they_say() {
             r"obverse check --no-derive --update --filter '*suite.jsonl:1 it'\''s' suite.jsonl",
         ]
     );
+    let given = bench.run("review --config obverse.toml --date 2026-01-31 --special-token bos_token=<b> --filter plain");
+    assert_eq!(
+        given.stdout,
+        "obverse check --no-derive --update --config obverse.toml --special-token 'bos_token=<b>' --date 2026-01-31 fixtures/chat/plain\n",
+        "{given}"
+    );
     let path = binary().parent().expect("a folder").display().to_string();
     let path = format!("{path}:{}", std::env::var("PATH").expect("a path"));
     for command in commands {

@@ -110,6 +110,20 @@ fn a_session_is_opened_as_it_was() {
 }
 
 #[test]
+fn a_session_in_the_middle_of_an_edit_is_opened_there() {
+    let mut bench = debugger(TRAP, "Hello<|im_end|>\n");
+    press(&mut bench, "G5e<home>x");
+    let again = session::read(&bench.session()).expect("a session");
+    let mut again = open(again.expect("one that opens"));
+    press(&mut bench, "<esc>");
+    assert!(pane(&mut again, 5).contains("not JSON"));
+    assert_eq!(pane(&mut again, 5), pane(&mut bench, 5));
+    // The last valid one runs on in both.
+    press(&mut again, "G");
+    assert!(pane(&mut again, 2).contains("close content"));
+}
+
+#[test]
 fn what_is_expected_and_is_not_so_is_told() {
     let mut sample = Sample::new("s", "Hello<|im_end|>\n");
     sample.expected = Some(obverse::value::json::parse(r#"{"content": "Hello"}"#).expect("JSON"));

@@ -6,10 +6,11 @@ use obverse::tui::{Debugger, Derivation, Sample, Setup, Template, Theme};
 use crate::bench::{Bench, Memory, TEMPLATE, TRAP, calls, open, pane, press, setup};
 
 /// Escape sequences, marks that turn the direction, a NUL, what has no width, marks upon marks, wide characters.
-const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\0\r\u{202e}abc\u{2066}\u{200d}e\u{301}\u{301}\u{301}\u{301}\
+pub(crate) const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\0\r\u{202e}abc\u{2066}\u{200d}e\u{301}\u{301}\u{301}\u{301}\
      \u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}漢字\u{fe0f}👍🏽\u{feff}\u{7f}\u{e0041}<end>";
 
-fn is_harmless(text: &str) -> bool {
+/// Whether no character would do something to a terminal, or to its reader.
+pub(crate) fn is_harmless(text: &str) -> bool {
     !text.chars().any(|c| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'

@@ -1,5 +1,6 @@
 //! The debugger as its users drive it: keys in, screens out.
 
+mod anything;
 mod bench;
 #[path = "../support/corpus.rs"]
 #[allow(

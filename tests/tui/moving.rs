@@ -393,3 +393,38 @@ fn delimiters_inside_json_strings_need_not_count() {
             .skip_json_strings
     );
 }
+
+#[test]
+fn text_between_delimiters_stands_where_it_is() {
+    for chunking in ["whole", "words", "1", "2b", "random:5"] {
+        let mut bench = open(Setup {
+            chunking: chunking.parse().expect("a chunking"),
+            ..setup(TEMPLATE, "ab<end><end>cd<think></think>é<end><end><end>")
+        });
+        press(&mut bench, "G");
+        let shown = pane(&mut bench, 2);
+        let events = shown
+            .lines()
+            .map(|line| line.trim_start_matches(['\u{203a}', ' ']));
+        let expected = [
+            "open  content",
+            "text  content ab",
+            "close content \"ab\"",
+            "stray content closes nothing: <end>",
+            "open  content",
+            "text  content cd",
+            "close content loses \"ab\" for \"cd\"",
+            "open  thinking <think>",
+            "close thinking \"\"",
+            "open  content",
+            "text  content \u{e9}",
+            "close content loses \"cd\" for \"\u{e9}\"",
+            "stray content closes nothing: <end>",
+            "stray content closes nothing: <end>",
+        ];
+        for (event, expected) in events.clone().zip(expected) {
+            assert!(event.starts_with(expected), "{chunking}: {shown}");
+        }
+        assert_eq!(events.count(), expected.len(), "{chunking}: {shown}");
+    }
+}

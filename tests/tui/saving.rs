@@ -48,6 +48,9 @@ fn a_fixture_is_saved_after_a_look() {
     "#);
     press(&mut bench, "n");
     assert_eq!(files(&bench), "");
+    press(&mut bench, "s<c-u>cases.jsonl<enter>");
+    assert!(status(&mut bench).contains("the name of a suite"));
+    press(&mut bench, "s<c-u>cases/hello<enter>n");
     press(&mut bench, "s<enter>y");
     assert!(status(&mut bench).contains("saved cases/hello"));
     assert_snapshot!(files(&bench), @r#"

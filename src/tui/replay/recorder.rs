@@ -236,7 +236,7 @@ impl Recorder {
         let step = self.timeline.steps.len();
         let mut rest = said.drain(..).peekable();
         for Passed { field, side, span } in passed {
-            self.text(&mut rest, step);
+            self.text(&mut rest, span.start, step);
             let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
             match ended {
                 Some(ended) => {
@@ -259,7 +259,7 @@ impl Recorder {
                 self.open(field, Some(span), step);
             }
         }
-        self.text(&mut rest, step);
+        self.text(&mut rest, usize::MAX, step);
         // The end of the response closes without a delimiter.
         if let Some(ended) = rest.next() {
             self.close(ended, None, step);
@@ -269,9 +269,15 @@ impl Recorder {
         said
     }
 
-    /// Text of the open region, which may be what opens the implicit field.
-    fn text(&mut self, rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>, step: usize) {
-        loop {
+    /// Text of the open region up to the next delimiter, which may be what opens the implicit field. What is said behind that
+    /// delimiter is left: two of them may stand side by side.
+    fn text(
+        &mut self,
+        rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>,
+        until: usize,
+        step: usize,
+    ) {
+        while self.at < until {
             match rest.peek() {
                 Some(Said::Open(field)) if self.open.is_none() => {
                     // An open delimiter's own region comes after it; this one has text.

@@ -17,7 +17,9 @@ use crate::value::{Path, Value};
 pub struct Template {
     /// The text of the document, as it is edited.
     pub(crate) editor: Editor,
-    /// The last one that was valid.
+    /// The last text that was valid.
+    valid: String,
+    /// What that text compiles to.
     pub(crate) compiled: Arc<ResponseTemplate>,
     /// What is wrong with the text, or to be known of it.
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -52,6 +54,7 @@ impl Template {
             is_valid: true,
             editor: Editor::new(text.clone()),
             compiled: Arc::new(loaded.template),
+            valid: text.clone(),
             stored: text,
             config,
             path,
@@ -61,6 +64,17 @@ impl Template {
     /// The text as it is now.
     pub fn text(&self) -> &str {
         self.editor.text()
+    }
+
+    /// The last text that was valid.
+    pub(crate) fn valid_text(&self) -> &str {
+        &self.valid
+    }
+
+    /// Goes on with a text that was being edited.
+    pub(crate) fn resume(&mut self, text: &str) {
+        self.editor.set(text);
+        self.check();
     }
 
     /// Whether the text is not the one that is stored.
@@ -76,6 +90,7 @@ impl Template {
         self.is_valid = compiled.is_some();
         if let Some(template) = compiled {
             self.compiled = Arc::new(template);
+            self.editor.text().clone_into(&mut self.valid);
         }
         self.is_valid
     }

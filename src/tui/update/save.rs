@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use similar::{ChangeTag, TextDiff};
 
 use super::pick;
-use crate::check::{Change, ExpectedError, Fixture, Setting};
+use crate::check::{Change, ExpectedError, Fixture, Setting, is_suite_path};
 use crate::chunking::{self, Chunking};
 use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
@@ -57,6 +57,10 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
     let folder = PathBuf::from(folder.trim());
     if folder.as_os_str().is_empty() {
         state.warn("a folder needs a name");
+        return Effect::None;
+    }
+    if is_suite_path(&folder) {
+        state.warn("that is the name of a suite: a fixture is saved in a folder of its own");
         return Effect::None;
     }
     let timeline = state.timeline();

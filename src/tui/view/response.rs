@@ -33,10 +33,11 @@ fn bytes(count: usize) -> String {
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let text = state.shown_text();
     let now = state.now();
+    // Where what is shown stands in what is parsed; of a prefix that is edited that cannot be said.
     let (shift, cursor) = match state.mode {
-        Mode::Edit(Edited::Response) => (now.timeline.prefix(), state.draft.cursor()),
-        Mode::Edit(Edited::Prefix) => (usize::MAX, state.draft.cursor()),
-        _ => (0, now.fed()),
+        Mode::Edit(Edited::Response) => (Some(now.timeline.prefix()), state.draft.cursor()),
+        Mode::Edit(Edited::Prefix) => (None, state.draft.cursor()),
+        _ => (Some(0), now.fed()),
     };
     let looks = Looks::new(state, &now);
     let letters = letters(state);
@@ -51,7 +52,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     {
         let y = area.y + u16::try_from(line).unwrap_or(u16::MAX);
         let span = state.rows.span(row);
-        let in_text = |byte: usize| byte.checked_add(shift);
+        let in_text = |byte: usize| shift.map(|shift| byte + shift);
         if let Some(region) = in_text(span.start).and_then(|byte| now.timeline.region_at(byte))
             && in_text(span.start).is_some_and(|byte| byte < now.position())
         {
