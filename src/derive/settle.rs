@@ -207,20 +207,9 @@ impl Driver<'_> {
             return None;
         }
         for reading in touched(best) {
-            if self.is_known(&reading) || !self.may_try() {
+            let Some(attempt) = self.with(&reading, best) else {
                 continue;
-            }
-            let attempt = match self.attempt(best.attempt.wanting(&reading)) {
-                Ok(attempt) => attempt,
-                Err(error) => {
-                    self.lose(reading, Fate::Fails, Some(error.to_string()), None);
-                    continue;
-                }
             };
-            if attempt.is_same(&best.attempt) {
-                self.lose(reading, Fate::Same, None, None);
-                continue;
-            }
             let bench = self.bench(&attempt);
             if !failing.iter().any(|failing| bench.brings_back(failing)) {
                 let shown = failing
@@ -266,23 +255,26 @@ impl Driver<'_> {
         false
     }
 
+    /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
+    fn with(&mut self, reading: &Wanted, best: &Proven) -> Option<Attempt> {
+        if self.is_known(reading) || !self.may_try() {
+            return None;
+        }
+        let (fate, why) = match self.attempt(best.attempt.wanting(reading)) {
+            Ok(attempt) if !attempt.is_same(&best.attempt) => return Some(attempt),
+            Ok(_) => (Fate::Same, None),
+            Err(error) => (Fate::Fails, Some(error.to_string())),
+        };
+        self.lose(reading.clone(), fate, why, None);
+        None
+    }
+
     /// Tries the readings that were not needed, and tells what comes of each.
     fn try_rest(&mut self, best: &Proven) {
         for reading in all(&best.attempt.asked) {
-            if self.is_known(&reading) || !self.may_try() {
+            let Some(attempt) = self.with(&reading, best) else {
                 continue;
-            }
-            let attempt = match self.attempt(best.attempt.wanting(&reading)) {
-                Ok(attempt) => attempt,
-                Err(error) => {
-                    self.lose(reading, Fate::Fails, Some(error.to_string()), None);
-                    continue;
-                }
             };
-            if attempt.is_same(&best.attempt) {
-                self.lose(reading, Fate::Same, None, None);
-                continue;
-            }
             if self.compare(&attempt, best, &reading) {
                 self.lose(reading, Fate::NoBetter, None, None);
             }
