@@ -141,3 +141,132 @@ fn reports_of_derivations_validate() {
         assert_eq!(mismatch(&schema, &read(&path)), None, "{}", path.display());
     }
 }
+
+/// The files of the project, of each kind that there is a schema of, and what is none of the kind.
+fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all: Vec<(&'static str, Value, bool)> = Vec::new();
+    let text = |path: &Path| std::fs::read_to_string(path).expect("a file");
+    let lines = |path: &Path| -> Vec<Value> {
+        let text = text(path);
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.collect()
+    };
+    let entries = |path: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(path).expect("a folder");
+        entries
+            .map(|entry| entry.expect("an entry").path())
+            .collect()
+    };
+    for path in entries(&root.join("fixtures")) {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+        {
+            all.extend(lines(&path).into_iter().map(|line| ("fixture", line, true)));
+        }
+        if !path.is_dir() {
+            continue;
+        }
+        for file in entries(&path).iter().flat_map(|fixture| entries(fixture)) {
+            let name = file
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("a name");
+            let kind = match name {
+                "expected.json" => "message",
+                "error.json" => "error",
+                "tools.json" => "tools",
+                "chunks.json" => "chunks",
+                "events.jsonl" => {
+                    all.extend(lines(&file).into_iter().map(|line| ("event", line, true)));
+                    continue;
+                }
+                _ => continue,
+            };
+            all.push((kind, read(&file), true));
+        }
+    }
+    all.extend(
+        derived(false)
+            .iter()
+            .map(|path| ("response-template", read(path), true)),
+    );
+    all.extend(
+        derived(true)
+            .iter()
+            .map(|path| ("derivation", read(path), true)),
+    );
+    let project: Value = toml::from_str(&text(&root.join("obverse.toml"))).expect("TOML");
+    all.push(("obverse-toml", project, true));
+    for (kind, value, is_one) in [
+        ("messages", r#"[{"role": "user", "content": "q"}]"#, true),
+        (
+            "messages",
+            r#"{"messages": [], "kwargs": {"enable_thinking": false}}"#,
+            true,
+        ),
+        ("messages", r#"{"kwargs": {}}"#, false),
+        ("messages", r#"["q"]"#, false),
+        ("fixture", r#"{"response": "a", "expcted": {}}"#, false),
+        ("message", r#"[]"#, false),
+        ("error", r#"{"field": "x"}"#, false),
+        ("tools", r#"{"type": "function"}"#, false),
+        ("tools", r#"[{"type": "function"}]"#, false),
+        ("tools", r#"[{"name": "f"}]"#, true),
+        ("chunks", r#"["a", 1]"#, false),
+        ("event", r#"{"type": "region_open"}"#, false),
+        ("event", r#"{"type": "region_opened", "field": "x"}"#, false),
+        (
+            "event",
+            r#"{"type": "region_chunk", "field": "x", "text": "a"}"#,
+            false,
+        ),
+        ("derivation", r#"{"verified": "yes"}"#, false),
+        ("obverse-toml", r#"{"templates": []}"#, false),
+        (
+            "obverse-toml",
+            r#"{"lint": {"allow": [{"code": "dollar"}]}}"#,
+            false,
+        ),
+        ("report", r#"{"results": []}"#, false),
+        (
+            "response-template",
+            r#"{"start_anchor": "x", "fields": {"c": {"opne": "x"}}}"#,
+            false,
+        ),
+    ] {
+        all.push((kind, serde_json::from_str(value).expect("JSON"), is_one));
+    }
+    all
+}
+
+/// What the small validator of these tests says, and what the reference implementation of JSON Schema says.
+#[test]
+fn the_files_of_the_project_validate_and_others_do_not() {
+    let all = of_each_kind();
+    let mut questions = Vec::new();
+    for (kind, value, is_one) in &all {
+        let found = mismatch(&schema(kind), value);
+        assert_eq!(found.is_none(), *is_one, "{kind}: {found:?} of {value}");
+        questions.push(serde_json::json!({"schema": kind, "value": value}).to_string());
+    }
+    for kind in
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas")).expect("a folder")
+    {
+        let name = kind.expect("an entry").file_name();
+        let name = name.to_string_lossy().trim_end_matches(".json").to_owned();
+        assert!(
+            all.iter().any(|(kind, ..)| *kind == name),
+            "nothing tries {name}"
+        );
+    }
+    let Some(answers) = support::reference::ask("../tools/validate.py", &questions) else {
+        return;
+    };
+    for ((kind, value, is_one), answer) in all.iter().zip(answers) {
+        assert_eq!(answer == "null", *is_one, "{kind}: {answer} of {value}");
+    }
+}

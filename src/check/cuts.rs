@@ -9,30 +9,34 @@ use crate::chunking::Chunking;
 pub struct Effort {
     /// Up to how many chunkings of a response are tried; a short response has fewer, and then all sizes are.
     pub chunkings: usize,
-    /// How many bytes may be parsed to try the ends of one response. A response of which not every end can be tried within
-    /// them is tried at a sample.
+    /// How many bytes may be read again to try the ends of one response: what there is of the message is looked at for each. A
+    /// response of which not every end can be tried within them is tried at a sample.
     pub truncation_bytes: usize,
+    /// How many bytes may be parsed to try the splits of one response between prompt and response, in the same way.
+    pub split_bytes: usize,
     /// What the samples depend on beside the response: the same seed gives the same ones.
     pub seed: u64,
 }
 
 impl Default for Effort {
-    /// Sixteen chunkings; every end of a response of up to 1 KiB.
+    /// Sixteen chunkings; every end of a response of up to 1 KiB; every split of one of up to 180 bytes.
     fn default() -> Self {
         Self {
             chunkings: 16,
             truncation_bytes: 512 << 10,
+            split_bytes: 32 << 10,
             seed: 0,
         }
     }
 }
 
 impl Effort {
-    /// Every chunk size of a response up to 1 KiB and as many cuts of a longer one; every end of a response up to 16 KiB.
+    /// Every chunk size of a response up to 1 KiB and as many cuts of a longer one; every end and every split of a response up to 16 KiB.
     pub fn thorough(seed: u64) -> Self {
         Self {
             chunkings: 1 << 10,
             truncation_bytes: 128 << 20,
+            split_bytes: 256 << 20,
             seed,
         }
     }
@@ -57,19 +61,30 @@ impl Effort {
 
     /// The ends to try: byte offsets inside the response at which a character ends, in ascending order.
     pub fn ends(&self, response: &str) -> Vec<usize> {
-        let is_end = |at: &usize| response.is_char_boundary(*at);
         // A response cut at each byte in turn is half of it on average.
         let affordable = self.truncation_bytes / (response.len() / 2).max(1);
+        self.places(response, affordable)
+    }
+
+    /// The splits between prompt and response to try: byte offsets as those of [`ends`](Self::ends).
+    pub fn splits(&self, response: &str) -> Vec<usize> {
+        self.places(response, self.split_bytes / response.len().max(1))
+    }
+
+    /// All places between two characters, or a sample of about so many.
+    fn places(&self, response: &str, affordable: usize) -> Vec<usize> {
         if response.len() <= affordable {
-            return (0..response.len()).filter(is_end).collect();
+            return (0..response.len())
+                .filter(|at| response.is_char_boundary(*at))
+                .collect();
         }
         let mut rng = self.rng(response);
-        let mut ends: Vec<usize> = (0..affordable.max(1))
+        let mut places: Vec<usize> = (0..affordable.max(1))
             .map(|_| response.floor_char_boundary(rng.usize(..response.len())))
             .collect();
-        ends.sort_unstable();
-        ends.dedup();
-        ends
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     fn rng(&self, response: &str) -> Rng {
@@ -131,5 +146,7 @@ mod tests {
             ..Effort::default()
         };
         assert_ne!(ends, other.ends(&long));
+        assert_eq!(Effort::default().splits("a\u{20ac}b"), [0, 1, 4]);
+        assert_eq!(Effort::default().splits(&long).len(), 1);
     }
 }

@@ -7,7 +7,7 @@
 use super::cuts::Effort;
 use super::replay::{Replay, Setting};
 use crate::chunking::{Chunking, chunks};
-use crate::parser::{CutShort, is_kept};
+use crate::parser::{CutShort, Growing, is_kept};
 use crate::value::Value;
 
 /// A law that a response breaks, and where.
@@ -79,7 +79,7 @@ fn by_split(
 ) -> Option<Broken> {
     let begun = setting.template.after_last_anchor(setting.prefix).ok()?;
     let mut prefix = String::with_capacity(setting.prefix.len() + response.len());
-    effort.ends(response).into_iter().find_map(|at| {
+    effort.splits(response).into_iter().find_map(|at| {
         let (head, rest) = response.split_at(at);
         prefix.clear();
         prefix.push_str(setting.prefix);
@@ -101,17 +101,18 @@ fn by_split(
 }
 
 fn by_end(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<Broken> {
-    effort
-        .ends(response)
-        .into_iter()
-        .chain([response.len()])
-        .find_map(|at| lost_at(setting, response, at))
+    let mut growing = Growing::new(setting.parser().ok()?);
+    let mut fed = 0;
+    let ends = effort.ends(response).into_iter().chain([response.len()]);
+    ends.into_iter().find_map(|at| {
+        growing.feed(&response[fed..at]);
+        fed = at;
+        lost_at(at, &growing.cut_short())
+    })
 }
 
-/// What is lost when the response ends at this byte.
-fn lost_at(setting: &Setting<'_>, response: &str, at: usize) -> Option<Broken> {
-    // What fails at the end has left what there is.
-    let ended = CutShort::parse(setting.parser().ok()?, &response[..at]);
+/// What is lost when the response ends at this byte. What fails at the end has left what there is.
+fn lost_at(at: usize, ended: &CutShort) -> Option<Broken> {
     // A region of the same field that the end closed may have put its own value in the place, unless that is empty.
     let overwritten = |field: &str| {
         let has_value = ended.after.get(field).is_some_and(Value::is_truthy);

@@ -22,6 +22,18 @@ enum Of {
     ObverseToml,
     /// A line of a .jsonl suite of fixtures
     Fixture,
+    /// expected.json of a fixture
+    Message,
+    /// error.json of a fixture
+    Error,
+    /// messages.json of a fixture
+    Messages,
+    /// tools.json of a fixture, and what --tools takes
+    Tools,
+    /// chunks.json of a fixture
+    Chunks,
+    /// A line of events.jsonl of a fixture
+    Event,
     /// What --format json writes
     Report,
     /// The report of a derivation
@@ -34,6 +46,12 @@ impl Of {
             Self::ResponseTemplate => include_str!("../../schemas/response-template.json"),
             Self::ObverseToml => include_str!("../../schemas/obverse-toml.json"),
             Self::Fixture => include_str!("../../schemas/fixture.json"),
+            Self::Message => include_str!("../../schemas/message.json"),
+            Self::Error => include_str!("../../schemas/error.json"),
+            Self::Messages => include_str!("../../schemas/messages.json"),
+            Self::Tools => include_str!("../../schemas/tools.json"),
+            Self::Chunks => include_str!("../../schemas/chunks.json"),
+            Self::Event => include_str!("../../schemas/event.json"),
             Self::Report => include_str!("../../schemas/report.json"),
             Self::Derivation => include_str!("../../schemas/derivation.json"),
         }

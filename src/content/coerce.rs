@@ -2,6 +2,7 @@
 //! them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::value::{Integer, Map, Value, json, python};
 
@@ -9,7 +10,7 @@ use crate::value::{Integer, Map, Value, json, python};
 #[derive(Debug, Clone, Default)]
 pub struct ToolSchemas {
     /// For each tool its parameters, for each parameter its types in the order in which they are tried.
-    tools: HashMap<String, HashMap<String, Vec<Type>>>,
+    tools: Arc<HashMap<String, HashMap<String, Vec<Type>>>>,
 }
 
 /// A type of JSON Schema that text can be coerced to. `string` is none: text is one already.
@@ -53,7 +54,9 @@ impl ToolSchemas {
             });
             schemas.insert(name.to_owned(), types.unwrap_or_default());
         }
-        Self { tools: schemas }
+        Self {
+            tools: Arc::new(schemas),
+        }
     }
 
     /// Whether no tool was named.

@@ -36,6 +36,7 @@ mod lab;
 mod limit;
 mod literals;
 mod probe;
+mod prompted;
 mod reasoning;
 mod report;
 mod settle;

@@ -10,11 +10,9 @@ use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
+use super::prompted::{cut_from_content, dropped, from_prompts, opener, prompts};
 use super::text;
 use crate::value::Map;
-
-/// Constants longer than this are prose, not markers.
-const LONGEST_MARKER: usize = 48;
 
 /// The markers of the reasoning and who writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,76 +129,6 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
         reasoning.opened_by = opener(&prompts, &reasoning.open);
     }
     found
-}
-
-/// The markers of a reasoning that no render shows: those that the prompts have, and where they have but one, another that
-/// the template cuts an answer at in `context`.
-fn dropped(lab: &Lab<'_>, context: Option<&Context>, prefilled: Prefilled) -> Option<Found> {
-    let Prefilled {
-        open,
-        close,
-        evidence,
-    } = prefilled;
-    let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
-    let (open, close) = match (open, close) {
-        (Some(open), Some(close)) => (open, close),
-        (None, None) => return None,
-        (open, close) => {
-            let (cut, found) = cut_from_content(lab, context?)?;
-            evidence.push(found);
-            match (open, close) {
-                (Some(open), _) => (open, cut),
-                // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
-                (None, Some(seeming)) if cut != seeming => (seeming, cut),
-                _ => return None,
-            }
-        }
-    };
-    Some(Found {
-        reasoning: Some(Reasoning {
-            opened_by: Opener::Model,
-            open,
-            close,
-            history: History::Dropped,
-            spaced: true,
-        }),
-        key: None,
-        evidence,
-    })
-}
-
-/// What the generation prompt writes into the turn under one setting.
-#[derive(Debug)]
-struct Prompt {
-    kwargs: Map,
-    tail: String,
-    /// Whether an answer without reasoning is rendered as going on from there.
-    goes_on: bool,
-}
-
-fn prompts(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Vec<Prompt> {
-    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
-    let prompt = |kwargs: &Map| {
-        let turn = lab.turn(&context.under(kwargs), &answer).ok()?;
-        Some(Prompt {
-            kwargs: kwargs.clone(),
-            tail: anchor.after_last(&turn.prompt)?.to_owned(),
-            goes_on: turn.full.starts_with(&turn.prompt),
-        })
-    };
-    settings.iter().filter_map(prompt).collect()
-}
-
-/// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
-fn opener(prompts: &[Prompt], open: &str) -> Opener {
-    if prompts
-        .iter()
-        .any(|prompt| text::tokens(&prompt.tail) == [open])
-    {
-        Opener::Prompt
-    } else {
-        Opener::Model
-    }
 }
 
 /// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the marker
@@ -499,85 +427,6 @@ fn next_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
     }
     let cut = text::snap_forward(close, close.len() - shared);
     &close[cut..]
-}
-
-/// What generation prompts say of reasoning: an empty one, or one that is only opened.
-#[derive(Debug, Default)]
-struct Prefilled {
-    open: Option<String>,
-    close: Option<String>,
-    evidence: Option<Evidence>,
-}
-
-/// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
-/// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
-fn from_prompts(prompts: &[Prompt]) -> Prefilled {
-    let mut found = Prefilled::default();
-    for prompt in prompts {
-        let tokens = text::tokens(&prompt.tail);
-        if prompt
-            .kwargs
-            .values()
-            .any(|value| tokens.contains(&crate::value::json::to_string(value).as_str()))
-        {
-            continue;
-        }
-        let (open, close) = match (tokens.as_slice(), prompt.goes_on) {
-            ([open, close], _) => (Some(*open), Some(*close)),
-            ([close], true) => (None, Some(*close)),
-            ([open], false) => (Some(*open), None),
-            _ => continue,
-        };
-        found.open = found.open.or(open.map(str::to_owned));
-        found.close = found.close.or(close.map(str::to_owned));
-        if found.evidence.is_none() || close.is_some() {
-            let sample =
-                |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
-            let other = prompts.iter().find(|other| other.tail != prompt.tail);
-            found.evidence = Some(Evidence {
-                question: "reasoning",
-                marker: tokens.join(" "),
-                reading: "what the generation prompt writes into the turn".to_owned(),
-                left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
-                right: sample(prompt),
-            });
-        }
-    }
-    found
-}
-
-/// The marker at which the template cuts an answer and drops what comes before, found by trying its own constants.
-fn cut_from_content(lab: &Lab<'_>, context: &Context) -> Option<(String, Evidence)> {
-    let mut markers: Vec<&str> = Vec::new();
-    for marker in lab.constants().flat_map(text::tokens) {
-        if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
-            markers.push(marker);
-        }
-    }
-    let render = |marker: &str| -> Option<String> {
-        let content = format!("{}{marker}{}", probe::REASONING, probe::CONTENT);
-        let message = Dialect::standard().write(&Assistant::saying(&content));
-        lab.answered(context, &message).ok().flatten()
-    };
-    markers.into_iter().find_map(|marker| {
-        let render_with = render(marker)?;
-        (!render_with.contains(probe::REASONING) && render_with.contains(probe::CONTENT)).then(
-            || {
-                let evidence = Evidence {
-                    question: "reasoning close",
-                    marker: marker.to_owned(),
-                    reading: "a constant of the template; what an answer says before it is dropped"
-                        .to_owned(),
-                    left: Sample::new(
-                        "the answer given",
-                        format!("{}{marker}{}", probe::REASONING, probe::CONTENT),
-                    ),
-                    right: Sample::new("as rendered", render_with),
-                };
-                (marker.to_owned(), evidence)
-            },
-        )
-    })
 }
 
 /// A setting in words.

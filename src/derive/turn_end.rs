@@ -65,11 +65,20 @@ fn readings(at_end: &str, in_middle: Option<&str>) -> Vec<Reading<usize>> {
     match in_middle {
         Some(middle) => {
             let shared = text::snap_back(at_end, text::common_prefix(at_end, middle));
-            readings.push(reading(
-                "up to the next header",
-                "it follows an answer at the end and before the next message, where the next header has another word",
-                text::before_header(at_end, middle, shared),
-            ));
+            let before_header = text::before_header(at_end, middle, shared);
+            if at_end[..before_header].trim().is_empty() && !at_end.trim().is_empty() {
+                let next = text::tokens(middle).first().copied().unwrap_or_default();
+                let means = format!("{}, then {}", choice::marker(at_end), choice::marker(next));
+                let because = "the end and the next message share nothing: the last turn has an end of its own";
+                let way = "one at the end, another before";
+                readings.push(Reading::new(way, means, because, before_header));
+            } else {
+                readings.push(reading(
+                    "up to the next header",
+                    "it follows an answer at the end and before the next message, where the next header has another word",
+                    before_header,
+                ));
+            }
             readings.push(reading(
                 "all that is shared",
                 "it follows an answer at the end and before the next message",

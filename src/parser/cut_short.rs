@@ -20,28 +20,79 @@ pub struct CutShort {
 
 impl CutShort {
     /// Feeds a fresh parser the response and tells it that this is the end.
-    pub fn parse(mut parser: ResponseParser, response: &str) -> Self {
-        let mut open: Option<String> = None;
-        let mut note = |event: Event<'_>| match event {
-            Event::RegionOpen { field } => open = Some(field.into_owned()),
-            Event::RegionChunk { .. } => {}
-            Event::RegionClose { .. } | Event::RegionError { .. } => open = None,
-        };
-        parser.initial_events().iter().cloned().for_each(&mut note);
-        let fed = parser.feed_with(response, &mut note);
-        let before = parser.message().clone();
-        let mut note = |event: Event<'_>| {
-            if let Event::RegionOpen { field } = event {
-                open = Some(field.into_owned());
-            }
-        };
-        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
-        Self {
-            before,
-            after: parser.into_message(),
-            closed: open,
-            error: ended.err(),
+    pub fn parse(parser: ResponseParser, response: &str) -> Self {
+        let mut growing = Growing::new(parser);
+        growing.feed(response);
+        growing.end()
+    }
+}
+
+/// A response that grows, and of which can be told at each place what would come if it ended there. Together that costs little more
+/// than to parse it once, where parsing it anew up to each place would take time that is quadratic in its length.
+#[derive(Debug, Clone)]
+pub struct Growing {
+    parser: ResponseParser,
+    /// The field whose region is open.
+    open: Option<String>,
+    /// What ended the parse.
+    error: Option<ParseError>,
+}
+
+impl Growing {
+    /// Nothing of a response yet, for a fresh parser.
+    pub fn new(parser: ResponseParser) -> Self {
+        let mut open = None;
+        for event in parser.initial_events() {
+            note(&mut open, event);
         }
+        Self {
+            parser,
+            open,
+            error: None,
+        }
+    }
+
+    /// More of it.
+    pub fn feed(&mut self, text: &str) {
+        if self.error.is_none() {
+            let open = &mut self.open;
+            self.error = self
+                .parser
+                .feed_with(text, &mut |event| note(open, &event))
+                .err();
+        }
+    }
+
+    /// What comes if this is all.
+    pub fn cut_short(&self) -> CutShort {
+        self.clone().end()
+    }
+
+    fn end(mut self) -> CutShort {
+        let before = self.parser.message().clone();
+        let mut open = self.open;
+        if self.error.is_none() {
+            let mut note = |event: Event<'_>| {
+                if let Event::RegionOpen { field } = event {
+                    open = Some(field.into_owned());
+                }
+            };
+            self.error = self.parser.finalize_with(&mut note).err();
+        }
+        CutShort {
+            before,
+            after: self.parser.into_message(),
+            closed: open,
+            error: self.error,
+        }
+    }
+}
+
+fn note(open: &mut Option<String>, event: &Event<'_>) {
+    match event {
+        Event::RegionOpen { field } => *open = Some(field.clone().into_owned()),
+        Event::RegionChunk { .. } => {}
+        Event::RegionClose { .. } | Event::RegionError { .. } => *open = None,
     }
 }
 
@@ -72,6 +123,23 @@ mod tests {
 
     fn map(text: &str) -> Map {
         json::parse(text).unwrap().as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn what_grows_ends_as_what_is_parsed_up_to_there() {
+        let response = "Hi<c>[1]</c><c>[2, \u{20ac}</c><e>\n!<c>";
+        let template = ResponseTemplate::from_json(TEMPLATE).unwrap();
+        let mut growing = Growing::new(ResponseParser::new(template, "A:<c>[0]", &[]).unwrap());
+        for (at, c) in response.char_indices() {
+            let template = ResponseTemplate::from_json(TEMPLATE).unwrap();
+            let parser = ResponseParser::new(template, "A:<c>[0]", &[]).unwrap();
+            assert_eq!(
+                growing.cut_short(),
+                CutShort::parse(parser, &response[..at]),
+                "{at}"
+            );
+            growing.feed(&response[at..at + c.len_utf8()]);
+        }
     }
 
     #[test]

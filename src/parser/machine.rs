@@ -26,7 +26,7 @@ const TRIM_BYTES: usize = 4096;
 type Sink<'s> = &'s mut dyn FnMut(Event<'_>);
 
 /// The parser proper; see [`super::ResponseParser`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,

@@ -16,7 +16,7 @@ mod snapshot;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
-pub use cut_short::{CutShort, is_kept};
+pub use cut_short::{CutShort, Growing, is_kept};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
 pub use limits::Limits;
@@ -80,7 +80,9 @@ pub fn parse_response(
 /// When a region does not parse, `feed` and `finalize` return its [`ParseError`]. The region is left out of the message,
 /// the rest of the text is kept, and the same call may be made again (`feed` with `""`) to go on after it; but see
 /// [`ParseError::is_final`]. With [`OnError::Keep`] such a region is no error: [`malformed`](Self::malformed) lists it.
-#[derive(Debug)]
+///
+/// A clone goes on from where the parser is, on its own: so can be tried what would come if the response ended here.
+#[derive(Debug, Clone)]
 pub struct ResponseParser {
     machine: Machine,
     initial_events: Vec<Event<'static>>,

@@ -10,7 +10,7 @@ use crate::value::Map;
 const FIRST_BYTES: usize = 128;
 
 /// The stretch of text that is being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Region {
     /// The field; `None` discards the text (there is no implicit field).
     pub(super) field: Option<usize>,

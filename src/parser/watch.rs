@@ -12,7 +12,7 @@ use crate::value::{Map, Value};
 ///
 /// A watch survives the states in which nobody asks for it: what it has found past the current position stays found, so
 /// that text is scanned once for each delimiter however many regions there are.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Watch {
     cursor: Cursor,
     state: State,

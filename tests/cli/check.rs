@@ -476,3 +476,8 @@ fn what_changes_is_checked_again_until_it_is_interrupted() {
     assert!(new[0].contains("not-recorded"), "{new:?}");
     assert_eq!(run.interrupt(), 0);
 }
+
+#[test]
+fn the_page_shows_what_the_tool_prints() {
+    crate::page::holds("check.md", Bench::new());
+}

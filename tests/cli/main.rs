@@ -8,6 +8,7 @@ mod inspect;
 mod integrations;
 mod lines;
 mod lint;
+mod page;
 mod parse;
 #[cfg(unix)]
 #[path = "../support/pty.rs"]

@@ -49,6 +49,7 @@ pub(crate) fn pending(selection: &Selection) -> Result<(Vec<Pending>, usize), Pr
         effort: Effort {
             chunkings: 0,
             truncation_bytes: 0,
+            split_bytes: 0,
             seed: 0,
         },
         clock: selection.project.clock(),

@@ -13,13 +13,13 @@ use indexmap::IndexMap;
 
 use super::analysis::Analysis;
 use super::arguments::JsonDialect;
-use super::choice::Choices;
+use super::choice::{About, Choices, Reading};
 use super::cut::{Members, Shape};
 use super::probe::{self, ArgumentsForm};
 use super::tool_calls::ToolCalls;
 use super::{slot, text};
 use crate::response_template::{Delimiter, Document, FieldDocument};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 pub(super) use target::{Target, left_to_do, reasoning_field};
 
@@ -33,7 +33,7 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     }
     let ends = Ends::of(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(analysis, calls, &ends, target);
+        let region = call_region(analysis, calls, &ends, target, choices);
         fields.insert("tool_calls".to_owned(), region);
     }
     let content = texts::content(analysis, &ends, target, choices);
@@ -149,11 +149,12 @@ fn call_region(
     calls: &ToolCalls,
     ends: &Ends<'_>,
     target: Target,
+    choices: &Choices,
 ) -> FieldDocument {
     let name = name(analysis, calls);
     let (open, close) = match listed::delimiters(calls, &name) {
         Some((open, close)) => (open, Some(close)),
-        None => (opening(calls, &name), closing(calls, ends, &name)),
+        None => (opening(calls, &name), closing(calls, ends, &name, choices)),
     };
     let region = FieldDocument {
         open: Some(open),
@@ -356,7 +357,7 @@ fn name_pattern(between: &str, after: &str) -> String {
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
-fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str) -> Option<Delimiter> {
+fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) -> Option<Delimiter> {
     let marker = calls.call.1.trim();
     if marker.is_empty() {
         let next = match &calls.shape {
@@ -365,12 +366,31 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str) -> Option<Delimiter> 
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
     }
-    Some(Delimiter::pattern(format!(
+    let pattern = format!(
         "{}\\s*{}{}",
         slot::pattern(marker),
         optional(calls.separator.trim()),
         optional(calls.section.1.trim()),
-    )))
+    );
+    let literal = (!slot::any(marker)).then(|| {
+        Reading::new(
+            "literal",
+            json::quote(marker),
+            "what stands between two calls, and behind all of them, would be text",
+            Delimiter::literal(marker),
+        )
+    });
+    let pattern = Reading::new(
+        "pattern",
+        json::quote(&pattern),
+        "it takes what may stand between two calls and behind all of them, white space too",
+        Delimiter::pattern(pattern),
+    );
+    choices.choose(
+        "call close",
+        About::Calls,
+        [pattern].into_iter().chain(literal),
+    )
 }
 
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next

@@ -410,6 +410,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::emit::Target;
+    use super::super::lab::Lab;
     use super::super::limit::Limit;
     use super::*;
     use crate::chat_template;

@@ -15,6 +15,9 @@ use crate::value::{Map, Value};
 /// A longer region is not parsed before its end.
 const PREVIEW: usize = 64 << 10;
 
+/// Items of a list that are compared one by one.
+const COMPARED: usize = 256;
+
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let region = state.now().open().is_some();
     let height = layout::tree_height(area, region).min(area.height);
@@ -40,7 +43,7 @@ fn tree(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     );
     for (index, row) in rows.iter().enumerate() {
         let y = area.y + u16::try_from(index).unwrap_or(u16::MAX);
-        let has_changed = value_at(&state.before, &row.path) != Some(row.value);
+        let has_changed = has_changed(value_at(&state.before, &row.path), row.value);
         let chosen = state.focus == Pane::Message && scroll.top + index == scroll.row;
         let sign = if has_changed { "*" } else { " " };
         let x = canvas.put(area, area.x, y, sign, Role::Changed);
@@ -71,6 +74,17 @@ fn tree(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
     if rows.is_empty() && height > 0 {
         canvas.put(area, area.x + 1, area.y, "nothing yet", Role::Dim);
+    }
+}
+
+/// Whether a value is another one than before. A long list is not compared whole for every frame: in a message lists grow at their
+/// ends, so that its length and its last item tell.
+fn has_changed(before: Option<&Value>, now: &Value) -> bool {
+    match (before, now) {
+        (Some(Value::Array(before)), Value::Array(now)) if now.len() > COMPARED => {
+            before.len() != now.len() || before.last() != now.last()
+        }
+        (before, now) => before != Some(now),
     }
 }
 
@@ -148,4 +162,24 @@ fn end_of(text: &str, room: usize) -> String {
         return line(text, room);
     }
     format!("…{}", line(&text[from..], count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_has_changed_when_it_has_grown() {
+        let list = |count: usize, last: i64| {
+            let items = (1..count).map(|_| Value::from(0));
+            Value::Array(items.chain([Value::from(last)]).collect())
+        };
+        for count in [3, COMPARED + 3] {
+            let before = list(count, 1);
+            assert!(!has_changed(Some(&before), &list(count, 1)));
+            assert!(has_changed(Some(&before), &list(count, 2)));
+            assert!(has_changed(Some(&before), &list(count + 1, 1)));
+            assert!(has_changed(None, &before));
+        }
+    }
 }

@@ -1,0 +1,92 @@
+//! Pages that show what their commands print. The commands run in one folder, one after the other, and what they print is compared.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::{Bench, binary, without_counts};
+
+/// With this set, pages are written anew.
+const UPDATE: &str = "OBVERSE_UPDATE_DOCS";
+
+/// Before a block that is the content of a file.
+const FILE: &str = "<!-- file: ";
+
+/// Runs the page `docs/NAME` in a folder and compares.
+///
+/// Each line of a `console` block that begins with `$ ` is a command; what follows it is what it prints, on either stream. A block
+/// behind `<!-- file: NAME -->` is put into the folder as that file.
+///
+/// # Panics
+///
+/// When a command prints something else than the page says, but for the counts of what was verified.
+pub(crate) fn holds(name: &str, mut bench: Bench) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs")
+        .join(name);
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let mut written = String::new();
+    let mut file = None;
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let _ = writeln!(written, "{line}");
+        if let Some(of) = line.strip_prefix(FILE) {
+            file = Some(of.trim_end_matches("-->").trim().to_owned());
+        }
+        let Some(language) = line.strip_prefix("```").filter(|_| line != "```") else {
+            continue;
+        };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if language == "console" {
+            for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                let _ = write!(written, "$ {command}\n{}", shell(&bench, command));
+            }
+        } else {
+            for line in &block {
+                let _ = writeln!(written, "{line}");
+            }
+            if let Some(file) = file.take() {
+                bench = bench.file(&file, block.join("\n") + "\n");
+            }
+        }
+        written.push_str("```\n");
+    }
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&path, &written).expect("the page can be written");
+    } else {
+        assert!(
+            without_numbers(&written) == without_numbers(&page),
+            "docs/{name} is stale: run this test with {UPDATE}=1"
+        );
+    }
+}
+
+/// Without the numbers of rounds and of messages, which change with every variant that is tried.
+fn without_numbers(text: &str) -> String {
+    let line = |line: &str| {
+        if line.contains(" messages that the chat template renders ") {
+            line.chars().filter(|c| !c.is_ascii_digit()).collect()
+        } else {
+            line.to_owned()
+        }
+    };
+    let lines: Vec<String> = without_counts(text).split('\n').map(line).collect();
+    lines.join("\n")
+}
+
+fn shell(bench: &Bench, command: &str) -> String {
+    let folder = binary().parent().expect("a folder").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(bench.path("."))
+        .env("PATH", format!("{folder}:{path}"))
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("a shell");
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    match printed.trim_end() {
+        "" => String::new(),
+        printed => format!("{printed}\n"),
+    }
+}
