@@ -28,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "chat_template",
         ],
     ),
-    ("project", &["lint"]),
+    ("project", &["lint", "response_template"]),
     ("derive", &["chat_template", "response_template", "parser"]),
     (
         "check",

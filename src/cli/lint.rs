@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::lint::{self, Options, WARNINGS};
 use obverse::project::Project;
-use obverse::response_template::{Engine, UnknownEngine};
+use obverse::response_template::Engine;
 
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
@@ -30,8 +30,9 @@ pub(crate) struct Args {
     #[arg(long)]
     fix: bool,
 
-    /// Also find what keeps it from running in this engine: transformers, vllm or sglang
-    #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
+    /// Also find what keeps it from running in this engine: transformers, vllm or sglang; those that obverse.toml names for it
+    /// count too
+    #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
     /// Make findings of this code errors; `warnings` stands for all warnings
@@ -82,9 +83,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     for path in &paths {
         let text = input::read_text(path)?;
         let chat = workspace.chat_template(path, &text)?;
+        let mut engines = args.engines.clone();
+        for engine in workspace.engines(path) {
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
         let options = Options {
             chat: chat.as_ref(),
-            engines: &args.engines,
+            engines: &engines,
         };
         let text = if args.fix {
             let fixed = lint::fix(&text, &options).text;
@@ -193,8 +200,4 @@ fn code(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("there is no such code; `obverse explain` lists them".to_owned())
-}
-
-fn engine(name: &str) -> Result<Engine, UnknownEngine> {
-    name.parse()
 }

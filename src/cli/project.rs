@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplateSource, Clock};
 use obverse::project::Project;
-use obverse::response_template::config;
+use obverse::response_template::{Engine, config};
 use obverse::value::{Value, json};
 
 use super::input;
@@ -123,6 +123,14 @@ impl Workspace<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The engines that `obverse.toml` says a response template is meant for.
+    pub(crate) fn engines(&self, path: &Path) -> Vec<Engine> {
+        match &self.project {
+            Some(project) if !input::is_stdin(path) => project.belongings(path).engines,
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -180,7 +180,7 @@ An *error* does not work, a *warning* works but probably not as meant, an *info*
 const ENGINES: &str = "
 ## Response templates that an engine does not take
 
-With `--for`, each is an error: the engine refuses the response template, or loses what it parses.
+With `--for`, or `engines` in `obverse.toml`, each is an error: the engine refuses the response template, or loses what it parses.
 
 | code | what is wrong |
 |---|---|

@@ -8,6 +8,8 @@
 //! exclude = ["derived/*.report.json"]
 //! chat_template = "chat_templates/{name}.jinja"
 //! fixtures = ["fixtures/{name}/**"]
+//! # What these are to run in beside transformers: they are derived again and linted for it.
+//! engines = ["vllm", "sglang"]
 //!
 //! [lint]
 //! deny = ["warnings"]
@@ -30,6 +32,7 @@ use toml::Spanned;
 
 use crate::diagnostic::Diagnostic;
 use crate::lint;
+use crate::response_template::{Engine, UnknownEngine};
 
 /// The file's name.
 pub const FILE: &str = "obverse.toml";
@@ -66,6 +69,19 @@ pub struct TemplateEntry {
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub fixtures: Vec<Spanned<String>>,
+    /// What these are meant for: `transformers`, `vllm`, `sglang`. They are derived again and linted for all of them; without
+    /// any, for transformers alone.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(schema_with = "engine_names"))]
+    pub engines: Vec<Spanned<String>>,
+}
+
+#[cfg(test)]
+fn engine_names(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "array",
+        "items": {"type": "string", "enum": Engine::ALL.map(Engine::name)},
+    })
 }
 
 /// What the linter does.
@@ -114,6 +130,7 @@ struct Template {
     excluded: GlobSet,
     chat_template: Option<String>,
     fixtures: Vec<String>,
+    engines: Vec<Engine>,
 }
 
 #[derive(Debug, Clone)]
@@ -130,6 +147,8 @@ pub struct Belongings {
     pub chat_template: Option<PathBuf>,
     /// Its fixtures: files and folders that exist, in the order of their names.
     pub fixtures: Vec<PathBuf>,
+    /// What it is meant for; none means transformers alone.
+    pub engines: Vec<Engine>,
 }
 
 impl Template {
@@ -144,8 +163,8 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with it, with its place in the text: its syntax, an unknown key or code, a glob that is
-    /// none, an empty reason.
+    /// The first thing that is wrong with it, with its place in the text: its syntax, an unknown key, code or engine, a
+    /// glob that is none, an empty reason.
     pub fn read(text: &str, root: &Path) -> Result<Self, Box<Diagnostic>> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let diagnostic = Diagnostic::error("obverse-toml", error.message().to_owned());
@@ -172,6 +191,7 @@ impl Project {
                     .into_iter()
                     .map(Spanned::into_inner)
                     .collect(),
+                engines: entry.engines.iter().map(engine).collect::<Result<_, _>>()?,
             });
         }
         for code in written.lint.deny {
@@ -250,6 +270,7 @@ impl Project {
                 .as_ref()
                 .map(|path| self.root.join(named(path))),
             fixtures: files::find(&self.root, &globs),
+            engines: entry.engines.clone(),
         }
     }
 
@@ -299,6 +320,12 @@ fn known(code: &Spanned<String>) -> Result<(), Box<Diagnostic>> {
     Err(wrong(code.span(), &message))
 }
 
+fn engine(name: &Spanned<String>) -> Result<Engine, Box<Diagnostic>> {
+    name.get_ref()
+        .parse()
+        .map_err(|error: UnknownEngine| wrong(name.span(), &error.to_string()))
+}
+
 fn wrong(span: Range<usize>, message: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error("obverse-toml", message).with_span(span))
 }
@@ -333,6 +360,7 @@ mod tests {
             exclude = ["a/*.report.json"]
             chat_template = "c/{name}.jinja"
             fixtures = ["f/{name}/*"]
+            engines = ["vllm", "transformers"]
             [[template]]
             files = ["f/*/*.jsonl"]
             fixtures = ["g/{name}.jsonl", "g/{name}/*"]
@@ -350,6 +378,8 @@ mod tests {
         let belongings = project.belongings(&at("a/x.json"));
         assert_eq!(belongings.chat_template, Some(at("c/x.jinja")));
         assert_eq!(belongings.fixtures, [at("f/x/1"), at("f/x/2.jsonl")]);
+        assert_eq!(belongings.engines, [Engine::Vllm, Engine::Transformers]);
+        assert_eq!(project.belongings(&at("f/x/2.jsonl")).engines, []);
         assert_eq!(
             project.belongings(&at("f/x/1/response.txt")),
             Belongings::default()
@@ -382,6 +412,11 @@ mod tests {
                 "reason",
             ),
             ("[[template]]\nfiles = [\"a[\"]", "\"a[\"", "glob"),
+            (
+                "[[template]]\nfiles = []\nengines = [\"vllm\", \"sglnag\"]",
+                "\"sglnag\"",
+                "the engines are transformers, vllm, sglang",
+            ),
             (
                 "[[template]]\nfiles = []\nfixture = []",
                 "fixture",

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, CHAT};
 use crate::reference::support::reference;
 
 const PROJECT: &str = r#"
@@ -43,6 +43,52 @@ fn a_project_is_scaffolded_and_holds() {
             .contains("there already    fixtures/chat/plain\n"),
         "{again}"
     );
+}
+
+/// A project whose response template is derived for vLLM, and what its `obverse.toml` says of engines.
+pub(crate) fn served(engines: &str) -> Bench {
+    let chat = CHAT.replace(
+        "{{ message.content }}",
+        "{% if message.reasoning_content %}[R]{{ message.reasoning_content }}[/R]{% endif %}{{ message.content }}",
+    );
+    let bench = Bench::new()
+        .file("served.jinja", chat)
+        .file("obverse.toml", format!("{PROJECT}{engines}\n"));
+    let derived = bench.run("derive --for vllm --out-dir derived served.jinja");
+    assert_eq!(derived.status, 0, "{derived}");
+    bench
+}
+
+#[test]
+fn what_is_meant_for_an_engine_is_derived_again_for_it() {
+    let without = served("");
+    let run = without.run("check");
+    assert_eq!(run.status, 1, "{run}");
+    assert!(
+        run.stdout.contains("error[stale]") && run.stdout.contains("`obverse derive --out-dir`"),
+        "{run}"
+    );
+    assert_eq!(without.run("check --for vllm").status, 0);
+    let bench = served("engines = [\"vllm\"]");
+    let run = bench.run("check");
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    // What is asked for counts, not what the file says.
+    let other = bench.run("check --for transformers");
+    assert_eq!(other.status, 1, "{other}");
+    assert!(
+        other
+            .stdout
+            .contains("`obverse derive --for transformers --out-dir`"),
+        "{other}"
+    );
+    let misspelt = served("engines = [\"transformers\", \"vlm\"]").run("check");
+    assert_eq!(misspelt.status, 2, "{misspelt}");
+    for told in [
+        "there is no engine \"vlm\"; the engines are transformers, vllm, sglang",
+        "obverse.toml:7:28",
+    ] {
+        assert!(misspelt.stderr.contains(told), "{told} in\n{misspelt}");
+    }
 }
 
 #[test]

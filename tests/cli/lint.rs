@@ -194,6 +194,16 @@ fn what_an_engine_does_not_take_is_an_error_where_it_is_asked_for() {
     own.json:1:36: error[unserved-field] vllm takes no field "plan"
     "#);
     assert_eq!(bench.run("lint own.json --for nothing-such").status, 2);
+    let bench = bench.file(
+        "obverse.toml",
+        "[[template]]\nfiles = [\"own.json\"]\nengines = [\"vllm\"]\n",
+    );
+    assert_eq!(
+        bench.run("lint own.json --format concise").stdout,
+        run.stdout
+    );
+    let both = bench.run("lint own.json --for sglang --for vllm --format concise");
+    assert_eq!(both.stdout.lines().count(), 2, "{both}");
 }
 
 #[test]

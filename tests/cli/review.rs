@@ -1,7 +1,7 @@
 //! `obverse review`.
 
 use crate::bench::{Bench, binary};
-use crate::check::project;
+use crate::check::{project, served};
 
 /// A project in which a fixture, a line of a suite and a derivation are not what they would be.
 fn pending() -> Bench {
@@ -62,6 +62,27 @@ fn off_a_terminal_the_commands_are_told_and_do_what_they_say() {
         "{run}"
     );
     assert_eq!(bench.run("check").status, 0);
+}
+
+#[test]
+fn what_is_meant_for_an_engine_is_derived_for_it() {
+    let bench = served("engines = [\"vllm\"]");
+    let run = bench.run("review");
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (0, "nothing is pending\n"),
+        "{run}"
+    );
+    let stale = bench.read("derived/served.json").replace("[/R]", "[/S]");
+    let bench = bench.file("derived/served.json", stale);
+    assert_eq!(
+        bench.run("review").stdout,
+        "obverse derive --for vllm --out-dir derived served.jinja\n"
+    );
+    assert_eq!(
+        served("").run("review").stdout,
+        "obverse derive --out-dir derived served.jinja\n"
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use obverse::value::{Map, Value, json};
 
 use super::selection::{Selected, Selection};
 use super::subject::{Subject, Subjects};
-use super::work::{How, Task, fixture_problem};
+use super::work::{How, Task, derive_words, fixture_problem};
 use crate::cli::derive::file_stem;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
@@ -148,10 +148,7 @@ fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
     let Some(chat) = subject.chat.as_ref().filter(|_| report.is_file()) else {
         return Ok(State::Holds);
     };
-    let options = derive::Options {
-        clock: how.clock,
-        ..derive::Options::default()
-    };
+    let options = how.selection.options(subject);
     let Ok(mut derivation) = derive::derive(chat, &options) else {
         return Ok(State::Fails);
     };
@@ -199,7 +196,7 @@ fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
             Some(subject.path.display().to_string()),
         )
     };
-    let mut arguments = vec!["derive".to_owned()];
+    let mut arguments = derive_words(&options.engines);
     arguments.extend(target);
     arguments.extend(how.selection.project.source.arguments());
     arguments.push(chat_path);

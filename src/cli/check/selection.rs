@@ -4,6 +4,8 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use obverse::derive;
+use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
 use super::work::Task;
@@ -28,6 +30,11 @@ pub(crate) struct Selection {
     /// Do not derive the response templates again
     #[arg(long)]
     no_derive: bool,
+
+    /// Derive the response templates again for this engine, instead of those that obverse.toml names for them: transformers,
+    /// vllm or sglang; may be given several times
+    #[arg(long = "for", value_name = "ENGINE", conflicts_with = "no_derive")]
+    engines: Vec<Engine>,
 
     #[command(flatten)]
     pub(super) project: ProjectArgs,
@@ -63,6 +70,20 @@ impl Selection {
     /// Whether there is something to derive a response template from, and it is wanted.
     pub(super) fn derives(&self, subject: &Subject) -> bool {
         subject.chat.is_some() && !self.no_derive
+    }
+
+    /// How the response template is derived again.
+    pub(super) fn options(&self, subject: &Subject) -> derive::Options {
+        let engines = if self.engines.is_empty() {
+            &subject.engines
+        } else {
+            &self.engines
+        };
+        derive::Options {
+            clock: self.project.clock(),
+            engines: engines.clone(),
+            ..derive::Options::default()
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check::{self, Found, Written};
-use obverse::response_template::{ResponseTemplate, config};
+use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::work::{Task, fixture_problem};
@@ -26,6 +26,8 @@ pub(super) struct Subject {
     /// The document's own text; `None` when the file is not JSON.
     pub(super) document: Option<String>,
     pub(super) chat: Option<ChatTemplateSource>,
+    /// The engines that `obverse.toml` says it is meant for.
+    pub(super) engines: Vec<Engine>,
     fixtures: Vec<Found>,
 }
 
@@ -144,6 +146,7 @@ impl Subjects {
             text,
             loaded: loaded.map(|loaded| (loaded.document, Arc::new(loaded.template))),
             chat,
+            engines: workspace.engines(path),
             fixtures: Vec::new(),
         });
         Ok(self.all.len() - 1)

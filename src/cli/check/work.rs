@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use obverse::chat_template::Clock;
 use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
-use obverse::derive::{self, Verdict};
+use obverse::derive::Verdict;
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::response_template::{ResponseTemplate, config};
+use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::pass::count;
@@ -198,12 +198,9 @@ fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let derives = how.selection.derives(subject);
     match subject.chat.as_ref().filter(|_| derives) {
         Some(chat) => {
-            let options = derive::Options {
-                clock: how.clock,
-                ..derive::Options::default()
-            };
+            let options = how.selection.options(subject);
             match check::rederive(chat, document, template, &options) {
-                Ok(rederived) => of_derivation(subject, template, &rederived),
+                Ok(rederived) => of_derivation(subject, template, &rederived, &options.engines),
                 Err(error) => vec![warning(
                     "not-derived",
                     format!(
@@ -221,6 +218,7 @@ fn of_derivation(
     subject: &Subject,
     template: &Arc<ResponseTemplate>,
     rederived: &check::Rederived,
+    engines: &[Engine],
 ) -> Vec<Diagnostic> {
     let mut all = Vec::new();
     let derived = subject.path.with_extension("report.json").is_file();
@@ -238,9 +236,10 @@ fn of_derivation(
             show(&first.found),
         );
         all.push(
-            placed(subject, Diagnostic::error("stale", message), first).with_hint(
-                "derive it again with `obverse derive --out-dir`, and read what changes",
-            ),
+            placed(subject, Diagnostic::error("stale", message), first).with_hint(format!(
+                "derive it again with `obverse {} --out-dir`, and read what changes",
+                derive_words(engines).join(" ")
+            )),
         );
     }
     all.extend(disagreements::told(subject, template, rederived));
@@ -255,6 +254,16 @@ fn of_derivation(
         all.push(warning("not-proved", message));
     }
     all
+}
+
+/// The words with which `obverse` derives for some engines.
+pub(super) fn derive_words(engines: &[Engine]) -> Vec<String> {
+    let asked = engines.iter().flat_map(|engine| ["--for", engine.name()]);
+    ["derive"]
+        .into_iter()
+        .chain(asked)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// With the place of a difference in the file, where it has one.

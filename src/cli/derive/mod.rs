@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
-use obverse::response_template::{Engine, UnknownEngine, config};
+use obverse::response_template::{Engine, config};
 use obverse::value::json;
 
 use super::problem::{Document, Problem};
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     report: Option<PathBuf>,
 
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
-    #[arg(long = "for", value_name = "ENGINE", value_parser = engine)]
+    #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
     /// Verify at length: more messages, every size of chunk, every response cut short everywhere
@@ -56,10 +56,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
-}
-
-fn engine(name: &str) -> Result<Engine, UnknownEngine> {
-    name.parse()
 }
 
 /// Derives, each source for itself; the worst exit status counts.
