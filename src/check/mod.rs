@@ -32,4 +32,4 @@ pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
 pub use scaffold::{Scaffold, scaffold};
-pub use suite::{Change, Found, append, changes, find, is_suite_path, template_around};
+pub use suite::{Change, Found, additions, changes, find, is_suite_path, template_around};

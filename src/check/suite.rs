@@ -154,21 +154,22 @@ pub fn is_suite_path(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == SUITE)
 }
 
-/// Adds fixtures to the end of a suite, which is made if it is not there. Those whose names it has already are left out; the
-/// names of those that were added are returned.
+/// What a suite is to become so that fixtures stand at its end, and the names of those that are new; `None` when none is.
+/// Those whose names it has already are left out. The suite need not be there; nothing is written.
 ///
 /// # Errors
 ///
-/// That the file cannot be read or written.
-pub fn append<'n>(
+/// That the file cannot be read.
+pub fn additions<'n>(
     path: &Path,
     fixtures: &[(&'n str, Fixture)],
-) -> Result<Vec<&'n str>, FixtureError> {
-    let mut text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+) -> Result<Option<(Change, Vec<&'n str>)>, FixtureError> {
+    let before = match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(FixtureError::io(path, "read", &error)),
     };
+    let mut text = before.clone().unwrap_or_default();
     let there: Vec<Option<Value>> = text
         .lines()
         .map(|line| json::parse(line).ok()?.get("name").cloned())
@@ -188,15 +189,12 @@ pub fn append<'n>(
         text.push('\n');
         added.push(*name);
     }
-    if added.is_empty() {
-        return Ok(added);
-    }
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    if let Some(folder) = folder {
-        fs::create_dir_all(folder).map_err(|error| FixtureError::io(folder, "make", &error))?;
-    }
-    fs::write(path, text).map_err(|error| FixtureError::io(path, "write", &error))?;
-    Ok(added)
+    let change = Change {
+        path: path.to_owned(),
+        before,
+        after: Some(text),
+    };
+    Ok((!added.is_empty()).then_some((change, added)))
 }
 
 /// What a file is to become.
@@ -370,17 +368,22 @@ mod tests {
     #[test]
     fn a_suite_grows_by_what_it_has_not() {
         let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("new/suite.jsonl");
+        let path = root.path().join("suite.jsonl");
         let fixture = |response: &str| Fixture {
             response: response.to_owned(),
             ..Fixture::default()
         };
-        assert_eq!(append(&path, &[("a", fixture("A"))]).unwrap(), ["a"]);
-        let text = fs::read_to_string(&path).unwrap();
+        let (change, added) = additions(&path, &[("a", fixture("A"))]).unwrap().unwrap();
+        assert_eq!((change.before, added), (None, vec!["a"]));
+        assert!(!path.exists(), "nothing is written");
+        let text = change.after.unwrap();
         fs::write(&path, text.trim_end()).unwrap();
         let more = [("a", fixture("other")), ("b", fixture("B"))];
-        assert_eq!(append(&path, &more).unwrap(), ["b"]);
-        assert_eq!(append(&path, &more).unwrap(), [""; 0]);
+        let (change, added) = additions(&path, &more).unwrap().unwrap();
+        assert_eq!(added, ["b"]);
+        assert_eq!(change.before.as_deref(), Some(text.trim_end()));
+        fs::write(&path, change.after.unwrap()).unwrap();
+        assert_eq!(additions(&path, &more).unwrap(), None);
         let found = find(&path).unwrap();
         let responses: Vec<String> = found.iter().map(|f| f.read().unwrap().response).collect();
         assert_eq!(responses, ["A", "B"]);

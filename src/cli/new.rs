@@ -7,8 +7,10 @@ use obverse::check::{self, Fixture};
 use obverse::derive;
 use obverse::response_template::config;
 
+use super::check::fixture_problem;
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
+use super::replace::apply;
 use super::status::{Status, Stop};
 use super::{input, output, project};
 
@@ -120,7 +122,7 @@ fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<()
         "to be filled in"
     };
     let added = if check::is_suite_path(&place) {
-        check::append(&place, &made).map_err(|error| super::check::fixture_problem(&error))?
+        lines(&place, &made)?
     } else {
         folders(&place, &made)?
     };
@@ -157,12 +159,23 @@ fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n 
         if path.exists() {
             continue;
         }
-        fixture
-            .write(&path)
-            .map_err(|error| super::check::fixture_problem(&error))?;
+        let changes = fixture
+            .changes(&path)
+            .map_err(|error| fixture_problem(&error))?;
+        changes.iter().try_for_each(apply)?;
         made.push(*name);
     }
     Ok(made)
+}
+
+/// Adds a line to a suite for each fixture that it has not yet; the names of those that were added.
+fn lines<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n str>, Problem> {
+    let added = check::additions(place, fixtures).map_err(|error| fixture_problem(&error))?;
+    let Some((change, names)) = added else {
+        return Ok(Vec::new());
+    };
+    apply(&change)?;
+    Ok(names)
 }
 
 /// The response template that a name means.

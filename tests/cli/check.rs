@@ -215,6 +215,16 @@ fn a_suite_is_scaffolded_where_one_is_named() {
             .contains("there already    fixtures/chat.jsonl plain\n"),
         "{again}"
     );
+    // The file is replaced, never half written: another name of it keeps what it was.
+    let all = bench.read("fixtures/chat.jsonl");
+    let first = all.lines().next().expect("a line");
+    let bench = bench.file("before", first);
+    let suite = bench.path("fixtures/chat.jsonl");
+    std::fs::remove_file(&suite).expect("a file");
+    std::fs::hard_link(bench.path("before"), &suite).expect("a link");
+    assert_eq!(bench.run("new chat").status, 0);
+    assert_eq!(bench.read("fixtures/chat.jsonl"), all);
+    assert_eq!(bench.read("before"), first);
     assert_eq!(bench.run("new").status, 2);
 }
 

@@ -180,6 +180,12 @@ fn a_suite_gets_another_line() {
         "{again}"
     );
     assert_eq!(bench.run("check").status, 0);
+    // Who has the file open goes on with what it was: it is replaced, never half written.
+    std::fs::hard_link(bench.path(suite), bench.path("before")).expect("a link");
+    let run = record(&bench, &[suite, "--name", "more"], "Hi</assistant>");
+    assert_eq!(run.status, 0, "{run}");
+    assert_eq!(bench.read(suite).lines().count(), 2);
+    assert_eq!(bench.read("before"), format!("{line}\n"));
 }
 
 #[test]

@@ -258,17 +258,15 @@ impl<'a> Place<'a> {
     }
 
     fn keep(&self, fixture: &Fixture) -> Result<(), Problem> {
-        match self {
-            Self::Folder(path) => {
-                let changes = fixture
-                    .changes(path)
-                    .map_err(|error| fixture_problem(&error))?;
-                changes.iter().try_for_each(apply)
-            }
-            Self::Suite(path, name) => check::append(path, &[(name, fixture.clone())])
-                .map(|_| ())
-                .map_err(|error| fixture_problem(&error)),
-        }
+        let changes = match self {
+            Self::Folder(path) => fixture.changes(path),
+            Self::Suite(path, name) => check::additions(path, &[(name, fixture.clone())])
+                .map(|added| added.into_iter().map(|(change, _)| change).collect()),
+        };
+        changes
+            .map_err(|error| fixture_problem(&error))?
+            .iter()
+            .try_for_each(apply)
     }
 
     /// What it is called in messages.
