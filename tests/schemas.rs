@@ -142,6 +142,38 @@ fn reports_of_derivations_validate() {
     }
 }
 
+/// Sessions of the debugger, as it records them: of a chat template, and of a response with a breakpoint in mid-edit.
+#[cfg(feature = "tui")]
+fn sessions() -> Vec<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = |what: &[&str]| {
+        let file = folder.path().join("session.json");
+        let mut command = assert_cmd::Command::cargo_bin("obverse").expect("the binary");
+        command
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .arg("debug")
+            .args(what)
+            .args(["--screenshot", "80x24", "--record"])
+            .arg(&file)
+            .assert()
+            .success();
+        read(&file)
+    };
+    let derived = record(&["chat_templates/qwen3.jinja"]);
+    assert!(derived["derivation"]["evidence"][0]["marker"].is_string());
+    let edited = record(&[
+        "docs/debugger/template.json",
+        "docs/debugger/response.txt",
+        "--chunks",
+        "3",
+        "--keys",
+        "bfield content<enter><esc>5e{",
+    ]);
+    assert_eq!(edited["breakpoints"].as_array().map(Vec::len), Some(1));
+    assert!(edited["draft"].is_string());
+    vec![derived, edited]
+}
+
 /// The files of the project, of each kind that there is a schema of, and what is none of the kind.
 fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -199,6 +231,8 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             .iter()
             .map(|path| ("derivation", read(path), true)),
     );
+    #[cfg(feature = "tui")]
+    all.extend(sessions().into_iter().map(|one| ("session", one, true)));
     let project: Value = toml::from_str(&text(&root.join("obverse.toml"))).expect("TOML");
     all.push(("obverse-toml", project, true));
     for (kind, value, is_one) in [
@@ -232,6 +266,12 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             false,
         ),
         ("report", r#"{"results": []}"#, false),
+        ("session", r#"{"obverse_session": 1, "samples": []}"#, false),
+        (
+            "session",
+            r#"{"obverse_session": 2, "template": "{}", "samples": []}"#,
+            false,
+        ),
         (
             "response-template",
             r#"{"start_anchor": "x", "fields": {"c": {"opne": "x"}}}"#,
