@@ -54,6 +54,17 @@ pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     found
 }
 
+/// The same without what lies in a folder that is among it: a folder is taken with all that it holds.
+pub(super) fn find_outermost(root: &Path, globs: &[String]) -> Vec<PathBuf> {
+    let mut outermost: Vec<PathBuf> = Vec::new();
+    for path in find(root, globs) {
+        if !outermost.last().is_some_and(|last| path.starts_with(last)) {
+            outermost.push(path);
+        }
+    }
+    outermost
+}
+
 /// The folder that a glob begins in: what stands before its first sign.
 pub(super) fn literal_folder(glob: &str) -> &str {
     match glob.find(['*', '?', '[', '{']) {

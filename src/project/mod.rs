@@ -7,7 +7,7 @@
 //! files = ["derived/*.json"]
 //! exclude = ["derived/*.report.json"]
 //! chat_template = "chat_templates/{name}.jinja"
-//! fixtures = ["fixtures/{name}/**"]
+//! fixtures = ["fixtures/{name}/*"]
 //! # What these are to run in beside transformers: they are derived again and linted for it.
 //! engines = ["vllm", "sglang"]
 //!
@@ -65,7 +65,7 @@ pub struct TemplateEntry {
     /// The chat template: a `.jinja` file, a `tokenizer_config.json` or a model folder. `{name}` is the name of the response
     /// template's file without its extension.
     pub chat_template: Option<String>,
-    /// Globs for the fixtures of such a response template, with `{name}` as above.
+    /// Globs for the fixtures of such a response template, with `{name}` as above. A folder is taken with all that it holds.
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub fixtures: Vec<Spanned<String>>,
@@ -269,7 +269,7 @@ impl Project {
                 .chat_template
                 .as_ref()
                 .map(|path| self.root.join(named(path))),
-            fixtures: files::find(&self.root, &globs),
+            fixtures: files::find_outermost(&self.root, &globs),
             engines: entry.engines.clone(),
         }
     }
@@ -380,6 +380,17 @@ mod tests {
         assert_eq!(belongings.fixtures, [at("f/x/1"), at("f/x/2.jsonl")]);
         assert_eq!(belongings.engines, [Engine::Vllm, Engine::Transformers]);
         assert_eq!(project.belongings(&at("f/x/2.jsonl")).engines, []);
+        // A glob that goes to any depth finds the same: what is in a fixture's folder is no fixture.
+        let text = r#"
+            [[template]]
+            files = ["a/*.json"]
+            fixtures = ["f/{name}/**"]
+            "#;
+        let deep = Project::read(text, folder.path()).expect("a project");
+        assert_eq!(
+            deep.belongings(&at("a/x.json")).fixtures,
+            belongings.fixtures
+        );
         assert_eq!(
             project.belongings(&at("f/x/1/response.txt")),
             Belongings::default()
