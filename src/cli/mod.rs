@@ -12,6 +12,7 @@ mod debug;
 mod derive;
 mod escape;
 mod explain;
+mod given;
 mod input;
 mod inspect;
 mod lint;

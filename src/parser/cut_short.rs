@@ -18,15 +18,6 @@ pub struct CutShort {
     pub error: Option<ParseError>,
 }
 
-impl CutShort {
-    /// Feeds a fresh parser the response and tells it that this is the end.
-    pub fn parse(parser: ResponseParser, response: &str) -> Self {
-        let mut growing = Growing::new(parser);
-        growing.feed(response);
-        growing.end()
-    }
-}
-
 /// A response that grows, and of which can be told at each place what would come if it ended there. Together that costs little more
 /// than to parse it once, where parsing it anew up to each place would take time that is quadratic in its length.
 #[derive(Debug, Clone)]
@@ -116,9 +107,16 @@ mod tests {
     const TEMPLATE: &str = r#"{"start_anchor": "A:", "fields": {"content": {"close": "<e>"},
         "calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true}}}"#;
 
+    /// Feeds a fresh parser the response and tells it that this is the end.
+    fn parse(parser: ResponseParser, response: &str) -> CutShort {
+        let mut growing = Growing::new(parser);
+        growing.feed(response);
+        growing.end()
+    }
+
     fn cut(response: &str) -> CutShort {
         let template = ResponseTemplate::from_json(TEMPLATE).unwrap();
-        CutShort::parse(ResponseParser::new(template, "", &[]).unwrap(), response)
+        parse(ResponseParser::new(template, "", &[]).unwrap(), response)
     }
 
     fn map(text: &str) -> Map {
@@ -133,11 +131,7 @@ mod tests {
         for (at, c) in response.char_indices() {
             let template = ResponseTemplate::from_json(TEMPLATE).unwrap();
             let parser = ResponseParser::new(template, "A:<c>[0]", &[]).unwrap();
-            assert_eq!(
-                growing.cut_short(),
-                CutShort::parse(parser, &response[..at]),
-                "{at}"
-            );
+            assert_eq!(growing.cut_short(), parse(parser, &response[..at]), "{at}");
             growing.feed(&response[at..at + c.len_utf8()]);
         }
     }

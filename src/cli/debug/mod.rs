@@ -10,6 +10,7 @@ use obverse::chunking::Chunking;
 use obverse::tui::{Debugger, Host, Theme};
 
 use super::color::Color;
+use super::given::GivenArgs;
 use super::problem::Problem;
 use super::project::ProjectArgs;
 use super::replace::replace;
@@ -29,17 +30,8 @@ pub(crate) struct Args {
     /// The responses: files, fixtures, .jsonl files of them, folders of either, or - for standard input
     responses: Vec<PathBuf>,
 
-    /// The prompt before the responses, of which what follows the start anchor is parsed first
-    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
-    prefix: Option<String>,
-
-    /// The same from a file
-    #[arg(long, value_name = "FILE")]
-    prefix_file: Option<PathBuf>,
-
-    /// The tools: a JSON list of their schemas, by which arguments are typed
-    #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
+    #[command(flatten)]
+    given: GivenArgs,
 
     /// How responses are cut: whole, words, recorded, random:SEED, 3 (characters), 3b (bytes), tokens:FILE (a tokenizer.json)
     #[arg(long, value_name = "HOW", value_parser = chunks::chunking)]
@@ -84,11 +76,8 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
         .iter()
         .map(|path| Some(path.as_path()))
         .collect();
-    stdin_paths.extend([
-        Some(args.template.as_path()),
-        args.prefix_file.as_deref(),
-        args.tools.as_deref(),
-    ]);
+    stdin_paths.push(Some(args.template.as_path()));
+    stdin_paths.extend(args.given.paths());
     input::one_stdin(stdin_paths)?;
     let live = args
         .follow

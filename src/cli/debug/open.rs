@@ -23,15 +23,8 @@ struct Opened {
 /// The template, the samples, and how they are cut.
 pub(super) fn setup(args: &Args, live: bool) -> Result<Setup, Problem> {
     let mut opened = template(args)?;
-    let prefix = match (&args.prefix, &args.prefix_file) {
-        (Some(text), _) => Some(text.clone()),
-        (None, Some(path)) => Some(input::read_text(path)?),
-        (None, None) => None,
-    };
-    let tools = match &args.tools {
-        Some(path) => input::read_list(path, "the tools")?,
-        None => Vec::new(),
-    };
+    let prefix = args.given.prefix()?;
+    let tools = args.given.tools()?;
     let mut samples = Vec::new();
     if let Some(path) = &args.follow {
         samples.push(response(path, live)?);

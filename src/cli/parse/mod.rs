@@ -14,6 +14,7 @@ use obverse::parser::{Options, ParseError, Utf8Decoder};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value};
 
+use super::given::GivenArgs;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
 use super::{chunks, escape, input, output, wire};
@@ -51,17 +52,8 @@ pub(crate) struct Args {
     /// The response, or with --jsonl the lines; standard input without it
     response: Option<PathBuf>,
 
-    /// The prompt before the response, of which what follows the start anchor is parsed first
-    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
-    prefix: Option<String>,
-
-    /// The same from a file
-    #[arg(long, value_name = "FILE")]
-    prefix_file: Option<PathBuf>,
-
-    /// The tools: a JSON list of their schemas, by which arguments are typed
-    #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
+    #[command(flatten)]
+    given: GivenArgs,
 
     /// Write the events as they happen, each on a line
     #[arg(long)]
@@ -96,12 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             )
             .into());
     }
-    input::one_stdin([
-        args.template.as_deref(),
-        Some(response),
-        args.prefix_file.as_deref(),
-        args.tools.as_deref(),
-    ])?;
+    let [prefix_file, tools] = args.given.paths();
+    input::one_stdin([args.template.as_deref(), Some(response), prefix_file, tools])?;
     let template = args
         .template
         .as_deref()
@@ -112,15 +100,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(template) if !args.jsonl => template,
         template => return lines::run(template, response),
     };
-    let prefix = match (&args.prefix, &args.prefix_file) {
-        (Some(text), _) => text.clone(),
-        (None, Some(path)) => input::read_text(path)?,
-        (None, None) => String::new(),
-    };
-    let tools = match &args.tools {
-        Some(path) => input::read_list(path, "the tools")?,
-        None => Vec::new(),
-    };
+    let prefix = args.given.prefix()?.unwrap_or_default();
+    let tools = args.given.tools()?;
     let mut reading = input::open(response)?;
     let name = input::name(response);
     let options = Options {

@@ -14,6 +14,7 @@ use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value, json};
 
 use super::check::fixture_problem;
+use super::given::GivenArgs;
 use super::problem::{Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
@@ -48,17 +49,8 @@ pub(crate) struct Args {
     #[arg(long = "kwarg", value_name = "K=JSON", value_parser = render::kwarg, requires = "messages")]
     kwargs: Vec<(String, Value)>,
 
-    /// The prompt, as text, in the place of a conversation
-    #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
-    prefix: Option<String>,
-
-    /// The same from a file
-    #[arg(long, value_name = "FILE")]
-    prefix_file: Option<PathBuf>,
-
-    /// The tools: a JSON list of their schemas
-    #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
+    #[command(flatten)]
+    given: GivenArgs,
 
     /// The response template, where neither obverse.toml nor the folders around the fixture tell it
     #[arg(long, value_name = "FILE")]
@@ -129,10 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let place = Place::of(args)?;
     let mut fixture = Fixture {
         prompt: prompt(args)?,
-        tools: match &args.tools {
-            Some(path) => input::read_list(path, "the tools")?,
-            None => Vec::new(),
-        },
+        tools: args.given.tools()?,
         ..Fixture::default()
     };
     // What is wrong with these is told before anything is asked or read.
@@ -330,11 +319,7 @@ fn text(reading: &mut dyn Read) -> std::io::Result<Recording> {
 /// What the model was given.
 fn prompt(args: &Args) -> Result<Prompt, Problem> {
     let Some(path) = &args.messages else {
-        let text = match (&args.prefix, &args.prefix_file) {
-            (Some(text), _) => Some(text.clone()),
-            (None, Some(path)) => Some(input::read_text(path)?),
-            (None, None) => None,
-        };
+        let text = args.given.prefix()?;
         return Ok(text.map_or(Prompt::Untold, Prompt::Text));
     };
     let (mut conversation, _) = input::read_json(path)?;

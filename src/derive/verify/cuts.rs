@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::finding::Counterexample;
 use super::Case;
-use crate::parser::{CutShort, OnError, Options, ParseError, ResponseParser, is_kept};
+use crate::parser::{CutShort, Growing, OnError, Options, ParseError, ResponseParser, is_kept};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -22,24 +22,36 @@ pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Optio
         on_error: OnError::Keep,
         ..Options::default()
     };
+    let shown = |response: &str, finished: Map, parsed: Map, error: String| Counterexample {
+        message: case.message.clone(),
+        prefix: case.prefix.clone(),
+        response: response.to_owned(),
+        expected: Value::Object(finished),
+        parsed: Value::Object(parsed),
+        error: Some(error),
+    };
+    let template = Arc::clone(template);
+    let mut growing =
+        match ResponseParser::with_options(template, &case.prefix, &case.tools, options) {
+            Ok(parser) => Growing::new(parser),
+            Err(error) => {
+                let error = does_not_parse(&error);
+                return Some(shown("", Map::new(), Map::new(), error));
+            }
+        };
     let mut finished = Map::new();
+    let mut fed = 0;
     for cut in cuts(&case.response) {
         let response = &case.response[..cut];
-        let (parsed, error) = match ResponseParser::with_options(
-            Arc::clone(template),
-            &case.prefix,
-            &case.tools,
-            options,
-        )
-        .map(|parser| CutShort::parse(parser, response))
-        {
-            Err(error) => (Map::new(), does_not_parse(&error)),
-            Ok(CutShort {
+        growing.feed(&case.response[fed..cut]);
+        fed = cut;
+        let (parsed, error) = match growing.cut_short() {
+            CutShort {
                 after,
                 error: Some(error),
                 ..
-            }) => (after, does_not_parse(&error)),
-            Ok(CutShort { before, after, .. }) => {
+            } => (after, does_not_parse(&error)),
+            CutShort { before, after, .. } => {
                 let lost = [&finished, &before]
                     .into_iter()
                     .flat_map(Map::iter)
@@ -52,14 +64,7 @@ pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Optio
                 (after, lost.to_owned())
             }
         };
-        return Some(Counterexample {
-            message: case.message.clone(),
-            prefix: case.prefix.clone(),
-            response: response.to_owned(),
-            expected: Value::Object(finished),
-            parsed: Value::Object(parsed),
-            error: Some(error),
-        });
+        return Some(shown(response, finished, parsed, error));
     }
     None
 }
