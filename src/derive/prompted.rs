@@ -22,9 +22,8 @@ pub(super) fn dropped(
     let Prefilled {
         open,
         close,
-        evidence,
+        mut evidence,
     } = prefilled;
-    let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
     let (open, close) = match (open, close) {
         (Some(open), Some(close)) => (open, close),
         (None, None) => return None,
@@ -96,7 +95,7 @@ pub(super) fn opener(prompts: &[Prompt], open: &str) -> Opener {
 pub(super) struct Prefilled {
     open: Option<String>,
     close: Option<String>,
-    evidence: Option<Evidence>,
+    evidence: Vec<Evidence>,
 }
 
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
@@ -118,14 +117,20 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Prefilled {
             ([open], false) => (Some(*open), None),
             _ => continue,
         };
+        let is_new =
+            (open.is_some() && found.open.is_none()) || (close.is_some() && found.close.is_none());
         found.open = found.open.or(open.map(str::to_owned));
         found.close = found.close.or(close.map(str::to_owned));
-        if found.evidence.is_none() || close.is_some() {
+        if is_new {
             let sample =
                 |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
             let other = prompts.iter().find(|other| other.tail != prompt.tail);
-            found.evidence = Some(Evidence {
-                question: "reasoning",
+            found.evidence.push(Evidence {
+                question: match (open, close) {
+                    (Some(_), None) => "reasoning open",
+                    (None, Some(_)) => "reasoning close",
+                    _ => "reasoning",
+                },
                 marker: tokens.join(" "),
                 reading: "what the generation prompt writes into the turn".to_owned(),
                 left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
