@@ -1,11 +1,12 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::afterword;
 use super::choice::Choices;
+use super::cutting::{self, Cutting};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
@@ -43,6 +44,8 @@ pub(super) struct Lab<'a> {
     rendered: Cell<(usize, Duration)>,
     /// The last renders, the latest first.
     recent: RefCell<VecDeque<Recent>>,
+    /// At which of its constants the template cuts an answer, once that was asked.
+    cutting: OnceCell<Cutting>,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -144,6 +147,7 @@ impl<'a> Lab<'a> {
             added: RefCell::default(),
             rendered: Cell::default(),
             recent: RefCell::default(),
+            cutting: OnceCell::new(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -368,6 +372,11 @@ impl<'a> Lab<'a> {
             .templates
             .iter()
             .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
+    }
+
+    /// At which of its constants the template cuts an answer.
+    pub(super) fn cutting(&self) -> &Cutting {
+        self.cutting.get_or_init(|| cutting::read(self))
     }
 
     fn template(&self, context: &Context) -> Result<&'a ChatTemplate, LoadError> {

@@ -231,7 +231,7 @@ fn next_call(calls: &ToolCalls, name: &str) -> String {
         Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
         _ => "",
     };
-    let marker = slot::pattern(calls.call.0.trim());
+    let marker = slot::opening_pattern(calls.call.0.trim());
     let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
     if open.contains(slot::SAME_NAME) {
         open.replace("(?P<name>", "(")
@@ -340,7 +340,7 @@ fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
     Delimiter::pattern(format!(
         "{}{}{name}",
         optional(section),
-        slot::pattern(marker)
+        slot::opening_pattern(marker)
     ))
 }
 
@@ -352,7 +352,7 @@ fn name_pattern(between: &str, after: &str) -> String {
     format!(
         "(?P<name>[^\\s{}]+){space}{}\\s*",
         slot::stop(after),
-        slot::pattern(between)
+        slot::pattern_after_name(between)
     )
 }
 
