@@ -321,8 +321,8 @@ fn without_last_token(literal: &str) -> Option<String> {
 }
 
 /// Where there is no generation prompt, the last marker between what was said and the answer begins the turn, or more of what
-/// stands there: the last marker may open the answer alone. Where one of these is `known`, which the prompt then lacks, it is
-/// the markers before it.
+/// stands there: the last marker may open the answer alone. Where it is a `known` one, which the prompt then lacks, it is the
+/// markers before it; where a known one stands before it, nothing more begins the turn.
 fn read_gap(
     context: &Context,
     full: &str,
@@ -348,11 +348,12 @@ fn read_gap(
     let Some(gap) = gap else {
         return Vec::new();
     };
-    let gap = known
-        .literals
-        .iter()
-        .find_map(|literal| gap.strip_suffix(literal.as_str()))
-        .unwrap_or(gap);
+    let mut literals = known.literals.iter();
+    let gap = match literals.find_map(|literal| gap.strip_suffix(literal.as_str())) {
+        Some(gap) => gap,
+        None if known.after_last(gap).is_some() => return Vec::new(),
+        None => gap,
+    };
     let last = text::last_token(gap);
     let two =
         &gap[gap.len() - last.len() - text::last_token(&gap[..gap.len() - last.len()]).len()..];

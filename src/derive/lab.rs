@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::afterword;
-use super::choice::Choices;
+use super::choice::{About, Choices, Wanted};
 use super::cutting::{self, Cutting};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
@@ -60,6 +60,8 @@ struct Added {
     prompt: Option<String>,
     /// What belongs to no message, and stands before a generation prompt.
     afterword: Option<String>,
+    /// Whether that could be read in several ways.
+    is_asked: bool,
 }
 
 /// How many renders are remembered. The prompt of a context is asked for with each message that is tried in it, and a message
@@ -173,6 +175,14 @@ impl<'a> Lab<'a> {
         self
     }
 
+    /// Begins anew, with these answers to questions.
+    pub(super) fn begin(&self, wanted: Vec<Wanted>) {
+        self.choices.want(wanted);
+        // What is asked of the ends of conversations may be answered otherwise now.
+        let mut added = self.added.borrow_mut();
+        added.retain(|(_, added)| !added.is_asked);
+    }
+
     /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
     pub(super) fn user(&self, tools: bool) -> Context {
         let tools = (tools && self.with_tools) || !self.without_tools;
@@ -228,10 +238,14 @@ impl<'a> Lab<'a> {
         let answered = user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT)));
         let answered_text = self.render(&answered, false).ok()?;
         if prompt != asked {
-            let afterword = afterword::read(&asked, &prompt, &answered_text);
+            let afterword = afterword::read(&asked, &prompt, &answered_text)?;
+            let taken = self
+                .choices
+                .choose("afterword", About::Turn, afterword.readings());
             return Some(Added {
                 prompt: None,
-                afterword: afterword.map(str::to_owned),
+                afterword: taken.flatten().map(str::to_owned),
+                is_asked: true,
             });
         }
         let asked_again = answered.and(probe::message("user", probe::USER_AGAIN));
@@ -240,8 +254,11 @@ impl<'a> Lab<'a> {
             answered: &answered_text,
             asked_again: &self.render(&asked_again, false).ok()?,
         };
+        let readings = unasked::readings(&renders);
+        let taken = self.choices.choose("unasked prompt", About::Turn, readings);
         Some(Added {
-            prompt: unasked::prompt(&renders).map(str::to_owned),
+            is_asked: taken.is_some(),
+            prompt: taken.flatten().map(str::to_owned),
             afterword: None,
         })
     }

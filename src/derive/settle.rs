@@ -60,6 +60,8 @@ pub(super) fn settle(
         driver.try_rest(&best);
     }
     let decisions = driver.decisions(&best.attempt.asked);
+    // Whoever goes on with the bench is to see what was settled.
+    lab.begin(best.attempt.wanted);
     Ok(Settled {
         analysis: best.attempt.analysis,
         document: best.attempt.document,
@@ -156,7 +158,7 @@ impl Proven {
 impl Driver<'_> {
     fn attempt(&mut self, wanted: Vec<Wanted>) -> Result<Attempt, DeriveError> {
         let (lab, target) = (self.lab, self.target);
-        lab.choices.want(wanted.clone());
+        lab.begin(wanted.clone());
         let (analysis, stage) = cost::measured(lab, || analysis::analyse(lab));
         self.cost.analysis += stage;
         if lab.is_exhausted() {
@@ -425,7 +427,7 @@ impl Driver<'_> {
     }
 }
 
-/// Every reading that was not taken.
+/// Every reading that was not taken; other spellings, which are other texts, last.
 fn all(asked: &[Asked]) -> Vec<Wanted> {
     let others = |asked: &Asked| {
         let others = asked.options.iter().enumerate();
@@ -436,7 +438,11 @@ fn all(asked: &[Asked]) -> Vec<Wanted> {
         });
         wanted.collect::<Vec<_>>()
     };
-    asked.iter().flat_map(others).collect()
+    let (spelling, reading): (Vec<&Asked>, Vec<&Asked>) = asked
+        .iter()
+        .partition(|asked| asked.about == About::Spelling);
+    let all = reading.into_iter().chain(spelling);
+    all.flat_map(others).collect()
 }
 
 /// The readings to try: those of the parts that came back wrong, then, where something ought to have come back, the others.

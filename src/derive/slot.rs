@@ -79,9 +79,12 @@ fn pattern_with(marker: &str, id: &str, name: Option<&str>) -> String {
     pattern
 }
 
-/// The first sign of what stands after a name, written for a set of characters that a name does not have.
+/// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
+/// space is none, since the white space ends the name.
 pub(super) fn stop(after: &str) -> String {
-    match after.trim_start().chars().next() {
+    let rest = after.trim_start();
+    match rest.chars().next() {
+        Some(c) if rest.len() < after.len() && c.is_alphanumeric() => String::new(),
         Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
         Some(c) if !any(&c.to_string()) => c.to_string(),
         _ => String::new(),
@@ -111,5 +114,7 @@ mod tests {
         assert_eq!(pattern_after_name(&format!("|{NAME}>")), "\\|(?P=name)>");
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
+        let spaced = format!("{NAME} with");
+        assert_eq!(pattern(&spaced), "[^\\s]+\\s*with");
     }
 }

@@ -88,6 +88,15 @@ impl Said<'_> {
 }
 
 impl Cut {
+    /// Whether the same stands around all calls.
+    fn is_around_as(&self, other: &Self) -> bool {
+        let ends = |cut: &Self| {
+            let ends = [cut.literals.first(), cut.literals.last()];
+            ends.map(|literal| literal.map(|literal| slot::without_numbers(literal.trim())))
+        };
+        ends(self) == ends(other)
+    }
+
     /// The same without an empty reasoning and an empty content before the first call.
     fn after(mut self, said: Said<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
@@ -138,8 +147,13 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     };
     let double = double_render.as_deref().and_then(|full| {
         let said = anchor.turn(full, &two.calls[0].name)?;
-        form.cut(said, &two.calls, &lab.choices)
-            .or_else(|| otherwise(lab, said, &two.calls))
+        match form.cut(said, &two.calls, &lab.choices) {
+            Some(cut) if cut.is_around_as(&single) => Some(cut),
+            cut => otherwise(
+                lab,
+                cut.or_else(|| self::cut(said, &two.calls, &lab.choices))?,
+            ),
+        }
     });
     let mut calls = assemble(
         lab,
@@ -189,12 +203,11 @@ pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor)
 }
 
 /// Several calls that are not written as one is. A response template reads the one or the other.
-fn otherwise(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Option<Cut> {
-    let cut = cut(said, calls, &lab.choices)?;
+fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
     let several = Reading::new(
         "as several are",
-        cut.shape.form().describe(),
-        "two calls in a message are written otherwise than one, and may be written so alone too",
+        "calls as they are written beside another",
+        "two calls in a message are written otherwise than one, which may be missing a part",
         Some(cut),
     );
     let one = Reading::new(

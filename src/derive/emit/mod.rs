@@ -153,11 +153,14 @@ fn call_region(
 ) -> FieldDocument {
     let name = name(analysis, calls);
     let (open, close) = match listed::delimiters(calls, &name) {
-        Some((open, close)) => (open, Some(close)),
-        None => (opening(calls, &name), closing(calls, ends, &name, choices)),
+        Some((open, close)) => (Some(open), Some(close)),
+        None => (
+            opening(calls, &name, choices),
+            closing(calls, ends, &name, choices),
+        ),
     };
     let region = FieldDocument {
-        open: Some(open),
+        open,
         close,
         repeats: true,
         ..FieldDocument::default()
@@ -326,7 +329,7 @@ fn push_space(pattern: &mut String) {
 }
 
 /// What opens a region of calls: a literal if nothing but one marker does.
-fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
+fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter> {
     let section = calls.section.0.trim();
     let marker = if name.is_empty() {
         calls.call.0.trim()
@@ -335,13 +338,28 @@ fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
         calls.call.0.trim_start()
     };
     if section.is_empty() && name.is_empty() && !slot::any(marker) {
-        return Delimiter::literal(marker);
+        return Some(Delimiter::literal(marker));
     }
-    Delimiter::pattern(format!(
+    let pattern = format!(
         "{}{}{name}",
         optional(section),
         slot::opening_pattern(marker)
-    ))
+    );
+    let before_arguments = match &calls.shape {
+        Shape::Tagged { .. } | Shape::Dialect { .. } => Some(format!("{pattern}(?=\\{{)")),
+        _ => None,
+    };
+    let reading = |way, because, pattern: String| {
+        let means = json::quote(&pattern);
+        Reading::new(way, means, because, Delimiter::pattern(pattern))
+    };
+    let before_arguments = before_arguments.map(|pattern| {
+        let because = "what opens a call may stand in text as well, where no arguments follow";
+        reading("where arguments follow", because, pattern)
+    });
+    let plain = reading("its marker", "it stands before every call", pattern);
+    let readings = std::iter::once(plain).chain(before_arguments);
+    choices.choose("call open", About::Calls, readings)
 }
 
 /// A group for the name up to what stands after it, of which `between` is taken.
