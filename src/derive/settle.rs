@@ -16,7 +16,7 @@ use super::emit::{self, Target};
 use super::finding::{Counterexample, Finding};
 use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
-use super::verify::{self, Bench, Comparison, Proved, Rounds, Verification};
+use super::verify::{self, Bench, Comparison, Proved, Verification};
 use crate::diagnostic::Severity;
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::Value;
@@ -87,6 +87,14 @@ struct Proven {
     verification: Verification,
 }
 
+/// What is lacking of a derivation, the worst first.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Lacking {
+    not_understood: usize,
+    failed: usize,
+    inexpressible: usize,
+}
+
 /// A reading that was tried and not taken.
 struct Lost {
     reading: Wanted,
@@ -130,17 +138,18 @@ impl Attempt {
 impl Proven {
     /// Whether more is understood or comes back than from `other`, and nothing less, but for what is given up for it.
     fn is_better(&self, other: &Self, given_up: bool) -> bool {
-        let lacking = |proven: &Self| {
-            let Rounds {
-                failed,
-                inexpressible,
-                ..
-            } = proven.verification.rounds;
-            (proven.attempt.obstacles().count(), failed, inexpressible)
-        };
         let (mine, its) = (&self.verification.rounds, &other.verification.rounds);
         let is_kept = mine.passed >= its.passed && mine.spliced >= its.spliced;
-        lacking(self) < lacking(other) && (is_kept || given_up)
+        self.lacking() < other.lacking() && (is_kept || given_up)
+    }
+
+    fn lacking(&self) -> Lacking {
+        let rounds = &self.verification.rounds;
+        Lacking {
+            not_understood: self.attempt.obstacles().count(),
+            failed: rounds.failed,
+            inexpressible: rounds.inexpressible,
+        }
     }
 
     /// What was seen of the format and not understood.
@@ -247,12 +256,14 @@ impl Driver<'_> {
         best
     }
 
-    /// What is better than `best` and differs from it in one reading.
+    /// What is better than `best` and differs from it in one reading: the first of which nothing is lacking, else that of which
+    /// the least is.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
         let failing = &best.verification.failing;
         if failing.is_empty() && best.obstacle().is_none() {
             return None;
         }
+        let mut found: Option<Proven> = None;
         for reading in touched(best) {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
@@ -266,21 +277,27 @@ impl Driver<'_> {
                 self.lose(reading, Fate::Fails, None, shown);
                 continue;
             }
-            if let Some(given_up) = self.compare(&attempt, best, &reading) {
-                let proven = self.prove(attempt);
-                if proven.is_better(best, given_up) {
+            let Some(given_up) = self.compare(&attempt, best, &reading) else {
+                continue;
+            };
+            let proven = self.prove(attempt);
+            if proven.is_better(best, given_up) {
+                if proven.lacking() == Lacking::default() {
                     return Some(proven);
                 }
-                let why = "no more comes back".to_owned();
-                self.lose(
-                    reading,
-                    Fate::Fails,
-                    Some(why),
-                    proven.counterexample().cloned(),
-                );
+                if found
+                    .as_ref()
+                    .is_none_or(|found| proven.lacking() < found.lacking())
+                {
+                    found = Some(proven);
+                }
+                continue;
             }
+            let why = "no more comes back".to_owned();
+            let shown = proven.counterexample().cloned();
+            self.lose(reading, Fate::Fails, Some(why), shown);
         }
-        None
+        found
     }
 
     /// Compares `attempt` with what it may be better than. Its reading is lost, and there is no answer, where something does
