@@ -2,7 +2,7 @@
 //! from, one that is only opened, and a marker at which the template cuts an answer.
 
 use super::anchor::Anchor;
-use super::cutting::Cutting;
+use super::cutting::{Cut, Cutting};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -50,7 +50,12 @@ pub(super) fn dropped(
             (None, Some(seeming)) => seeming,
             (None, None) => continue,
         };
-        let closing = cutting.map_or_else(Vec::new, |cutting| cutting.closing_for(open));
+        let mut closing = cutting.map_or_else(Vec::new, |cutting| cutting.closing_for(open));
+        let of_another = |cut: &&Cut| {
+            let mut others = prefilled.iter();
+            others.any(|other| other.open.is_some() && other.close.as_ref() == Some(&cut.marker))
+        };
+        closing.sort_by_key(of_another);
         for (rank, cut) in closing.into_iter().enumerate() {
             let way = match rank {
                 0 => way.clone(),
@@ -158,11 +163,15 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
             left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
             right: sample(prompt),
         };
-        if all.evidence.is_none() || close.is_some() {
+        let is_of_all = all.open.is_none() || open.is_none() || open == all.open;
+        if all.evidence.is_none() || (close.is_some() && is_of_all) {
             all.evidence = Some(evidence.clone());
         }
         all.open = all.open.or_else(|| open.clone());
-        all.close = all.close.or_else(|| close.clone());
+        // What closes another reasoning does not close this one.
+        if is_of_all {
+            all.close = all.close.or_else(|| close.clone());
+        }
         single.push(Prefilled {
             open,
             close,
