@@ -29,6 +29,7 @@ mod content;
 mod content_close;
 mod cost;
 mod cut;
+mod cutting;
 mod decision;
 mod emit;
 mod evidence;
