@@ -325,7 +325,7 @@ impl<'a> Trial<'a> {
             verification.findings.push(Finding::info(
                 "read-alike",
                 format!(
-                    "in {alike} contexts a message of each kind is written as under another setting of the kwargs; the other messages were not tried there, `--thorough` tries them"
+                    "in {alike} contexts a message of each kind is written as after another conversation or under another setting of the kwargs; the other messages were not tried there, `--thorough` tries them"
                 ),
             ));
         }

@@ -137,12 +137,15 @@ impl Bench<'_> {
         splits
     }
 
-    /// How a message is written, from where its turn begins if that is marked, and what a parser reads of the prompt before it;
-    /// `None` for one that is not rendered.
-    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Option<Split> {
+    /// How a message is written: each response that the parser is given of it, after what a parser reads of its prompt; `None`
+    /// for one that is not rendered.
+    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Option<Vec<Split>> {
         let rendered = self.render(context, message).ok()?;
-        let (prefix, response) = self.split(context, &rendered).pop()?;
-        Some((self.prompted(&prefix).to_owned(), response))
+        let mut splits = self.split(context, &rendered);
+        for (prefix, _) in &mut splits {
+            *prefix = self.prompted(prefix).to_owned();
+        }
+        Some(splits)
     }
 
     /// What a parser reads of a prompt.
@@ -217,9 +220,10 @@ impl Bench<'_> {
         };
         let field = emit::reasoning_field(self.analysis, self.target);
         if let Some(key) = &dialect.reasoning_key
+            && let Some(at) = members.get_index_of(field)
             && let Some(reasoning) = members.shift_remove(field)
         {
-            members.insert(key.clone(), reasoning);
+            members.shift_insert(at, key.as_str(), reasoning);
         }
         if let Some(content) = dialect.no_content.value()
             && !members.contains_key("content")
@@ -467,7 +471,8 @@ pub(super) fn with_ids(mut message: Value, written: &Value) -> Value {
             if let (Value::Object(call), Some(id)) = (call, given.get("id"))
                 && !call.contains_key("id")
             {
-                call.insert("id", id.clone());
+                let at = call.get_index_of("function").unwrap_or(call.len());
+                call.shift_insert(at, "id", id.clone());
             }
         }
     }
