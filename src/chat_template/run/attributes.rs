@@ -21,6 +21,9 @@ impl Render<'_> {
         if let Py::Undefined(missing) = value {
             return Err(Fault::error(missing.message()));
         }
+        if let Py::Loop(state) = value {
+            self.look_ahead(state, name)?;
+        }
         if let Some(attribute) = self.own_attribute(value, name) {
             return Ok(attribute);
         }
@@ -33,6 +36,16 @@ impl Render<'_> {
             value.type_name().to_owned(),
             format!("`{name}`"),
         )))
+    }
+
+    /// Comes to the items that an attribute of a loop is told from.
+    pub(super) fn look_ahead(&mut self, state: &LoopState, name: &str) -> Result<(), Fault> {
+        let index = match name {
+            "last" | "nextitem" => *state.index.borrow() + 1,
+            "length" | "revindex" | "revindex0" => usize::MAX,
+            _ => return Ok(()),
+        };
+        self.reach(state, index).map(drop)
     }
 
     /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
@@ -94,7 +107,8 @@ impl Render<'_> {
 
 fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     let index = *state.index.borrow();
-    let count = state.items.len();
+    let items = state.items.borrow();
+    let count = items.len();
     let int = |value: usize| Some(Py::Int(i64::try_from(value).unwrap_or(i64::MAX)));
     match name {
         "index" => int(index + 1),
@@ -107,10 +121,10 @@ fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
         "depth" => int(state.depth),
         "depth0" => int(state.depth - 1),
         "previtem" => Some(match index.checked_sub(1) {
-            Some(before) => state.items[before].clone(),
+            Some(before) => items[before].clone(),
             None => Py::missing(Missing::Nothing("there is no previous item")),
         }),
-        "nextitem" => Some(match state.items.get(index + 1) {
+        "nextitem" => Some(match items.get(index + 1) {
             Some(next) => next.clone(),
             None => Py::missing(Missing::Nothing("there is no next item")),
         }),

@@ -163,7 +163,7 @@ impl<'t> Render<'t> {
             return Err(Fault::error("only a loop marked `recursive` can be called"));
         };
         let items = args.one("loop", "iterable")?;
-        let (stmt, scope) = self.recursive[recursive].clone();
+        let (stmt, scope) = self.loops[recursive].clone();
         let outer = std::mem::take(&mut self.out);
         let result = self.run_loop(stmt, &items, &scope, state.depth + 1);
         let inner = std::mem::replace(&mut self.out, outer);

@@ -54,7 +54,10 @@ impl Render<'_> {
                     .collect())
             }
             Py::Generator(items) => Ok(items.borrow_mut().drain(..).collect()),
-            Py::Loop(state) => Ok(state.items.clone()),
+            Py::Loop(state) => {
+                self.reach(state, usize::MAX)?;
+                Ok(state.items.borrow().clone())
+            }
             other => Err(Fault::error(format!(
                 "a `{}` cannot be walked over",
                 other.type_name()
@@ -68,6 +71,9 @@ impl Render<'_> {
             return Err(Fault::error(missing.message()));
         }
         self.spend(weight(value) + weight(key))?;
+        if let (Py::Loop(state), Py::Str(name)) = (value, key) {
+            self.look_ahead(state, name)?;
+        }
         if let Some(found) = self.own_item(value, key) {
             return Ok(found);
         }

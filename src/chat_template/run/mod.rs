@@ -21,6 +21,7 @@ mod tests;
 mod text;
 mod text_rules;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -66,8 +67,8 @@ pub(super) struct Render<'t> {
     depth: usize,
     /// What is being printed, and what the blocks around capture.
     out: String,
-    /// The loops that can call themselves, with the scope around each.
-    recursive: Vec<(&'t For, Rc<Scope>)>,
+    /// The loops that can call themselves or leave items out, with the scope around each.
+    loops: Vec<(&'t For, Rc<Scope>)>,
     /// Scopes that macros hold, and namespaces: both can hold themselves, and are emptied at the end.
     scopes: Vec<Rc<Scope>>,
     namespaces: Vec<Rc<Attributes>>,
@@ -112,7 +113,7 @@ pub(super) fn render(
         max_fuel: *fuel,
         depth: 0,
         out: String::new(),
-        recursive: Vec::new(),
+        loops: Vec::new(),
         scopes: Vec::new(),
         namespaces: Vec::new(),
         reads: observe.then(Reads::default),
@@ -424,47 +425,44 @@ impl<'t> Render<'t> {
         scope: &Rc<Scope>,
         depth: usize,
     ) -> Result<(), Fault> {
-        let mut items = self
-            .iterate(value)
-            .map_err(|fault| fault.at(stmt.iter.span))?;
-        if let Some(filter) = &stmt.filter {
-            let mut kept = Vec::new();
-            for item in items {
-                let inner = Scope::inside(scope);
-                self.assign(&stmt.target, item.clone(), &inner)?;
-                if self.expr(filter, &inner)?.is_true() {
-                    kept.push(item);
+        let (items, rest) = match value {
+            Py::Generator(rest) => (Vec::new(), Some(rest.clone())),
+            _ => {
+                let items = self
+                    .iterate(value)
+                    .map_err(|fault| fault.at(stmt.iter.span))?;
+                match &stmt.filter {
+                    Some(_) => (Vec::new(), Some(Rc::new(RefCell::new(items.into())))),
+                    None => (items, None),
                 }
             }
-            items = kept;
-        }
+        };
         self.deeper()?;
-        if items.is_empty() {
-            let inner = Scope::inside(scope);
-            self.block(&stmt.otherwise, &inner)?;
-            self.depth -= 1;
-            return Ok(());
-        }
-        let recursive = stmt.recursive.then(|| {
-            self.recursive.push((stmt, scope.clone()));
-            self.recursive.len() - 1
+        let registered = (stmt.recursive || stmt.filter.is_some()).then(|| {
+            self.loops.push((stmt, scope.clone()));
+            self.loops.len() - 1
         });
-        let count = items.len();
         let state = Rc::new(LoopState {
-            items,
+            items: items.into(),
+            rest,
+            filter: registered.filter(|_| stmt.filter.is_some()),
             index: 0.into(),
             depth,
             changed: None.into(),
-            recursive,
+            recursive: registered.filter(|_| stmt.recursive),
         });
         let mut completed = false;
-        for index in 0..count {
+        for index in 0.. {
+            if !self.reach(&state, index)? {
+                break;
+            }
             *state.index.borrow_mut() = index;
             let inner = Scope::inside(scope);
             if let Some(name) = self.tree.loop_name {
                 inner.set(name, Py::Loop(state.clone()));
             }
-            self.assign(&stmt.target, state.items[index].clone(), &inner)?;
+            let item = state.items.borrow()[index].clone();
+            self.assign(&stmt.target, item, &inner)?;
             match self.block(&stmt.body, &inner)? {
                 Flow::On => completed = true,
                 Flow::Continue => {}
@@ -477,6 +475,32 @@ impl<'t> Render<'t> {
         }
         self.depth -= 1;
         Ok(())
+    }
+
+    /// Whether the loop has an item at `index`. Items are looked for, and its `if` asked, no sooner than they are needed:
+    /// a body may change what the `if` reads, or break before an item over which it would raise.
+    fn reach(&mut self, state: &LoopState, index: usize) -> Result<bool, Fault> {
+        while state.items.borrow().len() <= index {
+            let Some(item) = state
+                .rest
+                .as_ref()
+                .and_then(|rest| rest.borrow_mut().pop_front())
+            else {
+                return Ok(false);
+            };
+            if let Some(filter) = state.filter {
+                let (stmt, scope) = self.loops[filter].clone();
+                let inner = Scope::inside(&scope);
+                self.assign(&stmt.target, item.clone(), &inner)?;
+                if let Some(test) = &stmt.filter
+                    && !self.expr(test, &inner)?.is_true()
+                {
+                    continue;
+                }
+            }
+            state.items.borrow_mut().push(item);
+        }
+        Ok(true)
     }
 
     fn assign(&mut self, target: &Target, value: Py, scope: &Rc<Scope>) -> Result<(), Fault> {

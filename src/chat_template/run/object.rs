@@ -150,7 +150,12 @@ impl Dict {
 /// A loop as its body sees it.
 #[derive(Debug)]
 pub(super) struct LoopState {
-    pub(super) items: Vec<Py>,
+    /// The items that were come to, or looked ahead at.
+    pub(super) items: RefCell<Vec<Py>>,
+    /// What there is beside them, where that is not known at once; not all of it need be items of the loop.
+    pub(super) rest: Option<Rc<RefCell<VecDeque<Py>>>>,
+    /// Which of the loops that leave items out it is.
+    pub(super) filter: Option<usize>,
     pub(super) index: RefCell<usize>,
     pub(super) depth: usize,
     pub(super) changed: RefCell<Option<Vec<Py>>>,
@@ -274,7 +279,7 @@ impl Py {
             Self::View(_, dict) => 1 + dict.depth,
             Self::Tuple(items) => items.depth,
             Self::Generator(items) => 1 + deepest(items.borrow().iter()),
-            Self::Loop(state) => 1 + deepest(&state.items),
+            Self::Loop(state) => 1 + deepest(state.items.borrow().iter()),
             Self::Cycler(state) => 1 + deepest(&state.0),
             Self::Method(method) => 1 + method.0.depth(),
             _ => 1,
@@ -315,7 +320,7 @@ impl Py {
                 };
                 usize::try_from(count.max(0)).unwrap_or(usize::MAX)
             }
-            Self::Loop(state) => state.items.len(),
+            Self::Loop(state) => state.items.borrow().len(),
             _ => return None,
         })
     }

@@ -116,7 +116,7 @@ fn write_repr(value: &Py, out: &mut String, depth: usize) -> Result<(), Fault> {
                 out,
                 "<LoopContext {}/{}>",
                 *state.index.borrow() + 1,
-                state.items.len()
+                state.items.borrow().len()
             );
         }
         // Python prints an address here, which is another one every time.
