@@ -148,9 +148,9 @@ impl<'t> Render<'t> {
             }
         }
         self.deeper()?;
-        let printed = self.capture(&definition.body, &scope)?;
+        let printed = self.capture_block(&definition.body, &scope)?;
         self.depth -= 1;
-        self.string(printed)
+        Ok(printed)
     }
 
     fn call_loop(&mut self, state: &LoopState, args: Arguments) -> Result<Py, Fault> {
@@ -159,11 +159,7 @@ impl<'t> Render<'t> {
         };
         let items = args.one("loop", "iterable")?;
         let (stmt, scope) = self.loops[recursive].clone();
-        let outer = std::mem::take(&mut self.out);
-        let result = self.run_loop(stmt, &items, &scope, state.depth + 1);
-        let inner = std::mem::replace(&mut self.out, outer);
-        result?;
-        self.string(inner)
+        self.capture(|render| render.run_loop(stmt, &items, &scope, state.depth + 1))
     }
 
     fn call_global(&mut self, global: Global, args: Arguments) -> Result<Py, Fault> {

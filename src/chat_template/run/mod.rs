@@ -67,7 +67,7 @@ pub(super) struct Render<'t> {
     /// What the fuel was at first.
     max_fuel: u64,
     depth: usize,
-    /// What is being printed, and what the blocks around capture.
+    /// What is printed; what a block under way captures is at the end.
     out: String,
     /// The loops that can call themselves or leave items out, with the scope around each.
     loops: Vec<(&'t For, Rc<Scope>)>,
@@ -311,13 +311,23 @@ impl<'t> Render<'t> {
         self.spend((self.out.len() - before) as u64 / 16)
     }
 
-    /// Runs a block and returns what it prints instead of printing it.
-    fn capture(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<String, Fault> {
-        let outer = std::mem::take(&mut self.out);
-        let result = self.block(body, scope);
-        let inner = std::mem::replace(&mut self.out, outer);
-        result?;
-        Ok(inner)
+    /// Runs something and returns what it prints instead of printing it.
+    fn capture(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<Py, Fault> {
+        let before = self.out.len();
+        run(self)?;
+        let text = &self.out[before..];
+        if text.len() > MAX_VALUE {
+            return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+        }
+        let captured = Py::str(text);
+        let steps = text.len() as u64 / 16;
+        self.out.truncate(before);
+        self.spend(steps)?;
+        Ok(captured)
+    }
+
+    fn capture_block(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<Py, Fault> {
+        self.capture(|render| render.block(body, scope).map(|_| ()))
     }
 
     fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
@@ -351,9 +361,8 @@ impl<'t> Render<'t> {
             } => {
                 let inner = Scope::inside(scope);
                 self.deeper()?;
-                let text = self.capture(body, &inner)?;
+                let mut value = self.capture_block(body, &inner)?;
                 self.depth -= 1;
-                let mut value = self.string(text)?;
                 if let Some(filter) = filter {
                     value = self.filter_chain(filter, value, scope)?;
                 }
@@ -373,9 +382,8 @@ impl<'t> Render<'t> {
             Stmt::Filter { filter, body } => {
                 let inner = Scope::inside(scope);
                 self.deeper()?;
-                let text = self.capture(body, &inner)?;
+                let text = self.capture_block(body, &inner)?;
                 self.depth -= 1;
-                let text = self.string(text)?;
                 let value = self.filter_chain(filter, text, scope)?;
                 self.print(&value)?;
             }

@@ -42,7 +42,9 @@ pub(super) fn each_message<T>(
             for (message, seen) in messages.kinds.iter().zip(&mut seen) {
                 if takes(message) {
                     if compared {
-                        is_new |= seen.insert(bench.written(&context, message));
+                        for split in bench.written(&context, message) {
+                            is_new |= seen.insert(split);
+                        }
                     }
                     visit(&context, &label, message)?;
                 }

@@ -137,15 +137,17 @@ impl Bench<'_> {
         splits
     }
 
-    /// How a message is written: each response that the parser is given of it, after what a parser reads of its prompt; `None`
-    /// for one that is not rendered.
-    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Option<Vec<Split>> {
-        let rendered = self.render(context, message).ok()?;
+    /// How a message is written: each response that the parser is given of it, after what a parser reads of its prompt. There are
+    /// none of a message that is not rendered.
+    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Vec<Split> {
+        let Ok(rendered) = self.render(context, message) else {
+            return Vec::new();
+        };
         let mut splits = self.split(context, &rendered);
         for (prefix, _) in &mut splits {
             *prefix = self.prompted(prefix).to_owned();
         }
-        Some(splits)
+        splits
     }
 
     /// What a parser reads of a prompt.
