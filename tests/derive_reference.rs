@@ -3,7 +3,7 @@
 mod support;
 
 use obverse::chat_template;
-use obverse::derive::{Derivation, Options, Verdict, derive};
+use obverse::derive::{Case, Derivation, Options, Verdict, derive};
 use obverse::value::{Map, Value, json};
 
 fn derive_file(name: &str, path: &std::path::Path) -> Option<Derivation> {
@@ -40,10 +40,19 @@ fn real_chat_templates_are_derived_as_far_as_the_format_goes() {
     come_to(Verdict::Inexpressible, "tests/corpus/inexpressible.txt");
 }
 
-/// Whatever comes back here, of the whole corpus and of the project's own chat templates, is parsed by the reference to the
-/// same messages.
-#[test]
-fn the_reference_parses_the_same() {
+/// What comes back here of the whole corpus and of the project's own chat templates: a question to the reference for each case, and
+/// the answer that is right.
+struct Asked {
+    proved: usize,
+    questions: Vec<String>,
+    expected: Vec<(String, Value)>,
+}
+
+/// Asks about the cases of each derivation that `pick` takes, with the response as `write` writes it.
+fn ask_about(
+    pick: impl Fn(Vec<Case>) -> Vec<Case>,
+    write: impl Fn(&str) -> (&'static str, Value),
+) -> Asked {
     let mut files = support::corpus::templates();
     for entry in std::fs::read_dir("chat_templates").expect("the folder") {
         let path = entry.expect("an entry").path();
@@ -54,39 +63,84 @@ fn the_reference_parses_the_same() {
             files.push((path.display().to_string(), path));
         }
     }
-    let mut questions = Vec::new();
-    let mut expected = Vec::new();
-    let mut proved = 0;
+    let mut asked = Asked {
+        proved: 0,
+        questions: Vec::new(),
+        expected: Vec::new(),
+    };
     for (name, path) in &files {
         let Some(derivation) = derive_file(name, path)
             .filter(|derivation| derivation.report.verdict != Verdict::NotProved)
         else {
             continue;
         };
-        proved += 1;
+        asked.proved += 1;
         let template = derivation.document.to_value();
-        for case in derivation.cases {
+        for case in pick(derivation.cases) {
+            let (key, response) = write(&case.response);
             let question = Map::from_iter([
                 ("template".to_owned(), template.clone()),
                 ("prefix".to_owned(), Value::from(case.prefix)),
-                ("response".to_owned(), Value::from(case.response)),
+                (key.to_owned(), response),
                 ("tools".to_owned(), Value::from(case.tools)),
             ]);
-            questions.push(json::to_string(&Value::Object(question)));
-            expected.push((name, case.message));
+            asked
+                .questions
+                .push(json::to_string(&Value::Object(question)));
+            asked.expected.push((name.clone(), case.message));
         }
     }
-    let Some(answers) = support::reference::ask("parse.py", &questions) else {
-        return;
-    };
-    for ((answer, (name, message)), question) in answers.iter().zip(expected).zip(&questions) {
-        let answer = json::parse(answer).expect("JSON");
-        assert_eq!(
-            answer.get("message"),
-            Some(&message),
-            "{name}: the reference parses differently: {question}\n{answer:?}"
-        );
+    asked
+}
+
+impl Asked {
+    /// How many messages came back from how many response templates, all of them right; `None` where there is no reference.
+    fn are_right(self) -> Option<(usize, usize)> {
+        let answers = support::reference::ask("parse.py", &self.questions)?;
+        for ((answer, (name, message)), question) in
+            answers.iter().zip(self.expected).zip(&self.questions)
+        {
+            let answer = json::parse(answer).expect("JSON");
+            assert_eq!(
+                answer.get("message"),
+                Some(&message),
+                "{name}: the reference parses differently: {question}\n{answer:?}"
+            );
+        }
+        Some((answers.len(), self.proved))
     }
-    println!("{} messages of {proved} response templates", answers.len());
-    assert!(proved > 10 && answers.len() > 500);
+}
+
+/// Whatever comes back here is parsed by the reference to the same messages.
+#[test]
+fn the_reference_parses_the_same() {
+    let asked = ask_about(
+        |cases| cases,
+        |response| ("response", Value::from(response)),
+    );
+    if let Some((messages, proved)) = asked.are_right() {
+        assert!(proved > 10 && messages > 500);
+    }
+}
+
+/// And also when it arrives character by character: the longest response of each number of calls, and a short one.
+#[test]
+fn the_reference_streams_to_the_same() {
+    let longest = |mut cases: Vec<Case>| {
+        let calls = |case: &Case| {
+            let calls = case.message.get("tool_calls").and_then(Value::as_array);
+            calls.map_or(0, <[Value]>::len)
+        };
+        let first = cases.first().cloned();
+        cases.sort_by_key(|case| (calls(case), std::cmp::Reverse(case.response.len())));
+        cases.dedup_by(|a, b| calls(a) == calls(b));
+        first.into_iter().chain(cases).collect()
+    };
+    let characters = |response: &str| {
+        let characters = response.chars().map(|c| Value::from(c.to_string()));
+        ("chunks", characters.collect::<Vec<_>>().into())
+    };
+    if let Some((messages, proved)) = ask_about(longest, characters).are_right() {
+        assert!(proved > 10 && messages > 100);
+    }
 }

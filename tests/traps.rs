@@ -68,8 +68,11 @@ const MEANT: &[Meant] = &[
               feed is left for it to stand before.",
         holds: |derivation| {
             let document = derivation.document.to_json();
-            let ends = document.matches("|$)").count();
-            ends > 0 && ends == document.matches('$').count() && document.contains(r"\\}\\s*(?:")
+            let before_others = match document.contains(r"\\}\\s*(?:") {
+                true => document.matches("|$)").count(),
+                false => 0,
+            };
+            before_others + document.matches(r"\\s*$)").count() == document.matches('$').count()
         },
     },
     Meant {

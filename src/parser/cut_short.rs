@@ -1,7 +1,7 @@
 //! A response that ends too early, as it does where a model is stopped: what there was of the message before the parser was
 //! told, and what its end made of it.
 
-use super::merge::is_empty;
+use super::merge::{add_to_message, is_empty};
 use super::{Event, ParseError, ResponseParser};
 use crate::value::{Map, Value};
 
@@ -10,6 +10,8 @@ use crate::value::{Map, Value};
 pub struct CutShort {
     /// The message before the end was told: the regions that were closed.
     pub before: Map,
+    /// The same with the regions that a delimiter closed of which only the end told that it is whole.
+    pub finished: Map,
     /// The message after.
     pub after: Map,
     /// The field whose region the end closed: one that was open, or that the text that was held back opened.
@@ -62,16 +64,31 @@ impl Growing {
     fn end(mut self) -> CutShort {
         let before = self.parser.message().clone();
         let mut open = self.open;
+        // A region after which another one opens was closed by a delimiter and not by the end itself.
+        let (mut last, mut closed) = (None, Vec::new());
         if self.error.is_none() {
-            let mut note = |event: Event<'_>| {
-                if let Event::RegionOpen { field } = event {
+            let mut note = |event: Event<'_>| match event {
+                Event::RegionOpen { field } => {
                     open = Some(field.into_owned());
+                    closed.extend(last.take());
                 }
+                Event::RegionClose { field, value } => {
+                    last = Some((field.into_owned(), value.into_owned()));
+                }
+                Event::RegionChunk { .. } | Event::RegionError { .. } => {}
             };
             self.error = self.parser.finalize_with(&mut note).err();
         }
+        let mut finished = before.clone();
+        for (field, value) in closed {
+            if let Some(field) = self.parser.machine.template().field(&field) {
+                // What cannot be added has ended the parse with an error.
+                let _ = add_to_message(&mut finished, field, value);
+            }
+        }
         CutShort {
             before,
+            finished,
             after: self.parser.into_message(),
             closed: open,
             error: self.error,
@@ -150,12 +167,26 @@ mod tests {
         let closed = cut("Hi<e>");
         assert_eq!(closed.before, closed.after);
         assert_eq!(closed.closed, None);
+        assert_eq!(closed.finished, closed.before);
         let reopened = cut("Hi<e>\n");
         assert_eq!(reopened.before, map(r#"{"content": "Hi"}"#));
         assert_eq!(
             (reopened.after, reopened.closed.as_deref()),
             (map("{}"), Some("content"))
         );
+    }
+
+    #[test]
+    fn what_only_the_end_tells_to_be_whole_is_finished_too() {
+        let document =
+            TEMPLATE.replace(r#""close": "<e>"}"#, r#""close_pattern": "<e>(?:</s>)?"}"#);
+        let template = ResponseTemplate::from_json(&document).unwrap();
+        let parser = ResponseParser::new(template, "", &[]).unwrap();
+        let held = parse(parser, "<c>1</c>Hi<e></");
+        assert_eq!(held.before, map(r#"{"calls": [1]}"#));
+        let finished = map(r#"{"calls": [1], "content": "Hi"}"#);
+        assert_eq!(held.finished, finished);
+        assert_eq!(held.after, map(r#"{"calls": [1], "content": "</"}"#));
     }
 
     #[test]

@@ -107,6 +107,10 @@ impl Machine {
         }
     }
 
+    pub(super) fn template(&self) -> &ResponseTemplate {
+        &self.template
+    }
+
     pub(super) fn message(&self) -> &Map {
         &self.message
     }

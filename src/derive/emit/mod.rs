@@ -4,13 +4,16 @@
 //! of the implicit field, since white space after it would open that field again and overwrite it; the close of a call,
 //! for the same reason; and openings that carry a name.
 
+mod ends;
 mod listed;
 mod tags;
+mod tail;
 mod target;
 mod texts;
 
 use indexmap::IndexMap;
 
+use self::ends::Ends;
 use super::analysis::Analysis;
 use super::arguments::JsonDialect;
 use super::choice::{About, Choices, Reading};
@@ -24,16 +27,16 @@ use crate::value::{Map, Value, json};
 pub(super) use target::{Target, left_to_do, reasoning_field};
 
 pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Document {
+    let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
         fields.insert(
             reasoning_field(analysis, target).to_owned(),
-            texts::reasoning(reasoning, choices),
+            texts::reasoning(reasoning, &ends, choices),
         );
     }
-    let ends = Ends::of(analysis);
     if let Some(calls) = &analysis.calls {
-        let region = call_region(analysis, calls, &ends, target, choices);
+        let region = call_region(analysis, calls, &ends, choices);
         fields.insert("tool_calls".to_owned(), region);
     }
     let content = texts::content(analysis, &ends, target, choices);
@@ -49,60 +52,17 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     }
 }
 
-/// What ends a turn.
-struct Ends<'a> {
-    /// The markers: after content, and after calls where that is another one.
-    markers: Vec<&'a str>,
-    /// A pattern for what may follow at the end of a conversation.
-    epilogue: String,
-}
-
-impl<'a> Ends<'a> {
-    fn of(analysis: &'a Analysis) -> Self {
-        let epilogue = analysis.turn_end.epilogue.trim();
-        let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
-        let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
-        let mut markers = Vec::new();
-        for end in analysis
-            .turn_end
-            .markers
-            .iter()
-            .map(|marker| marker.trim())
-            .chain(after_calls)
-        {
-            if !end.is_empty() && !markers.contains(&end) {
-                markers.push(end);
-            }
-        }
-        let all = markers.clone();
-        markers.retain(|end| {
-            !all.iter()
-                .any(|other| other != end && needs_only(other, end))
-        });
-        Self {
-            markers,
-            // Where content is opened, what follows its end is nobody's.
-            epilogue: match analysis.content.open {
-                Some(_) => String::new(),
-                None => optional(epilogue),
-            },
-        }
-    }
-
-    /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
-    fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
-        let ends = before.into_iter().chain(self.markers.iter().copied());
-        let ends = ends.map(end_pattern).chain(after.map(slot::pattern));
-        alternatives(ends.collect()).map(|end| format!("{end}\\s*{}", self.epilogue))
-    }
-}
-
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 fn optional(marker: &str) -> String {
     match marker {
         "" => String::new(),
         marker => format!("(?:{}\\s*)?", slot::pattern(marker)),
     }
+}
+
+/// Whether nothing in the marker may vary.
+fn is_plain(marker: &str) -> bool {
+    !slot::any(marker) && !marker.contains(char::is_whitespace)
 }
 
 /// A pattern for any of the literals; `None` for none.
@@ -119,36 +79,10 @@ fn alternatives(patterns: Vec<String>) -> Option<String> {
     }
 }
 
-/// A pattern for the end of a turn. Of several markers the first is enough: engines stop the model at the last one and may
-/// keep it to themselves.
-fn end_pattern(end: &str) -> String {
-    match text::tokens(end).first() {
-        Some(first) if needs_only(end, first) => {
-            let rest = optional_after(&end[first.len()..]);
-            format!("{}{rest}", slot::pattern(first))
-        }
-        _ => slot::pattern(end),
-    }
-}
-
-/// Whether `first` is the one marker of `end` that is needed.
-fn needs_only(end: &str, first: &str) -> bool {
-    text::tokens(end).first() == Some(&first) && end.starts_with(first) && text::is_bracketed(first)
-}
-
-/// A pattern for what may follow a marker, with white space between.
-fn optional_after(marker: &str) -> String {
-    match marker.trim() {
-        "" => String::new(),
-        marker => format!("\\s*(?:{})?", slot::pattern(marker)),
-    }
-}
-
 fn call_region(
     analysis: &Analysis,
     calls: &ToolCalls,
     ends: &Ends<'_>,
-    target: Target,
     choices: &Choices,
 ) -> FieldDocument {
     let name = name(analysis, calls);
@@ -171,7 +105,7 @@ fn call_region(
             ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
-            bare_object(calls, members, ends, target.text_end)
+            bare_object(calls, members, ends)
         }
         Shape::Object(members) => FieldDocument {
             content: Some("json".to_owned()),
@@ -263,19 +197,14 @@ fn named_call(calls: &ToolCalls) -> Value {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(
-    calls: &ToolCalls,
-    members: &Members,
-    ends: &Ends<'_>,
-    text_end: &str,
-) -> FieldDocument {
+fn bare_object(calls: &ToolCalls, members: &Members, ends: &Ends<'_>) -> FieldDocument {
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
     let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
     let end = match stop(calls, ends, &head) {
-        Some(stop) => format!("(?:{stop}|{text_end})"),
-        None => text_end.to_owned(),
+        Some(stop) => format!("(?:{stop}|{})", ends.text_end),
+        None => ends.text_end.to_owned(),
     };
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
@@ -366,11 +295,14 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
     }
+    if ends.is_last && is_plain(marker) {
+        return Some(Delimiter::literal(marker));
+    }
     let pattern = format!(
         "{}\\s*{}{}",
         slot::pattern(marker),
-        optional(calls.separator.trim()),
-        optional(calls.section.1.trim()),
+        ends.optional(calls.separator.trim()),
+        ends.optional(calls.section.1.trim()),
     );
     let literal = (!slot::any(marker)).then(|| {
         Reading::new(

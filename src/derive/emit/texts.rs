@@ -28,11 +28,7 @@ pub(super) fn content(
             } else {
                 format!("{}\\s*", slot::pattern(marker))
             };
-            let own = &analysis.turn_end.markers;
-            let ends_alike = own
-                .iter()
-                .all(|end| end.trim().starts_with(marker.as_str()));
-            match end.filter(|_| marker.is_empty() || !ends_alike) {
+            match end.filter(|_| marker.is_empty() || !ends_begin_with(analysis, marker)) {
                 Some(end) => Some(format!("(?:{before_calls}|{end})")),
                 None => Some(before_calls),
             }
@@ -44,7 +40,8 @@ pub(super) fn content(
         [end] if beginning.is_none() && analysis.content.before_calls.is_none() => Some(*end),
         _ => None,
     };
-    let close = close.and_then(|pattern| {
+    let literals = literal_close(analysis, ends).filter(|_| beginning.is_none());
+    let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.map(|end| {
             Reading::new(
                 "literal",
@@ -60,7 +57,7 @@ pub(super) fn content(
             Delimiter::pattern(pattern),
         );
         choices.choose("content close", About::Content, [pattern].into_iter().chain(literal))
-    });
+    }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     FieldDocument {
         open: analysis.content.open.clone().map(Delimiter::literal),
@@ -69,6 +66,30 @@ pub(super) fn content(
         join: joined.then(String::new),
         content: Some("text".to_owned()),
         ..FieldDocument::default()
+    }
+}
+
+/// Whether whatever ends the turn begins with the marker.
+fn ends_begin_with(analysis: &Analysis, marker: &str) -> bool {
+    let mut ends = analysis.turn_end.markers.iter();
+    ends.all(|end| end.trim().starts_with(marker))
+}
+
+/// The close of content of which no pattern is needed.
+fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
+    let before_calls = analysis.content.before_calls.as_deref();
+    match before_calls.filter(|_| analysis.calls.is_some()) {
+        None => ends.literals(),
+        Some("") => None,
+        Some(marker) if ends_begin_with(analysis, marker) => {
+            (ends.is_last && super::is_plain(marker)).then(|| Delimiter::literal(marker))
+        }
+        // What stands before calls and begins like an end needs no close of its own.
+        Some(marker) => {
+            let mut needed = ends.markers.iter().map(|end| Ends::needed(end).0);
+            ends.literals()
+                .filter(|_| needed.any(|end| marker.starts_with(end)))
+        }
     }
 }
 
@@ -94,7 +115,21 @@ fn joins(choices: &Choices) -> bool {
 }
 
 /// The region of the reasoning.
-pub(super) fn reasoning(reasoning: &Reasoning, choices: &Choices) -> FieldDocument {
+pub(super) fn reasoning(
+    reasoning: &Reasoning,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> FieldDocument {
+    let field = |close| FieldDocument {
+        open: Some(Delimiter::literal(&reasoning.open)),
+        close,
+        content: Some("text".to_owned()),
+        ..FieldDocument::default()
+    };
+    let (needed, _) = Ends::needed(&reasoning.close);
+    if ends.is_last && super::is_plain(needed) {
+        return field(Some(Delimiter::literal(needed)));
+    }
     let pattern = format!("{}\\s*", text::escape_loosely(&reasoning.close));
     let mut readings = vec![
         Reading::new(
@@ -121,10 +156,5 @@ pub(super) fn reasoning(reasoning: &Reasoning, choices: &Choices) -> FieldDocume
     if !reasoning.spaced {
         readings.reverse();
     }
-    FieldDocument {
-        open: Some(Delimiter::literal(&reasoning.open)),
-        close: choices.choose("reasoning close delimiter", About::Reasoning, readings),
-        content: Some("text".to_owned()),
-        ..FieldDocument::default()
-    }
+    field(choices.choose("reasoning close delimiter", About::Reasoning, readings))
 }

@@ -51,8 +51,13 @@ pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Optio
                 error: Some(error),
                 ..
             } => (after, does_not_parse(&error)),
-            CutShort { before, after, .. } => {
-                let lost = [&finished, &before]
+            CutShort {
+                before,
+                finished: now,
+                after,
+                ..
+            } => {
+                let lost = [&finished, &now]
                     .into_iter()
                     .flat_map(Map::iter)
                     .any(|(key, value)| !is_kept(value, after.get(key)));
@@ -105,6 +110,15 @@ mod tests {
             Some("One <c>{\"é\": [1]}</c> "),
             "text after a call takes the place of the text before it"
         );
+    }
+
+    #[test]
+    fn what_waits_for_a_second_marker_is_finished_too() {
+        let template =
+            r#"{"start_anchor": "<a>", "fields": {"content": {"close_pattern": "<e>(?:</s>)?"}}}"#;
+        assert_eq!(loss(template, "Hi<e></s>").as_deref(), Some("Hi<e><"));
+        let whole = template.replace("(?:</s>)?", "(?:</s>|<(?:/[^>]*)?\\\\Z)?");
+        assert_eq!(loss(&whole, "Hi<e></s>"), None);
     }
 
     #[test]

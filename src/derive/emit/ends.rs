@@ -1,0 +1,112 @@
+//! What ends a turn, and what may follow that.
+
+use super::super::analysis::Analysis;
+use super::super::{slot, text};
+use super::{Target, tail};
+use crate::response_template::Delimiter;
+
+/// What ends a turn.
+pub(super) struct Ends<'a> {
+    /// The markers: after content, and after calls where that is another one.
+    pub(super) markers: Vec<&'a str>,
+    /// What may follow at the end of a conversation.
+    epilogue: &'a str,
+    /// Whether what follows a delimiter is nobody's: where content is opened, no text is it unasked.
+    pub(super) is_last: bool,
+    /// How a pattern says that the text ends.
+    pub(super) text_end: &'static str,
+}
+
+impl<'a> Ends<'a> {
+    pub(super) fn of(analysis: &'a Analysis, target: Target) -> Self {
+        let epilogue = analysis.turn_end.epilogue.trim();
+        let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
+        let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
+        let mut markers = Vec::new();
+        for end in analysis
+            .turn_end
+            .markers
+            .iter()
+            .map(|marker| marker.trim())
+            .chain(after_calls)
+        {
+            if !end.is_empty() && !markers.contains(&end) {
+                markers.push(end);
+            }
+        }
+        let all = markers.clone();
+        markers.retain(|end| {
+            !all.iter()
+                .any(|other| other != end && needs_only(other, end))
+        });
+        Self {
+            markers,
+            epilogue,
+            is_last: analysis.content.open.is_some(),
+            text_end: target.text_end,
+        }
+    }
+
+    /// What of an end is needed. Of several markers the first is enough: engines stop the model at the last one and may keep it
+    /// to themselves.
+    pub(super) fn needed(end: &str) -> (&str, &str) {
+        match text::tokens(end).first() {
+            Some(first) if needs_only(end, first) => end.split_at(first.len()),
+            _ => (end, ""),
+        }
+    }
+
+    /// The ends as they are written, where nothing that follows them or may vary in them matters.
+    pub(super) fn literals(&self) -> Option<Delimiter> {
+        let needed = self.markers.iter().map(|end| Self::needed(end).0);
+        let needed: Vec<String> = needed.map(str::to_owned).collect();
+        let is_literal =
+            self.is_last && !needed.is_empty() && needed.iter().all(|end| super::is_plain(end));
+        is_literal.then_some(Delimiter::Literals(needed))
+    }
+
+    /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
+    pub(super) fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        let ends = before.into_iter().chain(self.markers.iter().copied());
+        let ends = ends
+            .map(|end| self.end_pattern(end))
+            .chain(after.map(slot::pattern));
+        super::alternatives(ends.collect()).map(|end| {
+            if self.is_last {
+                return end;
+            }
+            format!("{end}\\s*{}", self.optional(self.epilogue))
+        })
+    }
+
+    /// A pattern for the end of a turn.
+    fn end_pattern(&self, end: &str) -> String {
+        let (needed, rest) = Self::needed(end);
+        let needed = slot::pattern(needed);
+        match rest.trim() {
+            rest if rest.is_empty() || self.is_last => needed,
+            rest => {
+                let rest = tail::optional_before_space(rest, self.text_end);
+                format!("{needed}\\s*{rest}")
+            }
+        }
+    }
+
+    /// A pattern for a marker that may follow a delimiter, and for the white space after it.
+    pub(super) fn optional(&self, marker: &str) -> String {
+        if self.is_last {
+            return String::new();
+        }
+        tail::optional(marker, self.text_end)
+    }
+}
+
+/// Whether `first` is the one marker of `end` that is needed: one that is whole, with no word behind it.
+fn needs_only(end: &str, first: &str) -> bool {
+    let mut tokens = text::tokens(end).into_iter();
+    let is_first = tokens.next() == Some(first) && text::is_bracketed(first);
+    let after = |rest: &str| {
+        rest.starts_with(char::is_whitespace) || tokens.next().is_none_or(text::is_bracketed)
+    };
+    is_first && end.strip_prefix(first).is_some_and(after)
+}

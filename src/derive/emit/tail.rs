@@ -1,0 +1,95 @@
+//! What may follow a delimiter that is complete without it: the close of a section behind that of its last call, a second
+//! marker at the end of a turn.
+//!
+//! Where the text ends, its beginning is enough. A response that is cut there would else end with a piece of a marker for a
+//! text, and perhaps instead of one. While a response arrives, it is also what keeps transformers waiting: that takes a whole match
+//! before one that only begins, and would close with the first marker as soon as a sign of the second has come.
+
+use super::super::slot;
+use super::super::text::escape;
+
+/// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
+pub(super) fn optional(marker: &str, text_end: &str) -> String {
+    group(marker, "\\s*", text_end)
+}
+
+/// The same where white space may follow in any case.
+pub(super) fn optional_before_space(marker: &str, text_end: &str) -> String {
+    group(marker, "", text_end)
+}
+
+fn group(marker: &str, space: &str, text_end: &str) -> String {
+    let whole = slot::pattern(marker);
+    match beginning(marker) {
+        _ if marker.is_empty() => String::new(),
+        // Space is taken as well, since there are ends of a text that stand before a final line feed too.
+        Some(beginning) => format!("(?:{whole}{space}|{beginning}\\s*{text_end})?"),
+        None => format!("(?:{whole}{space})?"),
+    }
+}
+
+/// A pattern for what the marker begins with, short of all of it; `None` for a single sign, and where its length varies.
+fn beginning(marker: &str) -> Option<String> {
+    if slot::any(marker) {
+        return None;
+    }
+    let signs: Vec<char> = marker.chars().collect();
+    let [first, rest @ .., last] = signs.as_slice() else {
+        return None;
+    };
+    let first = escape(&first.to_string());
+    let Some((second, middle)) = rest.split_first() else {
+        return Some(first);
+    };
+    // Two signs tell it from other text; of the rest it is enough that it may still become the marker.
+    let rest = if rest.contains(last) {
+        format!(".{{0,{}}}", middle.len())
+    } else {
+        format!("[^{}]*", slot::stop(&last.to_string()))
+    };
+    Some(format!("{first}(?:{}{rest})?", escape(&second.to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser::parse_response;
+    use crate::response_template::ResponseTemplate;
+    use crate::value::{Value, json};
+
+    /// What `{"content": {"close_pattern": PATTERN}}` makes of a response.
+    fn content(pattern: &str, response: &str) -> Option<String> {
+        let pattern = json::quote(pattern);
+        let document = format!(
+            r#"{{"start_anchor": "A:", "fields": {{"content": {{"close_pattern": {pattern}}}}}}}"#
+        );
+        let template = ResponseTemplate::from_json(&document).unwrap();
+        let message = parse_response(response, template, "", &[]).unwrap();
+        message
+            .get("content")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    }
+
+    #[test]
+    fn every_beginning_is_taken_where_the_text_ends() {
+        for marker in ["</s>", "]<]x[>[</calls>", "->", "<|end|><|start|>"] {
+            for end in ["\\Z", "$"] {
+                let pattern = format!("</c>\\s*{}", optional(marker, end));
+                for at in 0..=marker.len() {
+                    let response = format!("Hi</c>\n{}", &marker[..at]);
+                    let found = content(&pattern, &response);
+                    assert_eq!(found.as_deref(), Some("Hi"), "{response}");
+                    let found = content(&pattern, &format!("{response}\n"));
+                    assert_eq!(found.as_deref(), Some("Hi"), "{response} and a line feed");
+                }
+                for text in ["text", "<3", "-x"] {
+                    let found = content(&pattern, &format!("Hi</c>{text}"));
+                    assert_eq!(found.as_deref(), Some(text));
+                }
+            }
+        }
+        assert_eq!(optional("", "\\Z"), "");
+        assert_eq!(optional(",", "\\Z"), "(?:,\\s*)?");
+    }
+}
