@@ -6,7 +6,7 @@ use crate::value::{Integer, Map, Value};
 /// Texts as models write them. Each begins and ends with a word by which it can be found in a render.
 const TEXTS: [&str; 6] = [
     "Zephyr wold",
-    "Zephyr: first line\nsecond line\n\n- a list\n- of two wold",
+    "Zephyr first line\nsecond line\n\n- a list\n- of two wold",
     "Zephyr \"quoted\" 'single' back\\slash {\"json\": [1, 2]} wold",
     "Zephyr if a < b && c > d: `<p class=\"x\">markup</p>` wold",
     "Zephyr \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{1f600} wold",

@@ -130,6 +130,20 @@ struct Limited {
     smallest: Option<Counterexample>,
 }
 
+impl Limited {
+    /// Keeps a counterexample, if none is smaller.
+    fn show(&mut self, found: Counterexample) {
+        let size = |found: &Counterexample| found.response.len();
+        if self
+            .smallest
+            .as_ref()
+            .is_none_or(|known| size(&found) < size(known))
+        {
+            self.smallest = Some(found);
+        }
+    }
+}
+
 impl<'a> Trial<'a> {
     fn new(bench: Bench<'a>) -> Self {
         Self {
@@ -161,7 +175,7 @@ impl<'a> Trial<'a> {
             }),
             Outcome::AsReasoning(found) => {
                 self.as_reasoning.count += 1;
-                self.as_reasoning.smallest.get_or_insert(*found);
+                self.as_reasoning.show(*found);
                 self.run_earlier(context, label, message);
             }
         }
