@@ -388,7 +388,9 @@ fn delimiter(random: &mut Random) -> String {
             0 | 1 => source.push_str(random.pick(LITERALS)),
             2 => {
                 let (a, b) = (random.pick(LITERALS), random.pick(LITERALS));
-                source.push_str(&format!("(?:{a}|{b})"));
+                let group = random.pick(&["(?:", "(?P<a>", "(?:(?P<a>x)|"]);
+                let group = if at == 0 { group } else { "(?:" };
+                source.push_str(&format!("{group}{a}|{b})"));
             }
             3 => {
                 let (literal, run) = (random.pick(LITERALS), random.pick(RUNS));

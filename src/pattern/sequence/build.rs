@@ -246,7 +246,8 @@ fn take_apart(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> 
             }
         }
         Node::Alternation(ways) => {
-            let literals: Vec<String> = ways.iter().map(as_literal).collect::<Option<_>>()?;
+            let literals = ways.iter().map(|way| as_literal(way, names));
+            let literals: Vec<String> = literals.collect::<Option<_>>()?;
             let decided = literals.iter().enumerate().all(|(at, text)| {
                 let mut others = literals[..at].iter().chain(&literals[at + 1..]);
                 !others.any(|other| text.starts_with(other.as_str()))
@@ -311,9 +312,9 @@ fn take_apart(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> 
 }
 
 /// The text that is all that the node matches; `None` where there is more, or nothing.
-fn as_literal(node: &Node) -> Option<String> {
+fn as_literal(node: &Node, names: &[(String, usize)]) -> Option<String> {
     let mut parts = Vec::new();
-    take_apart(node, &[], &mut parts)?;
+    take_apart(node, names, &mut parts)?;
     let (text, length) = literal(&parts);
     (length > 0 && length == parts.len()).then_some(text)
 }
@@ -526,6 +527,7 @@ mod tests {
             "a(?=.*?(?P<x>b))",
             "a(?=.*?b)c",
             "a(?:b|bc)",
+            "a(?:(?P<x>b)|c)",
             r"a\s*(?:\sb)?c",
             r"(?:a\s*)?\sb",
             "a(?:(?P<x>b))?",
