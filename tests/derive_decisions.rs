@@ -92,6 +92,344 @@ fn what_is_not_needed_is_not_tried() {
     }
 }
 
+/// A question of which the way with the best evidence failed, and the one that was taken.
+fn corrected<'d>(derivation: &'d Derivation, question: &str) -> (&'d Alternative, &'d Alternative) {
+    let decision = decision(derivation, question);
+    let taken = taken(decision);
+    let first = &decision.options[0];
+    assert_eq!(first.fate, Fate::Fails, "{question}: {decision:#?}");
+    assert_ne!(first.way, taken.way);
+    let shown = first.counterexample.is_some() || first.why.is_some();
+    assert!(shown, "nothing says why it lost: {first:#?}");
+    assert!(findings(derivation).contains(&"corrected"));
+    (first, taken)
+}
+
+fn proved(derivation: &Derivation) {
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+}
+
+/// A template that drops the reasoning and takes a label before a colon off an answer as well: its first constant at which it
+/// cuts is no end of a reasoning, which has colons of its own.
+#[test]
+fn an_answer_is_cut_at_more_than_one_constant() {
+    let assistant = "{{ m.content.split(':')[-1].split('<answer>')[-1] }}";
+    let derivation = turns(assistant, "<bot><thought>");
+    proved(&derivation);
+    let reasoning = &derivation.report.reasoning;
+    assert_eq!(
+        (reasoning.open.as_str(), reasoning.close.as_str()),
+        ("<thought>", "<answer>")
+    );
+    let (first, _) = corrected(&derivation, "reasoning");
+    assert_eq!(first.means, "\"<thought>\" … \":\"");
+    let found = first.counterexample.as_ref().expect("a message");
+    let thought = |message: &Value| {
+        let thought = message.get("thinking").and_then(Value::as_str);
+        thought.map(str::to_owned)
+    };
+    let expected = thought(&found.expected).expect("a reasoning");
+    assert!(
+        expected.contains(':'),
+        "the smallest has a colon: {expected}"
+    );
+    assert_ne!(thought(&found.parsed), Some(expected));
+}
+
+/// The end of a reasoning says the word of its beginning again; what opens the content is no end of it.
+#[test]
+fn of_the_constants_that_says_the_word_again() {
+    let assistant = "<msg>{{ m.content.split('<msg>')[-1].split('</think>')[-1] }}";
+    let derivation = turns(assistant, "<bot><think>");
+    proved(&derivation);
+    assert_eq!(derivation.report.reasoning.close, "</think>");
+    assert_eq!(derivation.report.content.open, "<msg>");
+    let means = |option: &Alternative| option.means.clone();
+    let options = &decision(&derivation, "reasoning").options;
+    assert_eq!(
+        options.iter().map(means).collect::<Vec<_>>(),
+        [
+            "\"<think>\" … \"</think>\"",
+            "\"<think>\" … \"<msg>\"",
+            "no reasoning"
+        ]
+    );
+}
+
+/// Nothing but the template's own constants says that there is a reasoning: what stands between two of them is cut out.
+#[test]
+fn a_reasoning_that_is_cut_out_of_an_answer() {
+    let assistant =
+        "{%- for part in m.content.split('<out>') %}{{ part.split('<in>')[0] }}{%- endfor %}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    let reasoning = &derivation.report.reasoning;
+    assert_eq!(
+        (reasoning.open.as_str(), reasoning.close.as_str()),
+        ("<in>", "<out>")
+    );
+    assert!(derivation.report.rounds.spliced > 0);
+    assert_eq!(taken(decision(&derivation, "reasoning")).way, "as cut out");
+    // What is only taken off the end of an answer is none.
+    let derivation = turns("{{ m.content.split('<in>')[0] }}", "<bot>");
+    assert_eq!(derivation.report.reasoning.open, "");
+}
+
+/// A name in brackets before an answer looks like a reasoning to whoever gives it one, and like a part of an answer that has
+/// brackets to whoever does not.
+#[test]
+fn what_looks_like_a_reasoning_may_be_none() {
+    let assistant = "{% if m.name %}({{ m.name }}) {% endif %}{{ m.content }}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    assert_eq!(derivation.report.reasoning.open, "");
+    let (first, taken) = corrected(&derivation, "reasoning");
+    assert_eq!(first.means, "\"(\" … \")\"");
+    assert_eq!(taken.way, "none");
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(found.expected.get("thinking").is_none());
+    let content = found.expected.get("content").and_then(Value::as_str);
+    assert!(content.is_some_and(|content| content.contains('(')));
+}
+
+#[test]
+fn a_key_of_all_messages_is_no_reasoning() {
+    let text = "{% for m in messages %}<{{ m.role }}>{% if m.name %}[{{ m.name }}]{% endif %}\
+        {% if m.thought %}<t>{{ m.thought }}</t>{% endif %}{{ m.content }}<end>\n{% endfor %}\
+        {% if add_generation_prompt %}<assistant>{% endif %}";
+    // Where only assistants have a thought, a name is the likelier none of both.
+    let text = text.replace(
+        "{% if m.thought %}",
+        "{% if m.role == 'assistant' and m.thought %}",
+    );
+    let derivation = derive_text(&text).expect("derived");
+    proved(&derivation);
+    assert_eq!(derivation.report.reasoning.key.as_deref(), Some("thought"));
+    let options = &decision(&derivation, "reasoning key").options;
+    assert_eq!(options[1].way, "name");
+}
+
+/// No prompt says where a turn begins, and the last marker before an answer opens content alone.
+#[test]
+fn what_begins_a_turn_with_content_may_not_begin_one_with_calls() {
+    let assistant = "{% if m.content %}<say>{{ m.content }}</say>{% endif %}\
+        {%- for call in m.tool_calls or [] %}<call>{{ call.function | tojson }}</call>{%- endfor %}";
+    let derivation = turns(assistant, "");
+    proved(&derivation);
+    assert_eq!(derivation.report.start_anchor, ["<bot>"]);
+    assert_eq!(derivation.report.tools.mode, ToolsMode::JsonNative);
+    assert_eq!(derivation.report.content.open, "<say>");
+    let (first, _) = corrected(&derivation, "anchor");
+    assert_eq!(first.means, "\"<say>\"");
+    let why = first.why.as_deref().expect("a reason");
+    assert!(why.contains("nothing before them"), "{why}");
+}
+
+/// After a tool's result the prompt opens a reasoning that an answer without one has as well, but empty.
+#[test]
+fn what_begins_a_turn_after_a_tool_may_open_a_reasoning() {
+    let text = "{%- for m in messages %}{%- set after = loop.index0 > 0 and messages[loop.index0 - 1].role == 'tool' %}\
+        {%- if m.role == 'assistant' %}{{ '<again>' if after else '<bot>' }}\
+        {%- if m.thinking %}<think>{{ m.thinking }}</think>{% elif after %}<think></think>{% endif %}{{ m.content }}\
+        {%- for call in m.tool_calls or [] %}<call>{{ call.function | tojson }}</call>{%- endfor %}<end>\
+        {%- else %}<{{ m.role }}>{{ m.content }}<end>{%- endif %}{%- endfor %}\
+        {%- if add_generation_prompt %}{{ '<again><think>' if messages[-1].role == 'tool' else '<bot>' }}{%- endif %}";
+    let derivation = derive_text(text).expect("derived");
+    proved(&derivation);
+    assert_eq!(derivation.report.start_anchor, ["<bot>", "<again>"]);
+    let (first, _) = corrected(&derivation, "anchor after a tool's result");
+    assert_eq!(first.means, "\"<again><think>\"");
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(found.prefix.ends_with("<again><think>"), "{found:?}");
+}
+
+fn one_object_each(members: &str) -> String {
+    format!(
+        "{{{{ m.content }}}}{{%- for call in m.tool_calls or [] %}}<call>{members}</call>{{%- endfor %}}"
+    )
+}
+
+/// In the first call of a message two members are the same, of which one is another call's in the others.
+#[test]
+fn a_part_of_a_call_may_stand_twice() {
+    let group = "{\"group\": \"{{ m.tool_calls[0].id }}\", \"id\": \"{{ call.id }}\", \
+        \"name\": \"{{ call.function.name }}\", \"arguments\": {{ call.function.arguments | tojson }}}";
+    let first = "{\"first\": \"{{ m.tool_calls[0].function.name }}\", \"name\": \"{{ call.function.name }}\", \
+        \"arguments\": {{ call.function.arguments | tojson }}}";
+    let known = "{\"name\": \"{{ call.function.name }}\", \"known\": {{ m.tool_calls[0].function.arguments | tojson }}, \
+        \"arguments\": {{ call.function.arguments | tojson }}}";
+    for (members, question, wrong, right) in [
+        (group, "place of the id", "group", "id"),
+        (first, "place of the name", "first", "name"),
+        (known, "place of the arguments", "known", "arguments"),
+    ] {
+        let derivation = turns(&one_object_each(members), "<bot>");
+        proved(&derivation);
+        let (first, taken) = corrected(&derivation, question);
+        assert_eq!((first.way.as_str(), taken.way.as_str()), (wrong, right));
+        let found = first.counterexample.as_ref().expect("a message");
+        let calls = found.expected.get("tool_calls").and_then(Value::as_array);
+        assert_eq!(calls.map(<[Value]>::len), Some(2), "one call tells nothing");
+    }
+}
+
+/// A name that is said again around a call does not hide the object that is the call.
+#[test]
+fn a_name_may_be_said_before_and_after_its_call() {
+    for around in [
+        "<call:NAME>OBJECT</call:NAME>",
+        "<use> NAME with <call>OBJECT</call>",
+        "<call>OBJECT</call> (NAME)",
+    ] {
+        let call = around
+            .replace("NAME", "{{ call.function.name }}")
+            .replace("OBJECT", "{{ call.function | tojson }}");
+        let assistant = format!(
+            "{{{{ m.content }}}}{{%- for call in m.tool_calls or [] %}}{call}{{%- endfor %}}"
+        );
+        let derivation = turns(&assistant, "<bot>");
+        proved(&derivation);
+        assert_eq!(
+            derivation.report.tools.name.as_deref(),
+            Some("name"),
+            "{around}"
+        );
+    }
+}
+
+#[test]
+fn a_list_of_calls_may_be_wrapped() {
+    let assistant = "{{ m.content }}{%- if m.tool_calls %}<calls>{\"tool_calls\": [\
+        {%- for call in m.tool_calls %}{{ call.function | tojson }}{{ ', ' if not loop.last }}{%- endfor %}]}</calls>{%- endif %}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    assert!(derivation.report.tools.array);
+}
+
+/// One call is written in one way and several in another, of which a response template reads one.
+#[test]
+fn several_calls_may_be_written_otherwise_than_one() {
+    let assistant = "{{ m.content }}{%- if m.tool_calls and m.tool_calls | length == 1 %}\
+        <call>{{ m.tool_calls[0].function.name }}({{ m.tool_calls[0].function.arguments | tojson }})</call>\
+        {%- elif m.tool_calls %}<calls>[{%- for call in m.tool_calls %}{{ call.function | tojson }}\
+        {{- ', ' if not loop.last }}{%- endfor %}]</calls>{%- endif %}";
+    let derivation = turns(assistant, "<bot>");
+    assert!(!derivation.report.verified);
+    let (_, taken) = corrected(&derivation, "several calls");
+    assert_eq!(taken.way, "as one is");
+    let rounds = derivation.report.rounds;
+    assert!(rounds.passed > rounds.failed, "{rounds:?}");
+    let calls = |counterexample: &obverse::derive::Counterexample| {
+        let calls = counterexample.expected.get("tool_calls");
+        calls.and_then(Value::as_array).map_or(0, <[Value]>::len)
+    };
+    let shown: Vec<usize> = derivation
+        .report
+        .findings
+        .iter()
+        .filter_map(|finding| {
+            finding
+                .counterexample
+                .as_ref()
+                .filter(|_| finding.code == "not-inverted")
+        })
+        .map(calls)
+        .collect();
+    assert!(
+        !shown.is_empty() && shown.iter().all(|count| *count > 1),
+        "{shown:?}"
+    );
+}
+
+/// What opens a call is like any other tag, but for the arguments behind it.
+#[test]
+fn a_call_opens_where_arguments_follow() {
+    let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}\
+        <{{ call.function.name }}>{{ call.function.arguments | tojson }}</{{ call.function.name }}>{%- endfor %}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    let (first, taken) = corrected(&derivation, "call open");
+    assert_eq!(first.way, "its marker");
+    assert!(taken.means.ends_with("(?=\\\\{)\""), "{}", taken.means);
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(found.expected.get("tool_calls").is_none(), "{found:?}");
+}
+
+/// What closes a list of calls stands in the lists among their arguments too.
+#[test]
+fn calls_in_a_list_may_be_known_without_it() {
+    let assistant = "{{ m.content }}{%- if m.tool_calls %}{{ '\\n' }}[{%- for call in m.tool_calls %}\
+        {{- call.function.name }}<args>{{ call.function.arguments | tojson }}</args>{{ ', ' if not loop.last }}\
+        {%- endfor %}]{%- endif %}";
+    let source = format!(
+        "{{%- for m in messages %}}{{%- if m.role == 'assistant' %}}<bot>{assistant}<end>\
+         {{%- else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{%- endif %}}{{%- endfor %}}\
+         {{%- if add_generation_prompt %}}<bot>{{%- endif %}}"
+    );
+    let source = chat_template::from_text("test", &source).expect("a template");
+    let options = Options {
+        thorough: true,
+        ..Options::default()
+    };
+    let derivation = derive(&source, &options).expect("derived");
+    proved(&derivation);
+    let (first, taken) = corrected(&derivation, "calls in a list");
+    assert_eq!(
+        (first.way.as_str(), taken.way.as_str()),
+        ("in the list", "each apart")
+    );
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(
+        found.response.matches(']').count() > 1,
+        "{}",
+        found.response
+    );
+}
+
+/// A list of calls with nothing around it has nothing that opens it, which no response template takes. Read call by call it has;
+/// and what closes the list also stands in arguments, so that a call ends where the turn does.
+#[test]
+fn a_draft_that_is_not_valid_gives_way() {
+    let assistant = "{{ m.content }}{%- if m.tool_calls %}[{%- for call in m.tool_calls %}\
+        {{- call.function | tojson }}{{ ', ' if not loop.last }}{%- endfor %}]{%- endif %}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    let (first, taken) = corrected(&derivation, "call form");
+    assert_eq!(first.way, "one JSON array of all calls");
+    assert_eq!(taken.way, "a JSON object for each call");
+    let why = first.why.as_deref().expect("a reason");
+    assert!(why.contains("not valid"), "{why}");
+    let (first, _) = corrected(&derivation, "end of a bare call");
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(found.response.contains("}]"), "{}", found.response);
+}
+
+/// What stands at the end of all, and is gone before the next message, ends the last message where nothing else does.
+#[test]
+fn an_end_of_all_may_be_an_end_of_messages() {
+    let text = "{%- for m in messages %}<{{ m.role }}>{{ m.content }}{{ '<eos>' if loop.last }}{%- endfor %}\
+        {%- if add_generation_prompt %}<assistant>{%- endif %}";
+    let derivation = derive_text(text).expect("derived");
+    proved(&derivation);
+    assert_eq!(derivation.report.content.close, "<eos>");
+    let taken = taken(decision(&derivation, "afterword"));
+    assert_eq!(taken.way, "the last message's end");
+}
+
+/// What begins the conversation and follows every message is not a part of the prompt that is written unasked.
+#[test]
+fn an_unasked_prompt_leaves_an_end_to_the_answer() {
+    let text =
+        "<sep>{%- for m in messages %}{{ m.role }}: {{ m.content }}<sep>{%- endfor %}assistant: ";
+    let derivation = derive_text(text).expect("derived");
+    proved(&derivation);
+    assert_eq!(derivation.report.content.close, "<sep>");
+    assert_eq!(derivation.report.start_anchor, ["assistant: "]);
+    let ways = &decision(&derivation, "unasked prompt").options;
+    assert_eq!(ways.len(), 3);
+}
+
 #[test]
 fn losers_say_why_where_they_are_tried() {
     let text = "{% for m in messages %}<{{ m.role }}>\

@@ -75,28 +75,23 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         findings.push(Finding::info("afterword", text));
     }
 
-    let (literal, found) = anchor::read(
+    let found = anchor::read(
         lab,
         &user,
         &settings,
         &Anchor::default(),
         "after a user's message",
-    )
-    .ok_or(Unreadable::NoAnchor)?;
-    let mut anchor = Anchor {
-        literals: vec![literal],
-        in_response: None,
-    };
-    evidence.push(found);
+    );
+    let best = found.first().ok_or(Unreadable::NoAnchor)?;
+    let anchor = Anchor::of(&best.literal);
     let tooled = lab.user(true);
     let opens_a_region = reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(lab, &tooled, &anchor);
-    if let Some(settled) =
-        lab.choices
-            .choose("anchor", About::Turn, anchor.readings(opens_a_region))
-    {
-        anchor = settled;
-    }
+    let readings = anchor::readings(found, opens_a_region);
+    let begins = lab.choices.choose("anchor", About::Turn, readings);
+    let begins = begins.ok_or(Unreadable::NoAnchor)?;
+    let mut anchor = Anchor::of(&begins.literal);
+    evidence.push(begins.evidence);
 
     let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);
     evidence.extend(found);
@@ -151,20 +146,23 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
             anchor.in_response = Some(literal);
             evidence.push(found);
         }
-        if !known
-            && let Some((literal, found)) = anchor::read(
+        let found = match known {
+            true => Vec::new(),
+            false => anchor::read(
                 lab,
                 &after_tool,
                 &settings,
                 &anchor,
                 "after a tool's result",
-            )
+            ),
+        };
+        let readings = anchor::readings(found, false);
+        if let Some(begins) =
+            lab.choices
+                .choose("anchor after a tool's result", About::Turn, readings)
         {
-            let begins = Anchor {
-                literals: vec![literal],
-                in_response: None,
-            };
-            evidence.push(found);
+            evidence.push(begins.evidence);
+            let begins = Anchor::of(&begins.literal);
             if let Some(reasoning) = &reasoning {
                 let closed = anchor::with_closed_reasoning(
                     lab,

@@ -5,7 +5,7 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
-use crate::value::{Map, json};
+use crate::value::{Map, Value, json};
 
 /// The literals of which the last one in a prompt ends where the model's turn begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +16,14 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
+    /// The anchor of one literal.
+    pub(super) fn of(literal: &str) -> Self {
+        Self {
+            literals: vec![literal.to_owned()],
+            in_response: None,
+        }
+    }
+
     /// The text past the last anchor.
     pub(super) fn after_last<'t>(&self, text: &'t str) -> Option<&'t str> {
         self.literals
@@ -27,42 +35,12 @@ impl Anchor {
 
     /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing were left.
     pub(super) fn without_last_token(&self) -> Option<Self> {
-        let shorter = |literal: &String| {
-            let rest = literal.strip_suffix(text::last_token(literal))?;
-            (!rest.trim().is_empty()).then(|| rest.to_owned())
-        };
+        let shorter = |literal: &String| without_last_token(literal);
         let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
         Some(Self {
             literals,
             in_response: None,
         })
-    }
-
-    /// Whether the last token belongs to what begins the turn, or to the turn: the one that is likelier first.
-    pub(super) fn readings(&self, opens_a_region: bool) -> Vec<Reading<Self>> {
-        let reading = |way, because, anchor: Self| {
-            let means: Vec<String> = anchor.literals.iter().map(|one| json::quote(one)).collect();
-            Reading::new(way, means.join(" or "), because, anchor)
-        };
-        let (whole, shorter) = if opens_a_region {
-            (
-                "it stands before every answer",
-                "what its last token opens is rendered right behind it: a reasoning, a call, or what the last turn is prefilled with",
-            )
-        } else {
-            (
-                "it stands before every answer, and nothing was seen that its last token opens",
-                "its last token might open something that no render shows",
-            )
-        };
-        let mut readings = vec![reading("whole", whole, self.clone())];
-        if let Some(anchor) = self.without_last_token() {
-            readings.push(reading("without its last token", shorter, anchor));
-        }
-        if opens_a_region {
-            readings.reverse();
-        }
-        readings
     }
 
     /// Whether a turn that ends with `end` is followed by another one in `text`.
@@ -93,18 +71,78 @@ impl Anchor {
     }
 }
 
-/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`. `known`
-/// are those that begin it elsewhere.
+/// A literal that begins the model's turn, or may.
+#[derive(Debug, Clone)]
+pub(super) struct Beginning {
+    /// Its name among those that were found.
+    way: &'static str,
+    because: &'static str,
+    pub(super) literal: String,
+    pub(super) evidence: Evidence,
+}
+
+/// The ways to begin the turn: each literal that was found, the best first, whole or without its last token, which may belong
+/// to the turn. Of the best one `opens_a_region` says which of the two is likelier.
+pub(super) fn readings(found: Vec<Beginning>, opens_a_region: bool) -> Vec<Reading<Beginning>> {
+    let mut readings = Vec::new();
+    for (rank, beginning) in found.into_iter().enumerate() {
+        let opens_a_region = opens_a_region && rank == 0;
+        let reading = |way: String, because: &str, beginning: Beginning| {
+            Reading::new(way, json::quote(&beginning.literal), because, beginning)
+        };
+        let shorter = beginning.without_last_token().map(|shorter| {
+            let way = match beginning.way {
+                WHOLE => "without its last token".to_owned(),
+                way => format!("{way}, without its last token"),
+            };
+            let because = if opens_a_region {
+                "what its last token opens is rendered right behind it: a reasoning, a call, or what the last turn is prefilled with"
+            } else {
+                "its last token might open something that no render shows"
+            };
+            reading(way, because, shorter)
+        });
+        let because = match (beginning.way, opens_a_region) {
+            (WHOLE, false) => {
+                "it stands before every answer, and nothing was seen that its last token opens"
+            }
+            _ => beginning.because,
+        };
+        let whole = reading(beginning.way.to_owned(), because, beginning);
+        match shorter {
+            Some(shorter) if opens_a_region => readings.extend([shorter, whole]),
+            shorter => readings.extend(std::iter::once(whole).chain(shorter)),
+        }
+    }
+    readings
+}
+
+/// The way of a beginning that is all that a generation prompt says of it.
+const WHOLE: &str = "whole";
+
+impl Beginning {
+    fn without_last_token(&self) -> Option<Self> {
+        let literal = without_last_token(&self.literal)?;
+        Some(Self {
+            literal,
+            ..self.clone()
+        })
+    }
+}
+
+/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`; where
+/// only what stands before an answer tells, every literal that may, the likeliest first. `known` are those that begin it
+/// elsewhere.
 pub(super) fn read(
     lab: &Lab<'_>,
     context: &Context,
     settings: &[Map],
     known: &Anchor,
     label: &str,
-) -> Option<(String, Evidence)> {
+) -> Vec<Beginning> {
     let dialect = Dialect::standard();
     let mut header: Option<String> = None;
-    let mut gap: Option<(String, Evidence)> = None;
+    let mut gap: Vec<Beginning> = Vec::new();
     let mut before: Option<String> = None;
     let mut evidence = None;
     for kwargs in settings {
@@ -118,7 +156,7 @@ pub(super) fn read(
             let Ok(turn) = lab.turn(&context, &dialect.write(&Assistant::saying(content))) else {
                 continue;
             };
-            if gap.is_none() {
+            if gap.is_empty() {
                 gap = read_gap(&context, &turn.full, content, &history, known, label);
             }
             if adds_nothing {
@@ -167,11 +205,13 @@ pub(super) fn read(
             _ => found.to_owned(),
         }
     });
-    match header {
-        Some(marker) if !marker.trim().is_empty() => {
-            let evidence = evidence?;
-            Some((marker.clone(), Evidence { marker, ..evidence }))
-        }
+    match (header, evidence) {
+        (Some(marker), Some(evidence)) if !marker.trim().is_empty() => vec![Beginning {
+            way: WHOLE,
+            because: "it stands before every answer",
+            literal: marker.clone(),
+            evidence: Evidence { marker, ..evidence },
+        }],
         _ => gap,
     }
 }
@@ -274,8 +314,15 @@ pub(super) fn closing_first(
     })
 }
 
-/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn; where that is
-/// a `known` one, which the prompt then lacks, the marker before it.
+/// The literal without its last token; `None` if nothing were left.
+fn without_last_token(literal: &str) -> Option<String> {
+    let rest = literal.strip_suffix(text::last_token(literal))?;
+    (!rest.trim().is_empty()).then(|| rest.to_owned())
+}
+
+/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn, or more of what
+/// stands there: the last marker may open the answer alone. Where it is a `known` one, which the prompt then lacks, it is the
+/// markers before it; where a known one stands before it, nothing more begins the turn.
 fn read_gap(
     context: &Context,
     full: &str,
@@ -283,39 +330,71 @@ fn read_gap(
     history: &str,
     known: &Anchor,
     label: &str,
-) -> Option<(String, Evidence)> {
-    let answer = full.rfind(content)?;
-    let before = &full[..answer];
+) -> Vec<Beginning> {
     let said = context
         .history
-        .last()?
-        .as_object()?
-        .iter()
-        .filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
-        .filter_map(|(_, value)| value.as_str())
-        .filter_map(|value| before.rfind(value).map(|at| at + value.len()))
-        .max()?;
-    let gap = &before[said..];
-    let gap = known
-        .literals
-        .iter()
-        .find_map(|literal| gap.strip_suffix(literal.as_str()))
-        .unwrap_or(gap);
-    let marker = text::last_token(gap);
-    // White space that the prompt lacks belongs to the turn.
-    let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
-        marker.trim_end()
-    } else {
-        marker
+        .last()
+        .and_then(Value::as_object)
+        .map(|message| {
+            let said = message.iter();
+            said.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+        });
+    let gap = full.rfind(content).and_then(|answer| {
+        let before = &full[..answer];
+        let said = said?.filter_map(|(_, value)| value.as_str());
+        let said = said.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
+        Some(&before[said.max()?..])
+    });
+    let Some(gap) = gap else {
+        return Vec::new();
     };
-    (!marker.trim().is_empty()).then(|| {
-        let evidence = Evidence {
-            question: "anchor",
-            marker: marker.to_owned(),
-            reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
-            left: Sample::new("conversation", history),
-            right: Sample::new("answered", full),
+    let mut literals = known.literals.iter();
+    let gap = match literals.find_map(|literal| gap.strip_suffix(literal.as_str())) {
+        Some(gap) => gap,
+        None if known.after_last(gap).is_some() => return Vec::new(),
+        None => gap,
+    };
+    let last = text::last_token(gap);
+    let two =
+        &gap[gap.len() - last.len() - text::last_token(&gap[..gap.len() - last.len()]).len()..];
+    let ways = [
+        (
+            "the last marker",
+            "it is the last that stands before an answer, and there is no generation prompt",
+            last,
+        ),
+        (
+            "the last two markers",
+            "the last one alone may stand elsewhere as well",
+            two,
+        ),
+        (
+            "all that stands between",
+            "the end of what was said before may be a part of it",
+            gap.trim_start(),
+        ),
+    ];
+    let beginnings = ways.into_iter().map(|(way, because, marker)| {
+        // White space that the prompt lacks belongs to the turn.
+        let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
+            marker.trim_end()
+        } else {
+            marker
         };
-        (marker.to_owned(), evidence)
-    })
+        Beginning {
+            way,
+            because,
+            literal: marker.to_owned(),
+            evidence: Evidence {
+                question: "anchor",
+                marker: marker.to_owned(),
+                reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
+                left: Sample::new("conversation", history),
+                right: Sample::new("answered", full),
+            },
+        }
+    });
+    beginnings
+        .filter(|beginning| !beginning.literal.trim().is_empty())
+        .collect()
 }

@@ -40,7 +40,7 @@ impl Content {
         self.before_calls = anchor
             .turn(&turn.full, probe::CONTENT)
             .and_then(|said| said.split_once(probe::CONTENT))
-            .and_then(|(_, rest)| calls.shape.form().cut(rest, &message.calls))
+            .and_then(|(_, rest)| calls.shape.form().cut(rest, &message.calls, &lab.choices))
             .and_then(|cut| cut.literals.into_iter().next())
             .and_then(|before| Some(before.strip_suffix(&own)?.trim().to_owned()));
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::arguments::{self, ArgumentTag, JsonDialect};
+use super::choice::{About, Choices, Reading};
 use super::json_shape::{self, Place};
 use super::probe::Call;
 use super::{slot, text};
@@ -86,10 +87,10 @@ impl Form {
     }
 
     /// Finds the calls in a turn, if they are written in this form.
-    pub(super) fn cut(self, said: &str, calls: &[Call]) -> Option<Cut> {
+    pub(super) fn cut(self, said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
         match self {
-            Self::Array => array(said, calls),
-            Self::Object => each(said, calls, object),
+            Self::Array => array(said, calls, choices),
+            Self::Object => each(said, calls, |rest, call| object(rest, call, choices)),
             Self::Tagged => each(said, calls, tagged),
             Self::Dialect => each(said, calls, dialect),
             Self::Tags => each(said, calls, tags),
@@ -98,22 +99,33 @@ impl Form {
 }
 
 /// Finds the calls in a turn.
-pub(super) fn cut(said: &str, calls: &[Call]) -> Option<Cut> {
-    Form::ALL.into_iter().find_map(|form| form.cut(said, calls))
+pub(super) fn cut(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+    Form::ALL
+        .into_iter()
+        .find_map(|form| form.cut(said, calls, choices))
 }
 
-fn array(said: &str, calls: &[Call]) -> Option<Cut> {
-    let (span, value) = json_shape::outermost(said, 0, said.find(&calls[0].name)?)?;
-    let items = value.as_array()?;
-    let members = items
-        .iter()
-        .zip(calls)
-        .map(|(item, call)| members(item, call, &said[span.clone()]))
-        .collect::<Option<Vec<_>>>()?;
-    (items.len() == calls.len()).then_some(())?;
-    Some(Cut {
-        literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
-        shape: Shape::Array(members.into_iter().next()?),
+/// The places where the call's name stands.
+fn names<'t>(text: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>> + 't {
+    let found = text.match_indices(call.name.as_str());
+    found.map(|(at, name)| at..at + name.len())
+}
+
+/// The outermost array that is one of calls, wherever it stands: another value may wrap it, and the name may be said before.
+fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+    let mut arrays = names(said, &calls[0]).flat_map(|name| json_shape::around(said, name.start));
+    arrays.find_map(|(span, value)| {
+        let items = value.as_array()?;
+        (items.len() == calls.len()).then_some(())?;
+        let members = items
+            .iter()
+            .zip(calls)
+            .map(|(item, call)| members(item, call, &said[span.clone()], choices))
+            .collect::<Option<Vec<_>>>()?;
+        Some(Cut {
+            literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
+            shape: Shape::Array(members.into_iter().next()?),
+        })
     })
 }
 
@@ -123,65 +135,76 @@ fn each(
     calls: &[Call],
     find: impl Fn(&str, &Call) -> Option<(Range<usize>, Shape)>,
 ) -> Option<Cut> {
-    let mut literals = Vec::new();
+    let mut literals: Vec<String> = Vec::new();
     let mut shape: Option<Shape> = None;
     let mut rest = said;
+    let mut before: Option<&Call> = None;
     for call in calls {
         let (span, found) = find(rest, call)?;
-        literals.push(rest[..span.start].replace(&call.id, &slot::ID.to_string()));
+        let literal = slot::of_call(&rest[..span.start], call);
+        literals.push(match before {
+            Some(before) => slot::of_call(&literal, before),
+            None => literal,
+        });
         rest = &rest[span.end..];
         shape = Some(match shape {
             None => found,
             Some(first) => first.common_with(&found),
         });
+        before = Some(call);
     }
-    literals.push(rest.to_owned());
+    literals.push(slot::of_call(rest, before?));
     Some(Cut {
         literals,
         shape: shape?,
     })
 }
 
-fn object(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    let (span, value) = json_shape::outermost(rest, 0, rest.find(&call.name)?)?;
-    let members = members(&value, call, &rest[span.clone()])?;
-    Some((span, Shape::Object(members)))
+/// The outermost object that is the call, wherever in it or before it the name is said.
+fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, Shape)> {
+    let mut values = names(rest, call).flat_map(|name| json_shape::around(rest, name.start));
+    values.find_map(|(span, value)| {
+        let members = members(&value, call, &rest[span.clone()], choices)?;
+        Some((span, Shape::Object(members)))
+    })
 }
 
 fn tagged(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    let name = named(rest, call)?;
     let key = call.arguments.keys().next()?;
-    let key = name.end + rest[name.end..].find(key.as_str())?;
-    let (span, value) = json_shape::outermost(rest, name.end, key)?;
-    (value == Value::Object(call.arguments.clone())).then_some(())?;
-    let between = slot::of_call(&rest[name.end..span.start], call);
-    Some((name.start..span.end, Shape::Tagged { between }))
+    named(rest, call).find_map(|name| {
+        let said = &rest[name.end..];
+        let (span, value) = json_shape::around(said, said.find(key.as_str())?).next()?;
+        (value == Value::Object(call.arguments.clone())).then_some(())?;
+        let between = slot::of_call(&said[..span.start], call);
+        Some((name.start..name.end + span.end, Shape::Tagged { between }))
+    })
 }
 
 fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    let name = named(rest, call)?;
-    let (json, span) = arguments::dialect(&rest[name.end..], &call.arguments)?;
-    let between = slot::of_call(&rest[name.end..name.end + span.start], call);
-    Some((
-        name.start..name.end + span.end,
-        Shape::Dialect { between, json },
-    ))
+    named(rest, call).find_map(|name| {
+        let (json, span) = arguments::dialect(&rest[name.end..], &call.arguments)?;
+        let between = slot::of_call(&rest[name.end..name.end + span.start], call);
+        Some((
+            name.start..name.end + span.end,
+            Shape::Dialect { between, json },
+        ))
+    })
 }
 
 fn tags(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    let name = named(rest, call)?;
-    let (tags, len) = arguments::tags(&rest[name.end..], &call.arguments)?;
-    let shape = Shape::Tags {
-        between: slot::of_call(&tags.before, call),
-        argument: tags.argument,
-    };
-    Some((name.start..name.end + len, shape))
+    named(rest, call).find_map(|name| {
+        let (tags, len) = arguments::tags(&rest[name.end..], &call.arguments)?;
+        let shape = Shape::Tags {
+            between: slot::of_call(&tags.before, call),
+            argument: tags.argument,
+        };
+        Some((name.start..name.end + len, shape))
+    })
 }
 
 /// Where the call's name is. With nothing before it the name could be any word, and says nothing.
-fn named(rest: &str, call: &Call) -> Option<Range<usize>> {
-    let at = rest.find(&call.name)?;
-    (!text::tokens(&rest[..at]).is_empty()).then_some(at..at + call.name.len())
+fn named<'t>(rest: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>> + 't {
+    names(rest, call).filter(|name| !text::tokens(&rest[..name.start]).is_empty())
 }
 
 impl Shape {
@@ -222,10 +245,25 @@ impl Shape {
 }
 
 /// Where the parts of `call` are in its JSON object.
-fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
+fn members(value: &Value, call: &Call, written: &str, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
-    let name = json_shape::find(value, &Value::from(call.name.as_str()))?;
-    let arguments = json_shape::find(value, &whole)?;
+    let part = |question, wanted: &Value| {
+        let places = json_shape::find(value, wanted).into_iter();
+        let places = places.filter_map(keys_only);
+        let readings = places.enumerate().map(|(rank, path)| {
+            let way = path.join(".");
+            let because = match rank {
+                0 => "it stands there first",
+                _ => "it stands there too",
+            };
+            let means = format!("at {}", json::quote(&way));
+            Reading::new(way, means, because, path)
+        });
+        choices.choose(question, About::Calls, readings)
+    };
+    let name = part("place of the name", &Value::from(call.name.as_str()))?;
+    let arguments = part("place of the arguments", &whole)?;
+    let id = part("place of the id", &Value::from(call.id.as_str()));
     let literals = written
         .split_once(&json::quote(&call.name))
         .and_then(|(before, rest)| {
@@ -234,9 +272,9 @@ fn members(value: &Value, call: &Call, written: &str) -> Option<Members> {
         })
         .unwrap_or_default();
     Some(Members {
-        name: keys_only(name)?,
-        arguments: keys_only(arguments)?,
-        id: json_shape::find(value, &Value::from(call.id.as_str())).and_then(keys_only),
+        name,
+        arguments,
+        id,
         keys: value.as_object()?.keys().map(ToString::to_string).collect(),
         literals,
     })
@@ -270,7 +308,7 @@ mod tests {
                 )
             })
             .collect();
-        let found = cut(&written, &calls).unwrap();
+        let found = cut(&written, &calls, &Choices::default()).unwrap();
         let open = format!("<call id={}>", slot::ID);
         assert_eq!(
             found.literals,

@@ -21,9 +21,13 @@ impl Decision {
     pub(super) fn corrected(&self) -> Option<Finding> {
         let first = self.options.first()?;
         let taken = self.options.iter().find(|one| one.fate == Fate::Taken)?;
+        let why = first.why.iter().map(|why| format!(" ({why})"));
         let text = format!(
-            "{}: what has the best evidence ({}) fails, and \"{}\" was taken instead",
-            self.question, first.way, taken.way
+            "{}: what has the best evidence, \"{}\", fails{}, and \"{}\" was taken instead",
+            self.question,
+            first.way,
+            why.collect::<String>(),
+            taken.way
         );
         (first.fate == Fate::Fails)
             .then(|| Finding::info("corrected", text).with(first.counterexample.clone()))

@@ -11,37 +11,37 @@ pub(super) enum Place {
     Index(usize),
 }
 
-/// The outermost JSON array or object that begins at or after `from` and holds what stands at `inside`.
-pub(super) fn outermost(text: &str, from: usize, inside: usize) -> Option<(Range<usize>, Value)> {
-    text[from..inside]
+/// The JSON arrays and objects that hold what stands at `inside`, the outermost first.
+pub(super) fn around(text: &str, inside: usize) -> impl Iterator<Item = (Range<usize>, Value)> {
+    text[..inside]
         .match_indices(['{', '['])
-        .find_map(|(at, _)| {
-            let start = from + at;
+        .filter_map(move |(start, _)| {
             let (value, len) = json::parse_prefix(&text[start..]).ok()?;
             (start + len > inside).then_some((start..start + len, value))
         })
 }
 
-/// The way to the first place in `value` that equals `wanted`.
-pub(super) fn find(value: &Value, wanted: &Value) -> Option<Vec<Place>> {
+/// The ways to all places in `value` that equal `wanted`, in the order in which they are written.
+pub(super) fn find(value: &Value, wanted: &Value) -> Vec<Vec<Place>> {
     if value == wanted {
-        return Some(Vec::new());
+        return vec![Vec::new()];
     }
     let below = |place: Place, child: &Value| {
-        find(child, wanted).map(|mut path| {
-            path.insert(0, place);
-            path
-        })
+        let paths = find(child, wanted).into_iter();
+        let paths = paths.map(move |path| std::iter::once(place.clone()).chain(path).collect());
+        paths.collect::<Vec<_>>()
     };
     match value {
         Value::Object(map) => map
             .iter()
-            .find_map(|(key, child)| below(Place::Key(key.to_string()), child)),
+            .flat_map(|(key, child)| below(Place::Key(key.to_string()), child))
+            .collect(),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(index, child)| below(Place::Index(index), child)),
-        _ => None,
+            .flat_map(|(index, child)| below(Place::Index(index), child))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -50,18 +50,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_outermost_value_around_a_place() {
+    fn finds_the_values_around_a_place() {
         let text = r#"[CALLS] [{"name": "f"}, {"name": "g"}] [x]"#;
-        let (span, value) = outermost(text, 0, text.find('f').unwrap()).unwrap();
+        let mut around = around(text, text.find("\"g").unwrap());
+        let (span, value) = around.next().unwrap();
         assert_eq!(&text[span], r#"[{"name": "f"}, {"name": "g"}]"#);
+        let name = Place::Key("name".to_owned());
         assert_eq!(
             find(&value, &Value::from("g")),
-            Some(vec![Place::Index(1), Place::Key("name".to_owned())])
+            [vec![Place::Index(1), name]]
         );
+        assert_eq!(&text[around.next().unwrap().0], r#"{"name": "g"}"#);
+        assert!(around.next().is_none());
+    }
+
+    #[test]
+    fn all_places_are_found() {
+        let value = json::parse(r#"{"a": 1, "b": {"c": 1}, "d": 2}"#).unwrap();
+        let key = |key: &str| Place::Key(key.to_owned());
+        let found = find(&value, &Value::from(1));
+        assert_eq!(found, [vec![key("a")], vec![key("b"), key("c")]]);
     }
 
     #[test]
     fn a_bracket_that_is_not_json_is_passed_over() {
-        assert!(outermost("[a] b", 0, 4).is_none());
+        assert!(around("[a] b", 4).next().is_none());
     }
 }

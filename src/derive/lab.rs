@@ -1,12 +1,13 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::afterword;
-use super::choice::Choices;
+use super::choice::{About, Choices, Wanted};
+use super::cutting::{self, Cutting};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
@@ -44,6 +45,8 @@ pub(super) struct Lab<'a> {
     rendered: Cell<(usize, Duration)>,
     /// The last renders, the latest first.
     recent: RefCell<VecDeque<Recent>>,
+    /// At which of its constants the template cuts an answer, once that was asked.
+    cutting: OnceCell<Cutting>,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -58,6 +61,8 @@ struct Added {
     prompt: Option<String>,
     /// What belongs to no message, and stands before a generation prompt.
     afterword: Option<String>,
+    /// Whether that could be read in several ways.
+    is_asked: bool,
 }
 
 /// How many renders are remembered. The prompt of a context is asked for with each message that is tried in it, and a message
@@ -145,6 +150,7 @@ impl<'a> Lab<'a> {
             added: RefCell::default(),
             rendered: Cell::default(),
             recent: RefCell::default(),
+            cutting: OnceCell::new(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -168,6 +174,14 @@ impl<'a> Lab<'a> {
         self.added = RefCell::default();
         self.recent = RefCell::default();
         self
+    }
+
+    /// Begins anew, with these answers to questions.
+    pub(super) fn begin(&self, wanted: Vec<Wanted>) {
+        self.choices.want(wanted);
+        // What is asked of the ends of conversations may be answered otherwise now.
+        let mut added = self.added.borrow_mut();
+        added.retain(|(_, added)| !added.is_asked);
     }
 
     /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
@@ -225,10 +239,14 @@ impl<'a> Lab<'a> {
         let answered = user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT)));
         let answered_text = self.render(&answered, false).ok()?;
         if prompt != asked {
-            let afterword = afterword::read(&asked, &prompt, &answered_text);
+            let afterword = afterword::read(&asked, &prompt, &answered_text)?;
+            let taken = self
+                .choices
+                .choose("afterword", About::Turn, afterword.readings());
             return Some(Added {
                 prompt: None,
-                afterword: afterword.map(str::to_owned),
+                afterword: taken.flatten().map(str::to_owned),
+                is_asked: true,
             });
         }
         let asked_again = answered.and(probe::message("user", probe::USER_AGAIN));
@@ -237,8 +255,11 @@ impl<'a> Lab<'a> {
             answered: &answered_text,
             asked_again: &self.render(&asked_again, false).ok()?,
         };
+        let readings = unasked::readings(&renders);
+        let taken = self.choices.choose("unasked prompt", About::Turn, readings);
         Some(Added {
-            prompt: unasked::prompt(&renders).map(str::to_owned),
+            is_asked: taken.is_some(),
+            prompt: taken.flatten().map(str::to_owned),
             afterword: None,
         })
     }
@@ -367,6 +388,11 @@ impl<'a> Lab<'a> {
             .templates
             .iter()
             .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
+    }
+
+    /// At which of its constants the template cuts an answer.
+    pub(super) fn cutting(&self) -> &Cutting {
+        self.cutting.get_or_init(|| cutting::read(self))
     }
 
     fn inputs<'c>(&self, context: &'c Context, add_generation_prompt: bool) -> Inputs<'c> {

@@ -26,6 +26,7 @@ mod choice;
 mod content;
 mod cost;
 mod cut;
+mod cutting;
 mod decision;
 mod emit;
 mod evidence;

@@ -2,6 +2,7 @@
 //! from, one that is only opened, and a marker at which the template cuts an answer.
 
 use super::anchor::Anchor;
+use super::cutting::{Cut, Cutting};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -9,47 +10,78 @@ use super::reasoning::{Found, History, Opener, Reasoning, describe};
 use super::text;
 use crate::value::Map;
 
-/// Constants longer than this are prose, not markers.
-const LONGEST_MARKER: usize = 48;
-
-/// The markers of a reasoning that no render shows: those that the prompts have, and where they have but one, another that
-/// the template cuts an answer at in `context`.
+/// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,
+/// with each marker at which the template cuts an answer; where they have none, those between which it cuts something out.
+/// Where a render shows them, `cutting` is `None`, and the prompts alone are asked.
 pub(super) fn dropped(
-    lab: &Lab<'_>,
-    context: Option<&Context>,
-    prefilled: Prefilled,
-) -> Option<Found> {
-    let Prefilled {
-        open,
-        close,
-        evidence,
-    } = prefilled;
-    let mut evidence: Vec<Evidence> = evidence.into_iter().collect();
-    let (open, close) = match (open, close) {
-        (Some(open), Some(close)) => (open, close),
-        (None, None) => return None,
-        (open, close) => {
-            let (cut, found) = cut_from_content(lab, context?)?;
-            evidence.push(found);
-            match (open, close) {
-                (Some(open), _) => (open, cut),
-                // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
-                (None, Some(seeming)) if cut != seeming => (seeming, cut),
-                _ => return None,
-            }
-        }
-    };
-    Some(Found {
-        reasoning: Some(Reasoning {
+    prefilled: &[Prefilled],
+    cutting: Option<&Cutting>,
+) -> Vec<(String, &'static str, Found)> {
+    let mut found = Vec::new();
+    let mut add = |way: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
+        let reasoning = Reasoning {
             opened_by: Opener::Model,
-            open,
-            close,
+            open: open.to_owned(),
+            close: close.to_owned(),
             history: History::Dropped,
             spaced: true,
-        }),
-        key: None,
-        evidence,
-    })
+        };
+        let one = Found {
+            reasoning: Some(reasoning),
+            key: None,
+            evidence,
+        };
+        found.push((way, because, one));
+    };
+    for (rank, prompted) in prefilled.iter().enumerate() {
+        let way = match rank {
+            0 => "as prompted".to_owned(),
+            _ => format!("as another prompt has it, {rank}"),
+        };
+        let of_prompt: Vec<Evidence> = prompted.evidence.iter().cloned().collect();
+        let open = match (&prompted.open, &prompted.close) {
+            (Some(open), Some(close)) => {
+                let because = "the generation prompt has both";
+                add(way, because, (open, close), of_prompt);
+                continue;
+            }
+            (Some(open), None) => open,
+            // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
+            (None, Some(seeming)) => seeming,
+            (None, None) => continue,
+        };
+        let mut closing = cutting.map_or_else(Vec::new, |cutting| cutting.closing_for(open));
+        let of_another = |cut: &&Cut| {
+            let mut others = prefilled.iter();
+            others.any(|other| other.open.is_some() && other.close.as_ref() == Some(&cut.marker))
+        };
+        closing.sort_by_key(of_another);
+        for (rank, cut) in closing.into_iter().enumerate() {
+            let way = match rank {
+                0 => way.clone(),
+                _ => format!("{way}, closed at {}", cut.marker),
+            };
+            let because = match rank {
+                0 => {
+                    "the generation prompt opens it, and the template cuts an answer where it ends"
+                }
+                _ => "the template cuts an answer there as well",
+            };
+            let mut evidence = of_prompt.clone();
+            evidence.push(cut.evidence());
+            add(way, because, (open, &cut.marker), evidence);
+        }
+    }
+    let around = cutting.into_iter().flat_map(|cutting| &cutting.around);
+    for (rank, (open, cut)) in around.enumerate() {
+        let way = match rank {
+            0 => "as cut out".to_owned(),
+            _ => format!("as cut out, {rank}"),
+        };
+        let because = "the template cuts what stands between them out of an answer";
+        add(way, because, (open, &cut.marker), vec![cut.evidence()]);
+    }
+    found
 }
 
 /// What the generation prompt writes into the turn under one setting.
@@ -99,10 +131,13 @@ pub(super) struct Prefilled {
     evidence: Option<Evidence>,
 }
 
+/// What all prompts together say, each marker by the first that has it, and then what single ones say otherwise.
+///
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
 /// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
-pub(super) fn from_prompts(prompts: &[Prompt]) -> Prefilled {
-    let mut found = Prefilled::default();
+pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
+    let mut all = Prefilled::default();
+    let mut single = Vec::new();
     for prompt in prompts {
         let tokens = text::tokens(&prompt.tail);
         if prompt
@@ -118,54 +153,37 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Prefilled {
             ([open], false) => (Some(*open), None),
             _ => continue,
         };
-        found.open = found.open.or(open.map(str::to_owned));
-        found.close = found.close.or(close.map(str::to_owned));
-        if found.evidence.is_none() || close.is_some() {
-            let sample =
-                |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
-            let other = prompts.iter().find(|other| other.tail != prompt.tail);
-            found.evidence = Some(Evidence {
-                question: "reasoning",
-                marker: tokens.join(" "),
-                reading: "what the generation prompt writes into the turn".to_owned(),
-                left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
-                right: sample(prompt),
-            });
+        let [open, close] = [open, close].map(|marker| marker.map(str::to_owned));
+        let sample = |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
+        let other = prompts.iter().find(|other| other.tail != prompt.tail);
+        let evidence = Evidence {
+            question: "reasoning",
+            marker: tokens.join(" "),
+            reading: "what the generation prompt writes into the turn".to_owned(),
+            left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
+            right: sample(prompt),
+        };
+        let is_of_all = all.open.is_none() || open.is_none() || open == all.open;
+        if all.evidence.is_none() || (close.is_some() && is_of_all) {
+            all.evidence = Some(evidence.clone());
         }
-    }
-    found
-}
-
-/// The marker at which the template cuts an answer and drops what comes before, found by trying its own constants.
-pub(super) fn cut_from_content(lab: &Lab<'_>, context: &Context) -> Option<(String, Evidence)> {
-    let mut markers: Vec<&str> = Vec::new();
-    for marker in lab.constants().flat_map(text::tokens) {
-        if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
-            markers.push(marker);
+        all.open = all.open.or_else(|| open.clone());
+        // What closes another reasoning does not close this one.
+        if is_of_all {
+            all.close = all.close.or_else(|| close.clone());
         }
+        single.push(Prefilled {
+            open,
+            close,
+            evidence: Some(evidence),
+        });
     }
-    let render = |marker: &str| -> Option<String> {
-        let content = format!("{}{marker}{}", probe::REASONING, probe::CONTENT);
-        let message = Dialect::standard().write(&Assistant::saying(&content));
-        lab.answered(context, &message).ok().flatten()
+    let says_more = |one: &Prefilled| {
+        let differs =
+            |own: &Option<String>, of_all: &Option<String>| own.is_some() && own != of_all;
+        differs(&one.open, &all.open) || differs(&one.close, &all.close)
     };
-    markers.into_iter().find_map(|marker| {
-        let render_with = render(marker)?;
-        (!render_with.contains(probe::REASONING) && render_with.contains(probe::CONTENT)).then(
-            || {
-                let evidence = Evidence {
-                    question: "reasoning close",
-                    marker: marker.to_owned(),
-                    reading: "a constant of the template; what an answer says before it is dropped"
-                        .to_owned(),
-                    left: Sample::new(
-                        "the answer given",
-                        format!("{}{marker}{}", probe::REASONING, probe::CONTENT),
-                    ),
-                    right: Sample::new("as rendered", render_with),
-                };
-                (marker.to_owned(), evidence)
-            },
-        )
-    })
+    let others: Vec<Prefilled> = single.into_iter().filter(says_more).collect();
+    let all = (all.open.is_some() || all.close.is_some()).then_some(all);
+    all.into_iter().chain(others).collect()
 }

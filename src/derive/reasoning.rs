@@ -10,7 +10,7 @@ use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
-use super::prompted::{cut_from_content, dropped, from_prompts, opener, prompts};
+use super::prompted::{dropped, from_prompts, opener, prompts};
 use super::text;
 use crate::value::Map;
 
@@ -89,28 +89,21 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
         })
     });
     // Where reasoning is rendered, the constants need not be asked.
-    let constants = rendered.is_none().then_some(context);
-    let dropped = dropped(lab, constants, prefilled);
-    let none = rendered.is_none().then(Found::default);
-    let readings = [
-        (
-            rendered,
-            "as rendered",
-            "a reasoning that a message has is rendered between them",
-        ),
-        (
-            dropped,
-            "as prompted",
-            "the generation prompt has them, or the template cuts an answer at one",
-        ),
-        (
-            none,
-            "none",
-            "what looks like a reasoning might be something else",
-        ),
-    ];
-    let readings = readings.into_iter().filter_map(|(found, way, because)| {
-        let found = found?;
+    let cutting = rendered.is_none().then(|| lab.cutting());
+    let rendered = rendered.map(|found| {
+        let because = "a reasoning that a message has is rendered between them";
+        ("as rendered".to_owned(), because, found)
+    });
+    let none = (
+        "none".to_owned(),
+        "what looks like a reasoning might be something else",
+        Found::default(),
+    );
+    let readings = rendered
+        .into_iter()
+        .chain(dropped(&prefilled, cutting))
+        .chain([none]);
+    let readings = readings.map(|(way, because, found)| {
         let means = match &found.reasoning {
             Some(reasoning) => {
                 let [open, close] =
@@ -119,7 +112,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
             }
             None => "no reasoning".to_owned(),
         };
-        Some(Reading::new(way, means, because, found))
+        Reading::new(way, means, because, found)
     });
     let mut found = lab
         .choices
@@ -153,7 +146,11 @@ pub(super) fn begins_in_anchor(
         .unwrap_or_default()
         .trim_start();
     let closed = !said.starts_with(probe::CONTENT)
-        && cut_from_content(lab, context).is_some_and(|(marker, _)| said.starts_with(&marker));
+        && lab
+            .cutting()
+            .closing
+            .first()
+            .is_some_and(|cut| said.starts_with(&cut.marker));
     closed || is_shorter_in_history(lab, context, anchor)
 }
 
@@ -206,6 +203,13 @@ struct Shown {
     full: String,
 }
 
+impl Shown {
+    /// The key under which it has its reasoning.
+    fn key(&self) -> &str {
+        self.dialect.reasoning_key.as_deref().unwrap_or_default()
+    }
+}
+
 /// Looks for a message whose reasoning the template renders: beside content, and if that shows none, beside calls.
 fn shown(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Option<Shown> {
     let standard = Dialect::standard();
@@ -235,7 +239,7 @@ fn shown_beside(
         .calls
         .first()
         .map_or(probe::CONTENT, |call| call.name.as_str());
-    let mut visible: Vec<(String, Shown)> = Vec::new();
+    let mut visible: Vec<(bool, Shown)> = Vec::new();
     for kwargs in settings {
         let context = context.under(kwargs);
         let Some(reads) = lab.reads(&context, dialect, &message) else {
@@ -250,9 +254,14 @@ fn shown_beside(
                 !key.contains(['.', '[']) && !["role", "content", "tool_calls"].contains(key)
             });
         for key in keys {
-            if visible.iter().any(|(known, _)| known == key) {
+            let known = |(_, shown): &(bool, Shown)| shown.key() == key;
+            if visible.iter().any(known) {
                 continue;
             }
+            let of_others = reads.places.iter().any(|read| {
+                read.role.as_deref().is_some_and(|role| role != "assistant")
+                    && read.path.strip_prefix("messages[].") == Some(key)
+            });
             let dialect = Dialect {
                 reasoning_key: Some(key.to_owned()),
                 ..dialect.clone()
@@ -274,30 +283,24 @@ fn shown_beside(
                     next: next.to_owned(),
                     full,
                 };
-                visible.push((key.to_owned(), shown));
+                visible.push((of_others, shown));
             }
         }
     }
-    // Where a template reads several, the one that every engine knows.
-    visible.sort_by_key(|(key, _)| key != "thinking");
-    let readings = visible
-        .into_iter()
-        .enumerate()
-        .map(|(index, (key, shown))| {
-            let because = match index {
-                0 if key == "thinking" => {
-                    "it is rendered, and every engine takes a field of that name"
-                }
-                0 => "it is rendered, and the first that the template reads",
-                _ => "it is rendered as well",
-            };
-            Reading::new(
-                key.clone(),
-                format!("the message key {key}"),
-                because,
-                shown,
-            )
-        });
+    // Where a template reads several, the one that every engine knows; a reasoning is nothing that others have as well.
+    visible.sort_by_key(|(of_others, shown)| (shown.key() != "thinking", *of_others));
+    let readings = visible.into_iter().enumerate();
+    let readings = readings.map(|(index, (of_others, shown))| {
+        let key = shown.key().to_owned();
+        let because = match index {
+            0 if key == "thinking" => "it is rendered, and every engine takes a field of that name",
+            _ if of_others => "it is rendered, and so it is of other messages",
+            0 => "it is rendered, and the first that the template reads of an assistant alone",
+            _ => "it is rendered as well",
+        };
+        let means = format!("the message key {key}");
+        Reading::new(key, means, because, shown)
+    });
     lab.choices
         .choose("reasoning key", About::Reasoning, readings)
 }
@@ -331,7 +334,7 @@ fn rendered(
         history: history(lab, shown),
         spaced: close.ends_with(char::is_whitespace),
     };
-    let key = shown.dialect.reasoning_key.as_deref().unwrap_or_default();
+    let key = shown.key();
     let evidence = |question, marker: &str| Evidence {
         question,
         marker: marker.to_owned(),

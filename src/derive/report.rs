@@ -253,10 +253,10 @@ impl ToolsReport {
                 Shape::Tags { .. } => ToolsMode::TagWithTagged,
                 Shape::Array(_) | Shape::Object(_) => ToolsMode::JsonNative,
             },
-            section_open: calls.section.0.trim().to_owned(),
-            section_close: calls.section.1.trim().to_owned(),
+            section_open: slot::show(calls.section.0.trim()),
+            section_close: slot::show(calls.section.1.trim()),
             open: slot::show(calls.call.0.trim()),
-            close: calls.call.1.trim().to_owned(),
+            close: slot::show(calls.call.1.trim()),
             argument: match &calls.shape {
                 Shape::Tags { argument, .. } => {
                     let around = |side: fn(&Around) -> &str| {

@@ -2,7 +2,8 @@
 //!
 //! The first derivation takes the reading with the best evidence everywhere. Where a message does not come back, other
 //! readings are tried of the questions that its counterexample touches, each by the messages that failed before it is
-//! verified in full, and one is kept if more comes back with it.
+//! verified in full, and one is kept if more comes back with it. Where the first readings come to nothing, or to a part of
+//! the format that is seen and not understood, any other reading that leads on will do.
 
 use std::sync::Arc;
 
@@ -12,15 +13,16 @@ use super::choice::{About, Asked, Wanted};
 use super::cost::{self, Cost};
 use super::decision::{Alternative, Decision, Fate};
 use super::emit::{self, Target};
-use super::finding::Counterexample;
+use super::finding::{Counterexample, Finding};
 use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
-use super::verify::{self, Bench, Comparison, Proved, Rounds, Verification};
+use super::verify::{self, Bench, Comparison, Proved, Verification};
+use crate::diagnostic::Severity;
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::Value;
 
 /// How many other readings are tried in one derivation.
-const MAX_TRIES: usize = 24;
+const MAX_TRIES: usize = 48;
 
 /// A derivation of which every question is settled.
 pub(super) struct Settled {
@@ -35,8 +37,8 @@ pub(super) struct Settled {
 ///
 /// # Errors
 ///
-/// When nothing comes of the first readings: the chat template shows no turn, the renders exceed their limit, or the draft
-/// is not a valid response template.
+/// When nothing comes of the first readings nor of any other one: the chat template shows no turn, the renders exceed their
+/// limit, or the draft is not a valid response template.
 pub(super) fn settle(
     lab: &Lab<'_>,
     target: Target,
@@ -51,13 +53,15 @@ pub(super) fn settle(
         lost: Vec::new(),
         tries: MAX_TRIES,
     };
-    let first = driver.attempt(Vec::new())?;
+    let first = driver.first()?;
     let first = driver.prove(first);
     let best = driver.search(first);
     if alternatives {
         driver.try_rest(&best);
     }
     let decisions = driver.decisions(&best.attempt.asked);
+    // Whoever goes on with the bench is to see what was settled.
+    lab.begin(best.attempt.wanted);
     Ok(Settled {
         analysis: best.attempt.analysis,
         document: best.attempt.document,
@@ -83,12 +87,22 @@ struct Proven {
     verification: Verification,
 }
 
+/// What is lacking of a derivation, the worst first.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Lacking {
+    not_understood: usize,
+    failed: usize,
+    inexpressible: usize,
+}
+
 /// A reading that was tried and not taken.
 struct Lost {
     reading: Wanted,
     fate: Fate,
     why: Option<String>,
     counterexample: Option<Counterexample>,
+    /// Whether it was taken before something better was.
+    replaced: bool,
 }
 
 struct Driver<'a> {
@@ -107,6 +121,12 @@ impl Attempt {
         self.document == other.document && self.analysis.dialect == other.analysis.dialect
     }
 
+    /// What was seen of the format and not understood.
+    fn obstacles(&self) -> impl Iterator<Item = &Finding> {
+        let all = self.analysis.findings.iter();
+        all.filter(|finding| finding.severity == Severity::Error)
+    }
+
     /// What is wanted, with another answer to one question.
     fn wanting(&self, reading: &Wanted) -> Vec<Wanted> {
         let others = self.wanted.iter();
@@ -116,11 +136,25 @@ impl Attempt {
 }
 
 impl Proven {
-    /// Whether more comes back than from `other`, and nothing less.
-    fn is_better(&self, other: &Self) -> bool {
-        let lacking = |rounds: &Rounds| (rounds.failed, rounds.inexpressible);
+    /// Whether more is understood or comes back than from `other`, and nothing less, but for what is given up for it.
+    fn is_better(&self, other: &Self, given_up: bool) -> bool {
         let (mine, its) = (&self.verification.rounds, &other.verification.rounds);
-        lacking(mine) < lacking(its) && mine.passed >= its.passed && mine.spliced >= its.spliced
+        let is_kept = mine.passed >= its.passed && mine.spliced >= its.spliced;
+        self.lacking() < other.lacking() && (is_kept || given_up)
+    }
+
+    fn lacking(&self) -> Lacking {
+        let rounds = &self.verification.rounds;
+        Lacking {
+            not_understood: self.attempt.obstacles().count(),
+            failed: rounds.failed,
+            inexpressible: rounds.inexpressible,
+        }
+    }
+
+    /// What was seen of the format and not understood.
+    fn obstacle(&self) -> Option<&Finding> {
+        self.attempt.obstacles().next()
     }
 
     fn counterexample(&self) -> Option<&Counterexample> {
@@ -133,7 +167,7 @@ impl Proven {
 impl Driver<'_> {
     fn attempt(&mut self, wanted: Vec<Wanted>) -> Result<Attempt, DeriveError> {
         let (lab, target) = (self.lab, self.target);
-        lab.choices.want(wanted.clone());
+        lab.begin(wanted.clone());
         let (analysis, stage) = cost::measured(lab, || analysis::analyse(lab));
         self.cost.analysis += stage;
         if lab.is_exhausted() {
@@ -152,6 +186,31 @@ impl Driver<'_> {
             template,
             proved: Proved::default(),
         })
+    }
+
+    /// What comes of the first readings; where nothing does, of the first other reading that leads on.
+    fn first(&mut self) -> Result<Attempt, DeriveError> {
+        let error = match self.attempt(Vec::new()) {
+            Err(error) if !matches!(error, DeriveError::Exhausted { .. }) => error,
+            settled => return settled,
+        };
+        let asked = self.lab.choices.asked();
+        for reading in all(&asked) {
+            if !self.may_try() {
+                break;
+            }
+            match self.attempt(vec![reading.clone()]) {
+                Ok(attempt) => {
+                    let mut asked = asked.iter();
+                    if let Some(first) = asked.find(|one| one.question == reading.question) {
+                        self.replace(first, Some(error.to_string()), None);
+                    }
+                    return Ok(attempt);
+                }
+                Err(error) => self.lose(reading, Fate::Fails, Some(error.to_string()), None),
+            }
+        }
+        Err(error)
     }
 
     fn bench<'a>(&'a self, attempt: &'a Attempt) -> Bench<'a> {
@@ -179,7 +238,7 @@ impl Driver<'_> {
     fn search(&mut self, mut best: Proven) -> Proven {
         while let Some(better) = self.better(&best) {
             // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
-            self.lost.clear();
+            self.lost.retain(|lost| lost.replaced);
             for asked in &best.attempt.asked {
                 let now = |asked: &Asked| asked.options[asked.taken].way.clone();
                 let other = better
@@ -188,11 +247,8 @@ impl Driver<'_> {
                     .iter()
                     .find(|other| other.question == asked.question && now(other) != now(asked));
                 if other.is_some() {
-                    let reading = Wanted {
-                        question: asked.question,
-                        way: now(asked),
-                    };
-                    self.lose(reading, Fate::Fails, None, best.counterexample().cloned());
+                    let obstacle = best.obstacle().map(|finding| finding.text.clone());
+                    self.replace(asked, obstacle, best.counterexample().cloned());
                 }
             }
             best = better;
@@ -200,51 +256,72 @@ impl Driver<'_> {
         best
     }
 
-    /// What is better than `best` and differs from it in one reading.
+    /// What is better than `best` and differs from it in one reading: the first of which nothing is lacking, else that of which
+    /// the least is.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
         let failing = &best.verification.failing;
-        if failing.is_empty() {
+        if failing.is_empty() && best.obstacle().is_none() {
             return None;
         }
+        let mut found: Option<Proven> = None;
         for reading in touched(best) {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
             };
             let bench = self.bench(&attempt);
-            if !failing.iter().any(|failing| bench.brings_back(failing)) {
+            let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
+            if !understands && !failing.iter().any(|failing| bench.brings_back(failing)) {
                 let shown = failing
                     .iter()
                     .find_map(|failing| bench.failure(&failing.context, &failing.message));
                 self.lose(reading, Fate::Fails, None, shown);
                 continue;
             }
-            if self.compare(&attempt, best, &reading) {
-                let proven = self.prove(attempt);
-                if proven.is_better(best) {
+            let Some(given_up) = self.compare(&attempt, best, &reading) else {
+                continue;
+            };
+            let proven = self.prove(attempt);
+            if proven.is_better(best, given_up) {
+                if proven.lacking() == Lacking::default() {
                     return Some(proven);
                 }
-                let why = "no more comes back".to_owned();
-                self.lose(
-                    reading,
-                    Fate::Fails,
-                    Some(why),
-                    proven.counterexample().cloned(),
-                );
+                if found
+                    .as_ref()
+                    .is_none_or(|found| proven.lacking() < found.lacking())
+                {
+                    found = Some(proven);
+                }
+                continue;
             }
+            let why = "no more comes back".to_owned();
+            let shown = proven.counterexample().cloned();
+            self.lose(reading, Fate::Fails, Some(why), shown);
         }
-        None
+        found
     }
 
-    /// Whether everything that `best` brings back comes back from `attempt`; its reading is lost where not.
-    fn compare(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> bool {
+    /// Compares `attempt` with what it may be better than. Its reading is lost, and there is no answer, where something does
+    /// not come back that does from `best`, unless it is given up for what comes back instead; says whether it is.
+    fn compare(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> Option<bool> {
+        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
+        let gives_up_reasoning = attempt.analysis.reasoning.is_none()
+            && best.attempt.analysis.reasoning.is_some()
+            && best
+                .verification
+                .failing
+                .iter()
+                .any(|failing| failing.message.reasoning.is_none());
         let (compared, stage) = cost::measured(self.lab, || {
             verify::compare(self.bench(attempt), self.bench(&best.attempt))
         });
         self.cost.verification += stage;
         let (why, shown) = match compared {
-            Comparison::AsGood => return true,
+            Comparison::AsGood => return Some(false),
+            Comparison::Less {
+                all_reasoned: true, ..
+            } if gives_up_reasoning => return Some(true),
             Comparison::Fails(shown) => (None, Some(*shown)),
-            Comparison::Less(count) => (
+            Comparison::Less { count, .. } => (
                 Some(format!(
                     "{count} messages that come back are not told from others"
                 )),
@@ -252,7 +329,7 @@ impl Driver<'_> {
             ),
         };
         self.lose(reading.clone(), Fate::Fails, why, shown);
-        false
+        None
     }
 
     /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
@@ -275,7 +352,7 @@ impl Driver<'_> {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
             };
-            if self.compare(&attempt, best, &reading) {
+            if self.compare(&attempt, best, &reading).is_some() {
                 self.lose(reading, Fate::NoBetter, None, None);
             }
         }
@@ -305,8 +382,30 @@ impl Driver<'_> {
                 fate,
                 why,
                 counterexample,
+                replaced: false,
             });
         }
+    }
+
+    /// What was taken for an answer was not the best one.
+    fn replace(
+        &mut self,
+        asked: &Asked,
+        why: Option<String>,
+        counterexample: Option<Counterexample>,
+    ) {
+        let reading = Wanted {
+            question: asked.question,
+            way: asked.options[asked.taken].way.clone(),
+        };
+        self.lost.retain(|lost| lost.reading != reading);
+        self.lost.push(Lost {
+            reading,
+            fate: Fate::Fails,
+            why,
+            counterexample,
+            replaced: true,
+        });
     }
 
     /// Every question that has more than one answer.
@@ -345,7 +444,7 @@ impl Driver<'_> {
     }
 }
 
-/// Every reading that was not taken.
+/// Every reading that was not taken; other spellings, which are other texts, last.
 fn all(asked: &[Asked]) -> Vec<Wanted> {
     let others = |asked: &Asked| {
         let others = asked.options.iter().enumerate();
@@ -356,7 +455,11 @@ fn all(asked: &[Asked]) -> Vec<Wanted> {
         });
         wanted.collect::<Vec<_>>()
     };
-    asked.iter().flat_map(others).collect()
+    let (spelling, reading): (Vec<&Asked>, Vec<&Asked>) = asked
+        .iter()
+        .partition(|asked| asked.about == About::Spelling);
+    let all = reading.into_iter().chain(spelling);
+    all.flat_map(others).collect()
 }
 
 /// The readings to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
@@ -369,7 +472,7 @@ fn touched(best: &Proven) -> Vec<Wanted> {
         .cloned()
         .partition(|asked| wrong.contains(&asked.about));
     let mut readings = all(&near);
-    if best.verification.rounds.failed > 0 {
+    if best.verification.rounds.failed > 0 || best.obstacle().is_some() {
         readings.extend(all(&far));
     }
     readings

@@ -24,9 +24,9 @@ pub(super) fn any(marker: &str) -> bool {
     marker.contains(ALL)
 }
 
-/// What stands between the call's name and its arguments, with slots for its name and its id.
-pub(super) fn of_call(between: &str, call: &Call) -> String {
-    between
+/// What stands in or beside a call, with slots for its name and its id.
+pub(super) fn of_call(literal: &str, call: &Call) -> String {
+    literal
         .replace(&call.id, &ID.to_string())
         .replace(&call.name, &NAME.to_string())
 }
@@ -46,16 +46,32 @@ pub(super) fn without_numbers(marker: &str) -> String {
 
 /// A pattern for the marker: white space may vary, and so may what stands in its slots.
 pub(super) fn pattern(marker: &str) -> String {
+    pattern_with(marker, "(?:", None)
+}
+
+/// The same that captures an id, for a marker that opens a call.
+pub(super) fn opening_pattern(marker: &str) -> String {
+    pattern_with(marker, "(?P<id>", None)
+}
+
+/// The same for a marker that follows a name that was captured.
+pub(super) fn pattern_after_name(marker: &str) -> String {
+    pattern_with(marker, "(?P<id>", Some(SAME_NAME))
+}
+
+fn pattern_with(marker: &str, id: &str, name: Option<&str>) -> String {
     let mut pattern = String::new();
     let mut rest = marker;
     while let Some(at) = rest.find(ALL) {
         pattern.push_str(&text::escape_loosely(&rest[..at]));
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
-        match slot {
-            Some(KEY) => pattern.push_str("(?P=key)"),
-            Some(NAME) => pattern.push_str(SAME_NAME),
-            Some(ID) => pattern.push_str(&format!("(?P<id>[^\\s{}]+)", stop(rest))),
+        let word = || format!("[^\\s{}]+", stop(rest));
+        match (slot, name) {
+            (Some(KEY), _) => pattern.push_str("(?P=key)"),
+            (Some(NAME), Some(name)) => pattern.push_str(name),
+            (Some(NAME), None) => pattern.push_str(&word()),
+            (Some(ID), _) => pattern.push_str(&format!("{id}{})", word())),
             _ => pattern.push_str("\\d+"),
         }
     }
@@ -63,9 +79,12 @@ pub(super) fn pattern(marker: &str) -> String {
     pattern
 }
 
-/// The first sign of what stands after a name, written for a set of characters that a name does not have.
+/// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
+/// space is none, since the white space ends the name.
 pub(super) fn stop(after: &str) -> String {
-    match after.trim_start().chars().next() {
+    let rest = after.trim_start();
+    match rest.chars().next() {
+        Some(c) if rest.len() < after.len() && c.is_alphanumeric() => String::new(),
         Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
         Some(c) if !any(&c.to_string()) => c.to_string(),
         _ => String::new(),
@@ -88,10 +107,14 @@ mod tests {
     #[test]
     fn slots_become_groups() {
         assert_eq!(
-            pattern(&format!("<call {ID}>\n")),
+            opening_pattern(&format!("<call {ID}>\n")),
             "<call\\s*(?P<id>[^\\s>]+)>\\s*"
         );
+        assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
+        assert_eq!(pattern_after_name(&format!("|{NAME}>")), "\\|(?P=name)>");
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
+        let spaced = format!("{NAME} with");
+        assert_eq!(pattern(&spaced), "[^\\s]+\\s*with");
     }
 }

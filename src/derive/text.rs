@@ -156,12 +156,40 @@ pub(super) fn repeated_alike(before: &str, between: &str, after: &str) -> Option
     Some(repeated_at(before, between, after, (cut, cut)))
 }
 
-/// The same by brackets, none of which is split.
+/// The same by brackets and words, none of which is split.
 pub(super) fn repeated_bracketed(before: &str, between: &str, after: &str) -> Repeated {
     let close = before_open_bracket(between, common_prefix(between, after));
+    let close = word_begin(between, close);
     let shared = common_suffix(before, between).min(between.len() - close);
     let open = snap_forward(between, between.len() - shared).max(close);
+    let open = word_end(between, open);
     repeated_at(before, between, after, (close, open))
+}
+
+/// Where the word begins that a cut would split; the cut itself if it splits none.
+fn word_begin(text: &str, cut: usize) -> usize {
+    match splits_word(text, cut) {
+        true => text[..cut]
+            .rfind(|c: char| !c.is_alphanumeric())
+            .map_or(0, |at| {
+                at + text[at..].chars().next().map_or(0, char::len_utf8)
+            }),
+        false => cut,
+    }
+}
+
+/// Where the word ends that a cut would split; the cut itself if it splits none.
+fn word_end(text: &str, cut: usize) -> usize {
+    match splits_word(text, cut) {
+        true => text[cut..]
+            .find(|c: char| !c.is_alphanumeric())
+            .map_or(text.len(), |at| cut + at),
+        false => cut,
+    }
+}
+
+fn splits_word(text: &str, cut: usize) -> bool {
+    text[..cut].ends_with(char::is_alphanumeric) && text[cut..].starts_with(char::is_alphanumeric)
 }
 
 /// The same where the first closes and the second opens at these places in `between`.
@@ -297,6 +325,13 @@ mod tests {
             ("<all>\n", "\n</all>")
         );
         assert_eq!(found.separator, ", ");
+    }
+
+    #[test]
+    fn what_repeats_does_not_split_a_word() {
+        let found = repeated("call ", " call ", " cease");
+        assert_eq!(found.each, ("call ".to_owned(), " ".to_owned()));
+        assert_eq!(found.after, "cease");
     }
 
     /// Brackets that do not pair say nothing of where a marker begins, but what all of them begin with does.

@@ -88,6 +88,15 @@ impl Said<'_> {
 }
 
 impl Cut {
+    /// Whether the same stands around all calls.
+    fn is_around_as(&self, other: &Self) -> bool {
+        let ends = |cut: &Self| {
+            let ends = [cut.literals.first(), cut.literals.last()];
+            ends.map(|literal| literal.map(|literal| slot::without_numbers(literal.trim())))
+        };
+        ends(self) == ends(other)
+    }
+
     /// The same without an empty reasoning and an empty content before the first call.
     fn after(mut self, said: Said<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
@@ -126,7 +135,8 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
     let double_render = rendered(lab, context, &dialect, &two).ok().flatten();
     let one = [probe::call(0)];
-    let forms = forms(anchor.turn(&full, &one[0].name).unwrap_or_default(), &one);
+    let said_once = anchor.turn(&full, &one[0].name).unwrap_or_default();
+    let forms = forms(lab, said_once, &one);
     let Some((single, form)) = lab.choices.choose("call form", About::Calls, forms) else {
         return Found {
             calls: None,
@@ -137,8 +147,13 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     };
     let double = double_render.as_deref().and_then(|full| {
         let said = anchor.turn(full, &two.calls[0].name)?;
-        // Several calls may be written otherwise than one.
-        form.cut(said, &two.calls).or_else(|| cut(said, &two.calls))
+        match form.cut(said, &two.calls, &lab.choices) {
+            Some(cut) if cut.is_around_as(&single) => Some(cut),
+            cut => otherwise(
+                lab,
+                cut.or_else(|| self::cut(said, &two.calls, &lab.choices))?,
+            ),
+        }
     });
     let mut calls = assemble(
         lab,
@@ -187,10 +202,30 @@ pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor)
     })
 }
 
+/// Several calls that are not written as one is. A response template reads the one or the other.
+fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
+    let several = Reading::new(
+        "as several are",
+        "calls as they are written beside another",
+        "two calls in a message are written otherwise than one, which may be missing a part",
+        Some(cut),
+    );
+    let one = Reading::new(
+        "as one is",
+        "a call alone in its message",
+        "most messages have one call",
+        None,
+    );
+    let readings = [several, one];
+    lab.choices
+        .choose("several calls", About::Calls, readings)
+        .flatten()
+}
+
 /// The forms in which the calls of a turn can be read.
-fn forms(said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>> {
+fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>> {
     let found = Form::ALL.into_iter().filter_map(|form| {
-        let cut = form.cut(said, calls)?;
+        let cut = form.cut(said, calls, &lab.choices)?;
         Some((cut, form))
     });
     let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
@@ -249,6 +284,7 @@ fn spell(
     let one = Assistant::calling([probe::call(0)]);
     let mut found: Vec<(usize, Spelled)> = Vec::new();
     let mut not_understood = None;
+    let mut elsewhere = None;
     let mut refusal = None;
     let mut nameless = false;
     for dialect in standard.spellings() {
@@ -266,9 +302,10 @@ fn spell(
             }
         };
         let Some(said) = anchor.turn(&full, &one.calls[0].name) else {
+            elsewhere.get_or_insert(full);
             continue;
         };
-        if cut(said, &one.calls).is_none() {
+        if cut(said, &one.calls, &lab.choices).is_none() {
             not_understood.get_or_insert_with(|| said.to_owned());
             continue;
         }
@@ -294,6 +331,13 @@ fn spell(
         return Ok(spelled);
     }
     let finding = match (not_understood, refusal) {
+        (None, _) if elsewhere.is_some() => Finding::error(
+            "calls-not-understood",
+            format!(
+                "calls are rendered, but nothing before them is what begins a turn with content:\n{}",
+                elsewhere.unwrap_or_default()
+            ),
+        ),
         (Some(said), _) => Finding::error(
             "calls-not-understood",
             format!(
@@ -460,7 +504,7 @@ fn collect(calls: &ToolCalls, one: String, two: String) -> Vec<Evidence> {
         .filter(|(_, marker)| !marker.trim().is_empty())
         .map(|(question, marker)| Evidence {
             question,
-            marker: marker.clone(),
+            marker: slot::show(marker),
             reading:
                 "what one call and two calls have in common around a call, and what they do not"
                     .to_owned(),

@@ -1,6 +1,7 @@
 //! Does the template end every conversation with a generation prompt, asked for or not? It then looks like the end of the
 //! last message.
 
+use super::choice::{Reading, marker};
 use super::probe;
 use super::text;
 
@@ -15,11 +16,52 @@ pub(super) struct Renders<'t> {
     pub(super) asked_again: &'t str,
 }
 
-/// The prompt with which each of the renders ends, if they do.
+/// The ways to read the prompt with which each of the renders ends, if they do; none where they do not.
 ///
 /// What follows the answer is the end of its turn, and then either the beginning of the next message or the prompt. A prompt
 /// it is if it also follows the user's message, and if the answer was rendered as going on from its beginning.
-pub(super) fn prompt<'t>(renders: &Renders<'t>) -> Option<&'t str> {
+pub(super) fn readings<'t>(renders: &Renders<'t>) -> Vec<Reading<Option<&'t str>>> {
+    let Some((longer, shorter)) = prompts(renders) else {
+        return Vec::new();
+    };
+    let reading = |way, because, prompt: &'t str| {
+        let means = format!("{} at the end of all", marker(prompt));
+        Reading::new(way, means, because, Some(prompt))
+    };
+    let mut readings = Vec::new();
+    readings.extend(longer.map(|prompt| {
+        reading(
+            "with what begins every message",
+            "the conversation begins with it as well",
+            prompt,
+        )
+    }));
+    readings.push(reading(
+        "where the next message would be another",
+        "up to there an answer is followed by the same where another message follows",
+        shorter,
+    ));
+    // Where nothing were left that ends an answer, what the conversation begins with ends its messages.
+    if longer.is_some_and(|longer| ends_nothing(renders, longer)) {
+        readings.reverse();
+    }
+    readings.push(Reading::new(
+        "none",
+        "no prompt",
+        "it may end the last message",
+        None,
+    ));
+    readings
+}
+
+/// Whether nothing stands between an answer and this prompt.
+fn ends_nothing(renders: &Renders<'_>, prompt: &str) -> bool {
+    let before = renders.answered.strip_suffix(prompt).unwrap_or_default();
+    before.trim_end().ends_with(probe::CONTENT)
+}
+
+/// The prompt together with what every message begins with, if there is such, and the prompt alone.
+fn prompts<'t>(renders: &Renders<'t>) -> Option<(Option<&'t str>, &'t str)> {
     let Renders {
         asked,
         answered,
@@ -39,13 +81,15 @@ pub(super) fn prompt<'t>(renders: &Renders<'t>) -> Option<&'t str> {
         return None;
     }
     // What every message begins with, the prompt begins with too, and so does the whole conversation.
-    let mut start = at_end.len() - own.len();
+    let shorter = at_end.len() - own.len();
+    let mut start = shorter;
     while let Some(token) = text::tokens(&at_end[..start]).last()
         && opening_tokens(asked).any(|opening| opening == *token)
     {
         start = at_end[..start].rfind(token)?;
     }
-    Some(&at_end[start..])
+    let longer = (start < shorter).then(|| &at_end[start..]);
+    Some((longer, &at_end[shorter..]))
 }
 
 /// The bracketed tokens with which a render begins.
@@ -63,16 +107,27 @@ mod tests {
     use super::*;
 
     fn found(end: &str, prompt_after_user: &str, prompt: &str) -> Option<String> {
-        let said = |role: &str, text: &str| format!("<turn><{role}>{text}{end}");
+        found_after("", end, prompt_after_user, prompt)
+    }
+
+    fn found_after(
+        beginning: &str,
+        end: &str,
+        prompt_after_user: &str,
+        prompt: &str,
+    ) -> Option<String> {
+        let turn = if beginning.is_empty() { "<turn>" } else { "" };
+        let said = |role: &str, text: &str| format!("{turn}<{role}>{text}{end}");
         let user = said("user", probe::USER);
         let answer = said("bot", probe::CONTENT);
         let again = said("user", probe::USER_AGAIN);
         let renders = Renders {
-            asked: &format!("{user}{prompt_after_user}"),
+            asked: &format!("{beginning}{user}{prompt_after_user}"),
             answered: &format!("{user}{answer}{prompt}"),
             asked_again: &format!("{user}{answer}{again}{prompt_after_user}"),
         };
-        super::prompt(&renders).map(str::to_owned)
+        let first = readings(&renders).into_iter().next()?;
+        first.value.map(str::to_owned)
     }
 
     #[test]
@@ -84,6 +139,14 @@ mod tests {
         assert_eq!(
             found("</turn>\n", "<turn><bot><no>", "<turn><bot><no>").as_deref(),
             Some("<turn><bot><no>")
+        );
+    }
+
+    #[test]
+    fn what_ends_each_message_is_not_the_prompt_s() {
+        assert_eq!(
+            found_after("<sep>", "<sep>", "<bot>", "<bot>").as_deref(),
+            Some("<bot>")
         );
     }
 

@@ -86,12 +86,32 @@ fn call_region(
     choices: &Choices,
 ) -> FieldDocument {
     let name = name(analysis, calls);
-    let (open, close) = match listed::delimiters(calls, &name) {
-        Some((open, close)) => (open, Some(close)),
-        None => (opening(calls, &name), closing(calls, ends, &name, choices)),
+    let listed = listed::delimiters(calls, &name).filter(|_| {
+        let in_list = Reading::new(
+            "in the list",
+            "a call is one only where the list was opened and is not closed",
+            "nothing stands before each call that only a call has",
+            true,
+        );
+        let apart = Reading::new(
+            "each apart",
+            "a call is one wherever it is written as one",
+            "what stands behind a call's name may tell that it is one, and what closes the list may stand in a call",
+            false,
+        );
+        let readings = [in_list, apart];
+        let taken = choices.choose("calls in a list", About::Calls, readings);
+        taken.unwrap_or_default()
+    });
+    let (open, close) = match listed {
+        Some((open, close)) => (Some(open), Some(close)),
+        None => (
+            opening(calls, &name, choices),
+            closing(calls, ends, &name, choices),
+        ),
     };
     let region = FieldDocument {
-        open: Some(open),
+        open,
         close,
         repeats: true,
         ..FieldDocument::default()
@@ -105,7 +125,7 @@ fn call_region(
             ..region
         },
         Shape::Object(members) if calls.call.0.trim().is_empty() => {
-            bare_object(calls, members, ends)
+            bare_object(calls, members, ends, choices)
         }
         Shape::Object(members) => FieldDocument {
             content: Some("json".to_owned()),
@@ -165,7 +185,7 @@ fn next_call(calls: &ToolCalls, name: &str) -> String {
         Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
         _ => "",
     };
-    let marker = slot::pattern(calls.call.0.trim());
+    let marker = slot::opening_pattern(own_marker(calls, name));
     let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
     if open.contains(slot::SAME_NAME) {
         open.replace("(?P<name>", "(")
@@ -197,21 +217,52 @@ fn named_call(calls: &ToolCalls) -> Value {
 
 /// A call that is a JSON object with nothing around it: the name is part of what opens it, the arguments are its body,
 /// and the object's own end closes it.
-fn bare_object(calls: &ToolCalls, members: &Members, ends: &Ends<'_>) -> FieldDocument {
+fn bare_object(
+    calls: &ToolCalls,
+    members: &Members,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> FieldDocument {
+    let text_end = ends.text_end;
     let [before, between, after] = &members.literals;
     let head = loose_json(before);
     let section = optional(calls.section.0.trim());
     let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
-    let end = match stop(calls, ends, &head) {
-        Some(stop) => format!("(?:{stop}|{})", ends.text_end),
-        None => ends.text_end.to_owned(),
+    let at_section = match stop(calls, ends, &head) {
+        Some(stop) => format!("(?:{stop}|{text_end})"),
+        None => text_end.to_owned(),
     };
+    let section = calls.section.1.trim();
+    let at_turn_end = (!section.is_empty()).then(|| {
+        let turn_end = alternatives(
+            ends.pattern(None, None)
+                .into_iter()
+                .chain([text_end.to_owned()])
+                .collect(),
+        );
+        let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
+        format!("(?:{last}|{})", before_next(calls, &head))
+    });
+    let reading = |way, because, end: String| Reading::new(way, json::quote(&end), because, end);
+    let at_section = reading(
+        "where the section does",
+        "what closes the section closes its last call",
+        at_section,
+    );
+    let at_turn_end = at_turn_end.map(|end| {
+        let because =
+            "what closes the section may stand in an argument as well, where no turn ends";
+        reading("where the turn does", because, end)
+    });
+    let readings = std::iter::once(at_section).chain(at_turn_end);
+    let end = choices.choose("end of a bare call", About::Calls, readings);
     FieldDocument {
         open: Some(Delimiter::pattern(open)),
         // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
         close: Some(Delimiter::pattern(format!(
-            "{}{end}",
-            loose_json(after).trim_start_matches("\\s*")
+            "{}{}",
+            loose_json(after).trim_start_matches("\\s*"),
+            end.unwrap_or_default()
         ))),
         repeats: true,
         content: Some("json".to_owned()),
@@ -254,23 +305,42 @@ fn push_space(pattern: &mut String) {
     }
 }
 
-/// What opens a region of calls: a literal if nothing but one marker does.
-fn opening(calls: &ToolCalls, name: &str) -> Delimiter {
-    let section = calls.section.0.trim();
-    let marker = if name.is_empty() {
+/// What opens each call. The name follows at once, white space included.
+fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
+    if name.is_empty() {
         calls.call.0.trim()
     } else {
-        // The name follows at once.
         calls.call.0.trim_start()
-    };
-    if section.is_empty() && name.is_empty() && !slot::any(marker) {
-        return Delimiter::literal(marker);
     }
-    Delimiter::pattern(format!(
+}
+
+/// What opens a region of calls: a literal if nothing but one marker does.
+fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter> {
+    let section = calls.section.0.trim();
+    let marker = own_marker(calls, name);
+    if section.is_empty() && name.is_empty() && !slot::any(marker) {
+        return Some(Delimiter::literal(marker));
+    }
+    let pattern = format!(
         "{}{}{name}",
         optional(section),
-        slot::pattern(marker)
-    ))
+        slot::opening_pattern(marker)
+    );
+    let before_arguments = match &calls.shape {
+        Shape::Tagged { .. } | Shape::Dialect { .. } => Some(format!("{pattern}(?=\\{{)")),
+        _ => None,
+    };
+    let reading = |way, because, pattern: String| {
+        let means = json::quote(&pattern);
+        Reading::new(way, means, because, Delimiter::pattern(pattern))
+    };
+    let before_arguments = before_arguments.map(|pattern| {
+        let because = "what opens a call may stand in text as well, where no arguments follow";
+        reading("where arguments follow", because, pattern)
+    });
+    let plain = reading("its marker", "it stands before every call", pattern);
+    let readings = std::iter::once(plain).chain(before_arguments);
+    choices.choose("call open", About::Calls, readings)
 }
 
 /// A group for the name up to what stands after it, of which `between` is taken.
@@ -281,7 +351,7 @@ fn name_pattern(between: &str, after: &str) -> String {
     format!(
         "(?P<name>[^\\s{}]+){space}{}\\s*",
         slot::stop(after),
-        slot::pattern(between)
+        slot::pattern_after_name(between)
     )
 }
 
@@ -298,8 +368,15 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     if ends.is_last && is_plain(marker) {
         return Some(Delimiter::literal(marker));
     }
+    // A marker that names its call begins like many; the arguments end before it.
+    let is_json = !matches!(calls.shape, Shape::Tags { .. });
+    let behind = if is_json && slot::any(marker) {
+        "(?<=\\}\\s*)"
+    } else {
+        ""
+    };
     let pattern = format!(
-        "{}\\s*{}{}",
+        "{behind}{}\\s*{}{}",
         slot::pattern(marker),
         ends.optional(calls.separator.trim()),
         ends.optional(calls.section.1.trim()),
@@ -333,11 +410,16 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     if !calls.parallel || next.is_empty() {
         return stop;
     }
-    let before_next = format!("{}(?={next})", optional(calls.separator.trim()));
+    let before_next = before_next(calls, next);
     Some(match stop {
         Some(stop) => format!("(?:{stop}|{before_next})"),
         None => before_next,
     })
+}
+
+/// A pattern for what stands before the next call, whose beginning is the pattern `next`.
+fn before_next(calls: &ToolCalls, next: &str) -> String {
+    format!("{}(?={next})", optional(calls.separator.trim()))
 }
 
 /// The call as a message has it, its parts taken from the scope under `root`.

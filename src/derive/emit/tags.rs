@@ -40,12 +40,19 @@ fn pattern(argument: &ArgumentTag) -> String {
         key("(?P<key>"),
         values(&argument.value, argument.quotes.as_ref())
     );
-    if !separator.is_empty() {
+    let ends_nowhere = argument
+        .value
+        .iter()
+        .all(|around| around.close.trim().is_empty());
+    if !separator.is_empty() || ends_nowhere {
         // The values of some types end where the argument does and nowhere else.
         let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
         let next = format!("{}{}", key("(?:"), any_of(&between));
-        let separator = slot::pattern(separator);
-        pattern.push_str(&format!("(?=\\s*(?:{separator}\\s*{next}|\\Z))"));
+        let next = match separator {
+            "" => next,
+            separator => format!("{}\\s*{next}", slot::pattern(separator)),
+        };
+        pattern.push_str(&format!("(?=\\s*(?:{next}|\\Z))"));
     }
     pattern
 }

@@ -13,8 +13,13 @@ use super::{Case, Failing, cuts, each_message, most_to_lose, shrink};
 pub(in super::super) enum Comparison {
     /// Something does not come back, the smallest of its kind.
     Fails(Box<Counterexample>),
-    /// Nothing fails, but so many messages do not come back, since they are not told from others.
-    Less(usize),
+    /// Nothing fails, but some messages do not come back, since they are not told from others.
+    Less {
+        /// So many.
+        count: usize,
+        /// Whether each of them has a reasoning.
+        all_reasoned: bool,
+    },
     /// As much comes back.
     AsGood,
 }
@@ -28,7 +33,7 @@ enum Tried {
 
 /// Compares `other` with the `best` that there is, up to the first message that only the best brings back.
 pub(in super::super) fn compare(other: Bench<'_>, best: Bench<'_>) -> Comparison {
-    let mut lacking = 0;
+    let (mut lacking, mut all_reasoned) = (0, true);
     let mut cases = Vec::new();
     let failed = each_message(&best, |context, _, message| {
         let Tried::Back(own) = best.tried(context, message) else {
@@ -37,7 +42,10 @@ pub(in super::super) fn compare(other: Bench<'_>, best: Bench<'_>) -> Comparison
         match other.tried(context, message) {
             Tried::Back(_) => cases.extend(own),
             Tried::Fails(_) => return ControlFlow::Break((context.clone(), message.clone())),
-            Tried::Nothing => lacking += 1,
+            Tried::Nothing => {
+                lacking += 1;
+                all_reasoned &= message.reasoning.is_some();
+            }
         }
         ControlFlow::Continue(())
     });
@@ -56,7 +64,10 @@ pub(in super::super) fn compare(other: Bench<'_>, best: Bench<'_>) -> Comparison
     }
     match lacking {
         0 => Comparison::AsGood,
-        count => Comparison::Less(count),
+        count => Comparison::Less {
+            count,
+            all_reasoned,
+        },
     }
 }
 
