@@ -1,6 +1,7 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
 mod alike;
+mod channels;
 mod compare;
 mod contexts;
 mod cuts;
@@ -335,6 +336,8 @@ impl<'a> Trial<'a> {
             .findings
             .extend(skipped.into_iter().map(explain));
         verification.findings.extend(lookalikes::find(&bench));
+        let in_channels = channels::find(&bench, &verification.cases);
+        verification.findings.extend(in_channels);
         if alike > 0 {
             verification.findings.push(Finding::info(
                 "read-alike",

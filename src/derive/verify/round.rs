@@ -408,7 +408,12 @@ impl Bench<'_> {
     }
 
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
-    fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> (Value, Option<String>) {
+    pub(super) fn parse(
+        &self,
+        prefix: &str,
+        response: &str,
+        tools: &[Value],
+    ) -> (Value, Option<String>) {
         let whole = self.parse_in(prefix, [response], tools);
         if let (message, Err(error)) = whole {
             return (Value::Object(message), Some(error.to_string()));
