@@ -268,11 +268,11 @@ impl Progress {
                 }
             }
             Step::OneOf(literals) => {
-                let begins = |literal: &&Box<str>| {
+                let begins = |literal: &&str| {
                     let length = literal.len().min(rest.len());
                     rest[..length] == literal.as_bytes()[..length]
                 };
-                match literals.iter().find(begins) {
+                match literals.iter().map(|literal| &**literal).find(begins) {
                     Some(literal) if literal.len() <= rest.len() => {
                         self.at += literal.len();
                         Outcome::Done
