@@ -3,10 +3,10 @@
 mod support;
 
 use obverse::chat_template;
-use obverse::derive::{Alternative, Decision, Derivation, Fate, Options, ToolsMode, derive};
+use obverse::derive::{Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, derive};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Value, json};
+use obverse::value::{Map, Value, json};
 use support::deriving::{derive_text, findings, turns};
 
 /// Calls whose arguments look like a dialect of JSON with strings in single quotes, which nothing escapes: a string with
@@ -105,9 +105,30 @@ fn corrected<'d>(derivation: &'d Derivation, question: &str) -> (&'d Alternative
     (first, taken)
 }
 
+/// The derivation is proved, and transformers reads its responses the same.
 fn proved(derivation: &Derivation) {
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
+    let template = derivation.document.to_value();
+    let question = |case: &Case| {
+        let question = Map::from_iter([
+            ("template".to_owned(), template.clone()),
+            ("prefix".to_owned(), Value::from(case.prefix.as_str())),
+            ("response".to_owned(), Value::from(case.response.as_str())),
+            ("tools".to_owned(), Value::from(case.tools.clone())),
+        ]);
+        json::to_string(&Value::Object(question))
+    };
+    let questions: Vec<String> = derivation.cases.iter().map(question).collect();
+    let answers = support::reference::ask("parse.py", &questions).unwrap_or_default();
+    for (answer, case) in answers.iter().zip(&derivation.cases) {
+        let answer = json::parse(answer).expect("JSON");
+        assert_eq!(
+            answer.get("message"),
+            Some(&case.message),
+            "{answer:?}\n{case:#?}"
+        );
+    }
 }
 
 /// A template that drops the reasoning and takes a label before a colon off an answer as well: its first constant at which it
