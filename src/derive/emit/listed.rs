@@ -1,10 +1,10 @@
 //! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
 //!
-//! What opens the list opens its first call. That a comma, a word and a bracket open another one, and are no prose, only what
-//! stands before them tells: the list was opened and not yet closed.
+//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket open
+//! another one, and are no prose, only what stands before them tells: the list was opened and not yet closed.
 
-use super::super::slot;
 use super::super::tool_calls::ToolCalls;
+use super::super::{slot, text};
 use crate::response_template::Delimiter;
 
 /// What lists and objects are written with; no marker by itself.
@@ -16,8 +16,11 @@ pub(super) fn delimiters(calls: &ToolCalls, name: &str) -> Option<(Delimiter, De
     let close = calls.call.1.trim();
     let own = calls.call.0.trim();
     let is_marked = !own.chars().all(|c| PUNCTUATION.contains(&c));
-    if is_marked || name.is_empty() || section_open.is_empty() || close.is_empty() {
+    if is_marked || name.is_empty() || section_open.is_empty() {
         return None;
+    }
+    if close.is_empty() {
+        return between_markers(calls, name);
     }
     let next = super::next_call(calls, name);
     let name = format!("{}{name}", slot::pattern(own));
@@ -42,5 +45,20 @@ pub(super) fn delimiters(calls: &ToolCalls, name: &str) -> Option<(Delimiter, De
             "(?:{list}\\s*|(?<={close}){separator}){name}{inside}"
         )),
         Delimiter::pattern(format!("{close}(?:\\s*{end}\\s*|(?={separator}{next}))")),
+    ))
+}
+
+/// The same where nothing closes a call either, but a marker stands between two.
+fn between_markers(calls: &ToolCalls, name: &str) -> Option<(Delimiter, Delimiter)> {
+    let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
+    let separator = calls.separator.trim();
+    if !text::is_bracketed(separator) || section_close.is_empty() {
+        return None;
+    }
+    let own = slot::pattern(calls.call.0.trim());
+    let [list, separator, end] = [section_open, separator, section_close].map(slot::pattern);
+    Some((
+        Delimiter::pattern(format!("(?:{list}|{separator})\\s*{own}{name}")),
+        Delimiter::pattern(format!("{end}\\s*|(?={separator})")),
     ))
 }
