@@ -163,6 +163,7 @@ fn call_region(
 fn name(analysis: &Analysis, calls: &ToolCalls) -> String {
     let (between, after) = match &calls.shape {
         Shape::Array(_) | Shape::Object(_) => return String::new(),
+        Shape::Tagged { between } if between.is_empty() => (between, "{".to_owned()),
         Shape::Tagged { between } => (between, between.clone()),
         Shape::Dialect { between, .. } => (between, format!("{between}{{")),
         Shape::Tags { between, argument } => (between, format!("{between}{}", argument.open)),
