@@ -3,7 +3,7 @@
 mod support;
 
 use obverse::derive::{
-    ContentMode, DeriveError, History, Opener, ReasoningMode, ToolsMode, Verdict,
+    ContentMode, DeriveError, History, Opener, Options, ReasoningMode, ToolsMode, Verdict, derive,
 };
 use obverse::diagnostic::Severity;
 use obverse::parser::parse_response;
@@ -333,5 +333,71 @@ fn reasoning_is_kept_for_as_long_as_it_is_rendered() {
         let report = turns(template, "<bot>").report;
         assert!(report.verified, "{:?}", report.findings);
         assert_eq!(report.reasoning.history, Some(history));
+    }
+}
+
+/// Content that something closes beside a reasoning alone, with what opens it part of what closes the reasoning.
+#[test]
+fn content_that_is_wrapped_beside_reasoning_only() {
+    let derivation = turns(
+        "{% if m.thinking %}<think>{{ m.thinking }}</think><say>{{ m.content }}</say>{% else %}{{ m.content }}{% endif %}",
+        "<bot>",
+    );
+    let report = &derivation.report;
+    assert!(report.verified, "{:#?}", report.findings);
+    assert_eq!(report.content.mode, ContentMode::WrappedWithReasoning);
+    let found = report.evidence.iter().find(|one| one.marker == "</say>");
+    let found = found.expect("evidence");
+    assert!(found.right.text.contains("</say>") && !found.left.text.contains("</say>"));
+}
+
+/// Every marker that a report names was read from two renders that differ.
+#[test]
+fn every_marker_has_evidence() {
+    for entry in std::fs::read_dir("chat_templates").expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "jinja")
+        {
+            continue;
+        }
+        let source = obverse::chat_template::load(&path).expect("a chat template");
+        let name = path.display();
+        let derivation = derive(&source.assuming_tokens(), &Options::default()).expect("derived");
+        let report = &derivation.report;
+        for evidence in &report.evidence {
+            assert_ne!(evidence.left.text, evidence.right.text, "{name}");
+        }
+        let has = |marker: &str| {
+            let marker = marker.trim();
+            report
+                .evidence
+                .iter()
+                .any(|one| one.marker.contains(marker))
+        };
+        let tools = &report.tools;
+        let markers = [
+            &report.reasoning.open,
+            &report.reasoning.close,
+            &report.content.open,
+            &report.content.close,
+            &tools.section_open,
+            &tools.section_close,
+            &tools.open,
+            &tools.close,
+        ];
+        for marker in markers.into_iter().chain(&report.start_anchor) {
+            assert!(has(marker), "{name}: {marker}");
+        }
+        // What stands around values of several types is listed in one.
+        for marker in tools
+            .argument
+            .iter()
+            .flatten()
+            .flat_map(|all| all.split(' '))
+        {
+            assert!(has(marker), "{name}: {marker}");
+        }
     }
 }

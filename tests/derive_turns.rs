@@ -328,3 +328,47 @@ fn what_only_stands_before_a_prompt_is_not_the_model_s() {
         "the response after the prompt is proved as well"
     );
 }
+
+/// Content and reasoning have a channel each, calls a third one, in which a text may stand as well although none is rendered.
+#[test]
+fn a_channel_in_which_only_calls_are_rendered() {
+    let derive = |result: &str| {
+        let text = "{%- for m in messages %}\
+             {%- if m.role == 'assistant' %}\
+             {%- if m.thinking %}<s>bot<c>muse<m>{{ m.thinking }}<end>{% endif %}\
+             {%- if m.content %}<s>bot<c>tell<m>{{ m.content }}{{ '<stop>' if loop.last and not m.tool_calls else '<end>' }}{% endif %}\
+             {%- for c in m.tool_calls or [] %}<s>bot to={{ c.function.name }}<c>ask json<m>{{ c.function.arguments | tojson }}<call>{% endfor %}\
+             {%- elif m.role == 'tool' %}<s>tool RESULT{{ m.content }}<end>\
+             {%- else %}<s>{{ m.role }}<m>{{ m.content }}<end>{%- endif %}\
+             {%- endfor %}\
+             {%- if add_generation_prompt %}<s>bot{% endif %}";
+        derive_text(&text.replace("RESULT", result)).expect("derived")
+    };
+    let derivation = derive("<c>ask<m>");
+    let report = &derivation.report;
+    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    let evidence = report
+        .evidence
+        .iter()
+        .find(|found| found.marker == "<c>ask<m>");
+    assert_eq!(evidence.expect("evidence").question, "content channel");
+    let code = "content-in-other-channel";
+    assert!(
+        findings(&derivation).contains(&code),
+        "{:#?}",
+        report.findings
+    );
+    let template = ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
+    let response = "<c>muse<m>So.<end><s>bot<c>ask<m>I will look.<end><s>bot to=look<c>ask json<m>{\"a\": 1}<call>";
+    let message = parse_response(response, template, "<s>bot", &[]).expect("it parses");
+    assert_eq!(message["thinking"].as_str(), Some("So."));
+    assert_eq!(message["content"].as_str(), Some("I will look."));
+    assert_eq!(
+        message["tool_calls"].as_array().map(<[Value]>::len),
+        Some(1)
+    );
+
+    let without = derive("<m>");
+    assert_eq!(without.report.verdict, Verdict::Proved);
+    assert!(!findings(&without).contains(&code));
+}

@@ -137,7 +137,7 @@ fn pattern(random: &mut Random, depth: usize, plain: bool, groups: &mut usize) -
 fn text(random: &mut Random) -> String {
     const PIECES: &[&str] = &[
         "a", "b", "c", "a", "b", "ab", "é", "É", "\n", " ", "<", ">", "</a>", "_", "1", "A",
-        "\r\n", "x", "-", "\u{301}",
+        "\r\n", "x", "-", "\u{301}", "<a>", "<b>",
     ];
     (0..random.below(9)).map(|_| random.pick(PIECES)).collect()
 }
@@ -369,6 +369,60 @@ fn generated_patterns_match_as_in_the_reference() {
                 literals: None,
                 texts: texts(&mut random, 6),
             }
+        })
+        .collect();
+    check(&cases, &mut random);
+}
+
+/// A pattern as delimiters are: one simple step after the other, some of them optional, on an alphabet so small that one is
+/// easily taken for another.
+fn delimiter(random: &mut Random) -> String {
+    const LITERALS: &[&str] = &["<a>", "</a>", "<a", "<", ">", "ab", "b", "<b>", "é"];
+    const RUNS: &[&str] = &[
+        "\\s*", "\\s+", "[ab]*", "[^<]+", "[^>\\s]+", "\\n?", "\\d{1,2}",
+    ];
+    let mut source = String::new();
+    let mut groups = 0;
+    for at in 0..1 + random.below(5) {
+        match random.below(if at == 0 { 6 } else { 9 }) {
+            0 | 1 => source.push_str(random.pick(LITERALS)),
+            2 => {
+                let (a, b) = (random.pick(LITERALS), random.pick(LITERALS));
+                let group = random.pick(&["(?:", "(?P<a>", "(?:(?P<a>x)|"]);
+                let group = if at == 0 { group } else { "(?:" };
+                source.push_str(&format!("{group}{a}|{b})"));
+            }
+            3 => {
+                let (literal, run) = (random.pick(LITERALS), random.pick(RUNS));
+                let quantifier = random.pick(&["?", "?", "?", "?+", "??"]);
+                source.push_str(&format!("(?:{literal}{run}){quantifier}"));
+            }
+            4 => {
+                let (a, b) = (random.pick(LITERALS), random.pick(LITERALS));
+                source.push_str(&format!("(?:{a}(?:{a}|{b}))?"));
+            }
+            5 | 6 => source.push_str(random.pick(RUNS)),
+            7 => {
+                groups += 1;
+                let inner = random.pick(&[".*?", "[^>\\s]+", "[ab]*"]);
+                source.push_str(&format!("(?P<g{groups}>{inner})"));
+            }
+            _ => source.push_str(&format!(".*?{}", random.pick(LITERALS))),
+        }
+    }
+    source
+}
+
+#[test]
+fn delimiters_match_as_in_the_reference() {
+    let seed = setting("OBVERSE_SEED", 20_261_120);
+    eprintln!("OBVERSE_SEED={seed}");
+    let mut random = Random(seed | 1);
+    let cases: Vec<Case> = (0..setting("OBVERSE_CASES", 3000))
+        .map(|_| Case {
+            pattern: delimiter(&mut random),
+            literals: None,
+            texts: texts(&mut random, 8),
         })
         .collect();
     check(&cases, &mut random);

@@ -78,6 +78,43 @@ pub struct RenderInput {
     pub clock: Option<Clock>,
 }
 
+/// The same, borrowed, for whoever renders many variants of one conversation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    pub(crate) messages: &'a [Value],
+    pub(crate) tools: Option<&'a [Value]>,
+    pub(crate) documents: Option<&'a [Value]>,
+    pub(crate) add_generation_prompt: bool,
+    pub(crate) kwargs: &'a Map,
+    pub(crate) clock: Option<Clock>,
+}
+
+impl Inputs<'_> {
+    pub(crate) fn to_input(self) -> RenderInput {
+        RenderInput {
+            messages: self.messages.to_vec(),
+            tools: self.tools.map(<[Value]>::to_vec),
+            documents: self.documents.map(<[Value]>::to_vec),
+            add_generation_prompt: self.add_generation_prompt,
+            kwargs: self.kwargs.clone(),
+            clock: self.clock,
+        }
+    }
+}
+
+impl RenderInput {
+    pub(crate) fn borrowed(&self) -> Inputs<'_> {
+        Inputs {
+            messages: &self.messages,
+            tools: self.tools.as_deref(),
+            documents: self.documents.as_deref(),
+            add_generation_prompt: self.add_generation_prompt,
+            kwargs: &self.kwargs,
+            clock: self.clock,
+        }
+    }
+}
+
 impl ChatTemplate {
     /// Compiles a template's source.
     ///
@@ -159,7 +196,15 @@ impl ChatTemplate {
         input: &RenderInput,
         steps: &mut u64,
     ) -> Result<String, RenderError> {
-        run::render(&self.inner.tree, &self.tokens, input, false, steps).map(|(text, _)| text)
+        self.render_borrowed(&input.borrowed(), steps)
+    }
+
+    pub(crate) fn render_borrowed(
+        &self,
+        inputs: &Inputs<'_>,
+        steps: &mut u64,
+    ) -> Result<String, RenderError> {
+        run::render(&self.inner.tree, &self.tokens, inputs, false, steps).map(|(text, _)| text)
     }
 
     /// The same, and what the template asked of its input on the way.
@@ -169,20 +214,15 @@ impl ChatTemplate {
     /// As [`render`](Self::render).
     pub fn render_observed(&self, input: &RenderInput) -> Result<(String, Reads), RenderError> {
         let mut steps = MAX_STEPS;
-        self.render_observed_within(input, &mut steps)
+        self.render_borrowed_observed(&input.borrowed(), &mut steps)
     }
 
-    /// [`render_observed`](Self::render_observed) with no more steps than `steps` has, as
-    /// [`render_within`](Self::render_within).
-    ///
-    /// # Errors
-    ///
-    /// As [`render`](Self::render).
-    pub fn render_observed_within(
+    /// [`render_observed`](Self::render_observed) with no more steps than `steps` has.
+    pub(crate) fn render_borrowed_observed(
         &self,
-        input: &RenderInput,
+        inputs: &Inputs<'_>,
         steps: &mut u64,
     ) -> Result<(String, Reads), RenderError> {
-        run::render(&self.inner.tree, &self.tokens, input, true, steps)
+        run::render(&self.inner.tree, &self.tokens, inputs, true, steps)
     }
 }

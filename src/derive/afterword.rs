@@ -39,7 +39,7 @@ impl<'t> Afterword<'t> {
 /// What a conversation ends with that belongs to none of its messages, if anything does.
 ///
 /// `asked` is a user's message, `prompt` the same with the generation prompt, and `answered` goes on with an answer. Where the
-/// answer is begun as the prompt says, what stands before that ends the user's message; what the conversation has beyond is
+/// answer begins as the prompt says, whatever it has before its content, what stands before that ends the user's message; what the conversation has beyond is
 /// the afterword, if the answered one ends with it as well.
 pub(super) fn read<'t>(asked: &'t str, prompt: &str, answered: &str) -> Option<Afterword<'t>> {
     let begins = prompt
@@ -47,7 +47,7 @@ pub(super) fn read<'t>(asked: &'t str, prompt: &str, answered: &str) -> Option<A
         .filter(|begins| !begins.trim().is_empty())?;
     let (before, after) = answered.rsplit_once(probe::CONTENT)?;
     let (_, before) = before.rsplit_once(probe::USER)?;
-    let end = before.strip_suffix(begins)?;
+    let (end, _) = before.split_once(begins)?;
     let (_, rest) = asked.rsplit_once(probe::USER)?;
     let afterword = rest.strip_prefix(end)?;
     let is_one = !afterword.trim().is_empty() && after.ends_with(afterword);
@@ -62,10 +62,17 @@ mod tests {
     use super::*;
 
     fn found(end: &str, afterword: &str, after_answer: &str, prompt: &str) -> Option<String> {
+        found_after("<bot>", [end, afterword, after_answer, prompt])
+    }
+
+    fn found_after(
+        begun: &str,
+        [end, afterword, after_answer, prompt]: [&str; 4],
+    ) -> Option<String> {
         let asked = format!("<user>{}{end}{afterword}", probe::USER);
         let prompted = format!("{asked}{prompt}");
         let answered = format!(
-            "<user>{}{end}<bot>{}{end}{after_answer}",
+            "<user>{}{end}{begun}{}{end}{after_answer}",
             probe::USER,
             probe::CONTENT
         );
@@ -80,6 +87,8 @@ mod tests {
         assert_eq!(found("<end>\n", "", "", "<bot>"), None);
         assert_eq!(found("<end>", word, word, ""), None, "it may be the prompt");
         assert_eq!(found("<end>", word, word, "<bot><open>"), None);
+        let closed = found_after("<bot><open><close>", ["<end>", word, word, "<bot><open>"]);
+        assert_eq!(closed.as_deref(), Some(word));
     }
 
     #[test]

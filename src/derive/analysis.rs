@@ -1,8 +1,10 @@
 //! The questions in their order, and all of their answers together.
 
 use super::anchor::{self, Anchor};
+use super::channels;
 use super::choice::About;
 use super::content::{self, Content};
+use super::content_close;
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
@@ -121,6 +123,13 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let (mut content, found) = content::read(lab, &user, &anchor, &dialect, reasoning.as_ref());
     evidence.extend(found);
 
+    if let Some((end, found)) =
+        content_close::beside_reasoning(lab, &user, &anchor, &dialect, &turn_end)
+    {
+        content.end_beside_reasoning = Some(end);
+        evidence.push(found);
+    }
+
     let said = Said {
         reasoning: reasoning.as_ref(),
         reasoning_key: dialect.reasoning_key.as_deref(),
@@ -137,6 +146,10 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     if let Some(found) = &calls.calls {
         dialect = calls.dialect;
         content.read_close(lab, &tooled, &anchor, &dialect, found);
+        for (marker, found) in channels::read(lab, &content, reasoning.as_ref(), found) {
+            content.others.push(marker);
+            evidence.push(found);
+        }
         let after_tool = after_tool(&tooled, &dialect);
         // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
         let known = lab

@@ -11,6 +11,8 @@ use crate::value::{Value, json};
 const SIGNS: &str = "opal \\ ' \" \n drift";
 const MARKUP: &str = "opal <b> & </b> drift";
 
+pub(super) const ODD_TEXTS: [&str; 2] = [SIGNS, MARKUP];
+
 /// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
 pub(super) fn learn(
     lab: &Lab<'_>,
@@ -34,20 +36,13 @@ pub(super) fn learn(
     let Some(rest) = argument.rest(&of_text, key, text) else {
         return;
     };
-    let number = Value::from(8_675_309);
-    for value in [
-        number.clone(),
-        Value::Array(vec![number.clone()]),
-        probe::object([("violet", number)]),
-        Value::Bool(true),
-        Value::Null,
-    ] {
+    for value in of_each_kind() {
         if let Some(said) = said(&value) {
             argument.learn(&said, key, &json::to_string(&value), rest);
         }
     }
     // Some texts are quoted as a whole.
-    for text in [SIGNS, MARKUP] {
+    for text in ODD_TEXTS {
         if let Some(said) = said(&Value::from(text)) {
             argument.learn(&said, key, text, rest);
         }
@@ -85,6 +80,18 @@ pub(super) fn learn(
         arrays: unread(array),
     };
     argument.quotes = quotes;
+}
+
+/// A value of each kind that is no text.
+pub(super) fn of_each_kind() -> [Value; 5] {
+    let number = Value::from(8_675_309);
+    [
+        number.clone(),
+        Value::Array(vec![number.clone()]),
+        probe::object([("violet", number)]),
+        Value::Bool(true),
+        Value::Null,
+    ]
 }
 
 /// The ways to read values of which texts stand in quotes, where a list of texts is written as `list`.

@@ -3,7 +3,7 @@
 use super::anchor::Anchor;
 use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
-use super::lab::{Context, Lab};
+use super::lab::{Context, Lab, Turn};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::Reasoning;
 use super::text;
@@ -13,6 +13,10 @@ use super::tool_calls::ToolCalls;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) open: Option<String>,
+    /// What else opens it, where the chat template writes none.
+    pub(super) others: Vec<String>,
+    /// What ends its turn where there is a reasoning and something closes the content first.
+    pub(super) end_beside_reasoning: Option<String>,
     /// Whether only a message with reasoning wraps its content.
     pub(super) only_with_reasoning: bool,
     /// What stands between content that something opens and calls, beside their own markers; `None` where calls never follow
@@ -55,9 +59,10 @@ pub(super) fn read(
     reasoning: Option<&Reasoning>,
 ) -> (Content, Vec<Evidence>) {
     let plain = Assistant::saying(probe::CONTENT);
-    let lead = |message: &Assistant| -> Option<(String, String)> {
-        let full = lab.turn(context, &dialect.write(message)).ok()?.full;
-        let said = anchor.turn(&full, probe::CONTENT)?;
+    let lead = |message: &Assistant| -> Option<(String, Turn)> {
+        let turn = lab.turn(context, &dialect.write(message)).ok()?;
+        let full = &turn.full;
+        let said = anchor.turn(full, probe::CONTENT)?;
         let lead = said.split_once(probe::CONTENT)?.0;
         let own = match (lead.split_once(probe::REASONING), reasoning) {
             (Some((_, after)), Some(reasoning)) => after
@@ -77,18 +82,24 @@ pub(super) fn read(
             })
             .unwrap_or(own);
         let own = own.trim().to_owned();
-        Some((own, full))
+        Some((own, turn))
     };
-    let Some((without, render)) = lead(&plain) else {
+    let Some((without, bare)) = lead(&plain) else {
         return (Content::default(), Vec::new());
     };
-    let (marker, render, only_with_reasoning) = if without.is_empty() {
+    let (marker, left, right, only_with_reasoning) = if without.is_empty() {
         match lead(&plain.clone().thinking(probe::REASONING)) {
-            Some((with, render)) if !with.is_empty() => (with, render, true),
+            Some((with, turn)) if !with.is_empty() => {
+                let left = Sample::new("without reasoning", bare.full);
+                let right = Sample::new("with reasoning", turn.full);
+                (with, left, right, true)
+            }
             _ => return (Content::default(), Vec::new()),
         }
     } else {
-        (without, render, false)
+        let left = Sample::new("the prompt", bare.prompt);
+        let right = Sample::new("answered", bare.full);
+        (without, left, right, false)
     };
     let because = if only_with_reasoning {
         "it stands before the content where there is a reasoning"
@@ -116,13 +127,15 @@ pub(super) fn read(
         question: "content open",
         marker: marker.clone(),
         reading: because.to_owned(),
-        left: Sample::new("the content", probe::CONTENT),
-        right: Sample::new("as rendered", render.as_str()),
+        left: left.clone(),
+        right: right.clone(),
     });
     let evidence = evidence.collect();
     let content = Content {
         only_with_reasoning: only_with_reasoning && open.is_some(),
         open,
+        others: Vec::new(),
+        end_beside_reasoning: None,
         before_calls: None,
     };
     (content, evidence)

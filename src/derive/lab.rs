@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::afterword;
@@ -12,7 +13,7 @@ use super::text;
 use super::unasked;
 use super::wants::Wants;
 use crate::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Clock, LoadError, Reads, RenderError, RenderInput,
+    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput,
 };
 use crate::value::{Map, Value};
 
@@ -80,7 +81,7 @@ struct Recent {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Context {
     pub(super) history: Vec<Value>,
-    pub(super) tools: Option<Vec<Value>>,
+    pub(super) tools: Option<Rc<[Value]>>,
     pub(super) kwargs: Map,
 }
 
@@ -115,7 +116,7 @@ impl Context {
         };
         lists(&self.history, &other.history)
             && match (&self.tools, &other.tools) {
-                (Some(a), Some(b)) => lists(a, b),
+                (Some(a), Some(b)) => Rc::ptr_eq(a, b) || lists(a, b),
                 (None, None) => true,
                 _ => false,
             }
@@ -303,9 +304,9 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<(String, Reads), RenderError> {
-        let input = self.input(context, add_generation_prompt);
-        self.spend(context, |template, steps| {
-            template.render_observed_within(&input, steps)
+        let inputs = self.inputs(context, add_generation_prompt);
+        self.spend(&self.wants, &inputs, |template, inputs, steps| {
+            template.render_borrowed_observed(inputs, steps)
         })
     }
 
@@ -313,15 +314,13 @@ impl<'a> Lab<'a> {
     pub(super) fn with_documents(
         &self,
         context: &Context,
-        documents: Vec<Value>,
+        documents: &[Value],
     ) -> Result<String, RenderError> {
-        let input = RenderInput {
+        let inputs = Inputs {
             documents: Some(documents),
-            ..self.input(context, true)
+            ..self.inputs(context, true)
         };
-        self.spend(context, |template, steps| {
-            template.render_within(&input, steps)
-        })
+        self.spend(&self.wants, &inputs, ChatTemplate::render_borrowed)
     }
 
     /// The settings of kwargs under which the model's turn begins or renders differently, the default first.
@@ -396,28 +395,15 @@ impl<'a> Lab<'a> {
         self.cutting.get_or_init(|| cutting::read(self))
     }
 
-    fn template(&self, context: &Context) -> Result<&'a ChatTemplate, LoadError> {
-        self.source.select(context.tools.is_some())
-    }
-
-    fn input(&self, context: &Context, add_generation_prompt: bool) -> RenderInput {
-        self.input_wanting(&self.wants, context, add_generation_prompt)
-    }
-
-    fn input_wanting(
-        &self,
-        wants: &Wants,
-        context: &Context,
-        add_generation_prompt: bool,
-    ) -> RenderInput {
-        wants.meet(RenderInput {
-            messages: context.history.clone(),
-            tools: context.tools.clone(),
+    fn inputs<'c>(&self, context: &'c Context, add_generation_prompt: bool) -> Inputs<'c> {
+        Inputs {
+            messages: &context.history,
+            tools: context.tools.as_deref(),
             documents: None,
             add_generation_prompt,
-            kwargs: context.kwargs.clone(),
+            kwargs: &context.kwargs,
             clock: self.clock,
-        })
+        }
     }
 
     fn render(
@@ -433,10 +419,7 @@ impl<'a> Lab<'a> {
         if let Some(known) = known {
             return known.rendered.clone();
         }
-        let input = self.input(context, add_generation_prompt);
-        let rendered = self.spend(context, |template, steps| {
-            template.render_within(&input, steps)
-        });
+        let rendered = self.render_wanting(&self.wants, context, add_generation_prompt);
         // The prompts of a context outlive the messages that are tried in it.
         if !add_generation_prompt {
             recent.retain(|known| known.add_generation_prompt);
@@ -457,27 +440,29 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let input = self.input_wanting(wants, context, add_generation_prompt);
-        self.spend(context, |template, steps| {
-            template.render_within(&input, steps)
-        })
+        let inputs = self.inputs(context, add_generation_prompt);
+        self.spend(wants, &inputs, ChatTemplate::render_borrowed)
     }
 
-    /// Renders with the template that the context asks for, on the account of all steps.
+    /// Renders what is wanted with the template that the inputs ask for, on the account of all steps.
     fn spend<T>(
         &self,
-        context: &Context,
-        render: impl FnOnce(&ChatTemplate, &mut u64) -> Result<T, RenderError>,
+        wants: &Wants,
+        inputs: &Inputs<'_>,
+        render: impl FnOnce(&ChatTemplate, &Inputs<'_>, &mut u64) -> Result<T, RenderError>,
     ) -> Result<T, RenderError> {
         let template = self
-            .template(context)
+            .source
+            .select(inputs.tools.is_some())
             .map_err(|error| RenderError::Raised {
                 message: error.to_string(),
             })?;
+        let met = wants.meet(inputs);
+        let inputs = met.as_ref().map_or(*inputs, RenderInput::borrowed);
         let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
         let before = steps;
         let started = Instant::now();
-        let rendered = render(template, &mut steps);
+        let rendered = render(template, &inputs, &mut steps);
         let (count, took) = self.rendered.get();
         self.rendered.set((count + 1, took + started.elapsed()));
         self.steps.set(self.steps.get() - (before - steps));

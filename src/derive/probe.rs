@@ -233,20 +233,22 @@ impl Dialect {
         }
     }
 
-    /// The message in the chat template's keys.
+    /// The message in the chat template's keys, in the order in which a parsed message has them: a content that may not be
+    /// absent is among the defaults, which come first.
     pub(super) fn write(&self, message: &Assistant) -> Value {
         let mut written = Map::new();
         written.insert("role".to_owned(), Value::from("assistant"));
+        let content = match &message.content {
+            Some(content) => Some(Value::from(content.as_str())),
+            None => self.no_content.value(),
+        };
+        written.extend(content.map(|content| ("content".to_owned(), content)));
         if let (Some(key), Some(reasoning)) = (&self.reasoning_key, &message.reasoning) {
-            written.insert(key.clone(), Value::from(reasoning.as_str()));
-        }
-        match (&message.content, self.no_content) {
-            (Some(content), _) => {
-                written.insert("content".to_owned(), Value::from(content.as_str()));
-            }
-            (None, form) => {
-                written.extend(form.value().map(|value| ("content".to_owned(), value)));
-            }
+            let at = match self.no_content {
+                NoContent::Absent => 1,
+                NoContent::Empty => written.len(),
+            };
+            written.shift_insert(at, key.as_str(), Value::from(reasoning.as_str()));
         }
         if !message.calls.is_empty() {
             let calls = message

@@ -38,7 +38,7 @@ pub(super) fn dropped(
             0 => "as prompted".to_owned(),
             _ => format!("as another prompt has it, {rank}"),
         };
-        let of_prompt: Vec<Evidence> = prompted.evidence.iter().cloned().collect();
+        let of_prompt = prompted.evidence.clone();
         let open = match (&prompted.open, &prompted.close) {
             (Some(open), Some(close)) => {
                 let because = "the generation prompt has both";
@@ -128,7 +128,7 @@ pub(super) fn opener(prompts: &[Prompt], open: &str) -> Opener {
 pub(super) struct Prefilled {
     open: Option<String>,
     close: Option<String>,
-    evidence: Option<Evidence>,
+    evidence: Vec<Evidence>,
 }
 
 /// What all prompts together say, each marker by the first that has it, and then what single ones say otherwise.
@@ -157,15 +157,21 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
         let sample = |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
         let other = prompts.iter().find(|other| other.tail != prompt.tail);
         let evidence = Evidence {
-            question: "reasoning",
+            question: match (&open, &close) {
+                (Some(_), None) => "reasoning open",
+                (None, Some(_)) => "reasoning close",
+                _ => "reasoning",
+            },
             marker: tokens.join(" "),
             reading: "what the generation prompt writes into the turn".to_owned(),
             left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
             right: sample(prompt),
         };
         let is_of_all = all.open.is_none() || open.is_none() || open == all.open;
-        if all.evidence.is_none() || (close.is_some() && is_of_all) {
-            all.evidence = Some(evidence.clone());
+        let is_new = (all.open.is_none() && open.is_some())
+            || (all.close.is_none() && close.is_some() && is_of_all);
+        if is_new {
+            all.evidence.push(evidence.clone());
         }
         all.open = all.open.or_else(|| open.clone());
         // What closes another reasoning does not close this one.
@@ -175,7 +181,7 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
         single.push(Prefilled {
             open,
             close,
-            evidence: Some(evidence),
+            evidence: vec![evidence],
         });
     }
     let says_more = |one: &Prefilled| {

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::analysis::Analysis;
 use super::arguments::Around;
+use super::content::Content;
 use super::cut::Shape;
 use super::decision::Decision;
 use super::evidence::Evidence;
@@ -226,10 +227,17 @@ impl ReasoningReport {
 impl ContentReport {
     pub(super) fn of(analysis: &Analysis) -> Self {
         Self {
-            mode: match (&analysis.content.open, analysis.content.only_with_reasoning) {
-                (None, _) => ContentMode::Plain,
-                (Some(_), false) => ContentMode::AlwaysWrapped,
-                (Some(_), true) => ContentMode::WrappedWithReasoning,
+            mode: match &analysis.content {
+                Content {
+                    only_with_reasoning: true,
+                    ..
+                } => ContentMode::WrappedWithReasoning,
+                Content { open: Some(_), .. } => ContentMode::AlwaysWrapped,
+                Content {
+                    end_beside_reasoning: Some(_),
+                    ..
+                } => ContentMode::WrappedWithReasoning,
+                _ => ContentMode::Plain,
             },
             open: analysis.content.open.clone().unwrap_or_default(),
             close: analysis.turn_end.marker().trim().to_owned(),

@@ -2,6 +2,7 @@
 
 use super::anchor::Anchor;
 use super::argument_values;
+use super::call_evidence;
 use super::choice::{self, About, Reading};
 use super::content::Content;
 use super::cut::{Cut, Form, Members, Shape, cut};
@@ -190,7 +191,8 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         }
         _ => {}
     }
-    let mut evidence = collect(&calls, full, double_render.unwrap_or_default());
+    let mut evidence =
+        call_evidence::collect(lab, context, &dialect, &calls, (full, double_render));
     evidence.extend(after_content);
     Found {
         calls: Some(calls),
@@ -555,26 +557,4 @@ fn split_end(lab: &Lab<'_>, tail: &str, end: &str) -> (String, String) {
         .choose("end of the calls", About::Calls, readings);
     let (close, end) = tail.split_at(at.unwrap_or(tail.len()));
     (close.to_owned(), end.to_owned())
-}
-
-fn collect(calls: &ToolCalls, one: String, two: String) -> Vec<Evidence> {
-    let markers = [
-        ("tool calls open", &calls.section.0),
-        ("tool call open", &calls.call.0),
-        ("tool call close", &calls.call.1),
-        ("tool calls close", &calls.section.1),
-    ];
-    markers
-        .into_iter()
-        .filter(|(_, marker)| !marker.trim().is_empty())
-        .map(|(question, marker)| Evidence {
-            question,
-            marker: slot::show(marker),
-            reading:
-                "what one call and two calls have in common around a call, and what they do not"
-                    .to_owned(),
-            left: Sample::new("one call", one.as_str()),
-            right: Sample::new("two calls", two.as_str()),
-        })
-        .collect()
 }

@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use super::lab::Lab;
 use super::probe::{self, Assistant, Dialect};
-use crate::chat_template::{RenderError, RenderInput};
+use crate::chat_template::{Inputs, RenderError, RenderInput};
 use crate::value::{Map, Value, json};
 
 /// How many settings of variables are tried.
@@ -51,8 +51,12 @@ impl Wants {
         })
     }
 
-    /// The input with what is wanted.
-    pub(super) fn meet(&self, mut input: RenderInput) -> RenderInput {
+    /// The input with what is wanted; `None` where that changes nothing.
+    pub(super) fn meet(&self, inputs: &Inputs<'_>) -> Option<RenderInput> {
+        if *self == Self::default() {
+            return None;
+        }
+        let mut input = inputs.to_input();
         if self.parts {
             input.messages.iter_mut().for_each(content_to_parts);
         }
@@ -66,7 +70,7 @@ impl Wants {
                 input.kwargs.insert(name.as_str(), value);
             }
         }
-        input
+        Some(input)
     }
 
     /// What whoever renders with this chat template has to know.

@@ -50,7 +50,9 @@ impl Render<'_> {
 
     /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
     pub(super) fn own_attribute(&mut self, value: &Py, name: &str) -> Option<Py> {
-        let method = || Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
+        if is_method(value, name) {
+            return Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
+        }
         let out_of_bounds = || {
             Some(Py::missing(Missing::Unsafe(
                 value.type_name().to_owned(),
@@ -58,14 +60,8 @@ impl Render<'_> {
             )))
         };
         match value {
-            Py::Str(_) if strings::METHODS.contains(&name) => method(),
-            Py::Dict(_) if DICT.contains(&name) => method(),
             Py::Dict(_) if DICT_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::List(_) if LIST.contains(&name) => method(),
             Py::List(_) if LIST_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::Tuple(_) if matches!(name, "index" | "count") => method(),
-            Py::Float(_) if name == "is_integer" => method(),
-            Py::Int(_) | Py::Bool(_) if name == "bit_length" => method(),
             Py::Range(start, stop, step) => match name {
                 "start" => Some(Py::Int(*start)),
                 "stop" => Some(Py::Int(*stop)),
@@ -73,8 +69,7 @@ impl Render<'_> {
                 _ => None,
             },
             Py::Namespace(attributes) => attributes.borrow().get(name).cloned(),
-            Py::Loop(state) => loop_attribute(state, name)
-                .or_else(|| matches!(name, "cycle" | "changed").then(method).flatten()),
+            Py::Loop(state) => loop_attribute(state, name),
             Py::Macro(index, _) => {
                 let tree = self.tree;
                 let definition = &tree.macros[*index];
@@ -93,7 +88,6 @@ impl Render<'_> {
                 }
             }
             Py::Cycler(state) => match name {
-                "next" | "reset" => method(),
                 "current" => state.0.get(*state.1.borrow()).cloned(),
                 _ => None,
             },
@@ -102,6 +96,21 @@ impl Render<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// Whether the attribute is a method that the sandbox lets a template call.
+pub(super) fn is_method(value: &Py, name: &str) -> bool {
+    match value {
+        Py::Str(_) => strings::METHODS.contains(&name),
+        Py::Dict(_) => DICT.contains(&name),
+        Py::List(_) => LIST.contains(&name),
+        Py::Tuple(_) => matches!(name, "index" | "count"),
+        Py::Float(_) => name == "is_integer",
+        Py::Int(_) | Py::Bool(_) => name == "bit_length",
+        Py::Loop(_) => matches!(name, "cycle" | "changed"),
+        Py::Cycler(_) => matches!(name, "next" | "reset"),
+        _ => false,
     }
 }
 

@@ -26,7 +26,7 @@ impl<'t> Render<'t> {
             let value = self.expr(arg.expr(), scope)?.plain();
             match arg {
                 Arg::Pos(_) => out.positional.push(value),
-                Arg::Named(name, _) => out.named.push((Rc::from(self.name(*name)), value)),
+                Arg::Named(name, _) => out.named.push((self.shared_name(*name), value)),
                 Arg::Splat(_) => out.positional.extend(self.iterate(&value)?),
                 Arg::NamedSplat(_) => match &value {
                     Py::Dict(dict) => {
@@ -135,27 +135,22 @@ impl<'t> Render<'t> {
             };
             scope.set(*param, value);
         }
-        for (special, value) in [
-            (
-                "varargs",
-                definition.uses_varargs.then(|| Py::tuple(varargs)),
-            ),
-            ("kwargs", definition.uses_kwargs.then(|| Py::dict(kwargs))),
-            (
-                "caller",
-                definition.uses_caller.then(|| {
-                    caller.unwrap_or_else(|| Py::missing(super::Missing::Name(Rc::from("caller"))))
-                }),
-            ),
-        ] {
-            if let (Some(value), Some(name)) = (value, tree.find_name(special)) {
+        let varargs = definition.uses_varargs.then(|| Py::tuple(varargs));
+        let kwargs = definition.uses_kwargs.then(|| Py::dict(kwargs));
+        let caller = definition.uses_caller.then(|| {
+            caller.unwrap_or_else(|| Py::missing(super::Missing::Name(Rc::from("caller"))))
+        });
+        for (special, value) in [("varargs", varargs), ("kwargs", kwargs), ("caller", caller)] {
+            if let Some(value) = value
+                && let Some(name) = tree.find_name(special)
+            {
                 scope.set(name, value);
             }
         }
         self.deeper()?;
-        let printed = self.capture(&definition.body, &scope)?;
+        let printed = self.capture_block(&definition.body, &scope)?;
         self.depth -= 1;
-        self.string(printed)
+        Ok(printed)
     }
 
     fn call_loop(&mut self, state: &LoopState, args: Arguments) -> Result<Py, Fault> {
@@ -164,11 +159,7 @@ impl<'t> Render<'t> {
         };
         let items = args.one("loop", "iterable")?;
         let (stmt, scope) = self.loops[recursive].clone();
-        let outer = std::mem::take(&mut self.out);
-        let result = self.run_loop(stmt, &items, &scope, state.depth + 1);
-        let inner = std::mem::replace(&mut self.out, outer);
-        result?;
-        self.string(inner)
+        self.capture(|render| render.run_loop(stmt, &items, &scope, state.depth + 1))
     }
 
     fn call_global(&mut self, global: Global, args: Arguments) -> Result<Py, Fault> {
@@ -276,7 +267,12 @@ impl<'t> Render<'t> {
         Ok(values[*state.index.borrow() % values.len()].clone())
     }
 
-    fn call_method(&mut self, subject: &Py, name: &str, args: Arguments) -> Result<Py, Fault> {
+    pub(super) fn call_method(
+        &mut self,
+        subject: &Py,
+        name: &str,
+        args: Arguments,
+    ) -> Result<Py, Fault> {
         match subject {
             Py::Str(text) => strings::call(self, text, name, args),
             Py::Dict(dict) => match name {

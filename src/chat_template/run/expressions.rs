@@ -4,17 +4,18 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use super::attributes::is_method;
 use super::fault::Fault;
 use super::object::{Missing, Py};
 use super::scope::Scope;
 use super::{Render, hashable, operators};
-use crate::chat_template::syntax::tree::{BinaryOp, Expr, ExprKind};
+use crate::chat_template::syntax::tree::{Arg, BinaryOp, Expr, ExprKind, Name, Span};
 
 impl<'t> Render<'t> {
     /// Evaluates an expression.
     pub(super) fn expr(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
         match &expr.kind {
-            ExprKind::Literal(index) => return Ok(self.literals[*index].clone()),
+            ExprKind::Literal(index) => return Ok(self.literal(*index)),
             ExprKind::Var(name) => return Ok(self.variable(*name, scope)),
             _ => {}
         }
@@ -29,7 +30,7 @@ impl<'t> Render<'t> {
 
     fn compound(&mut self, expr: &'t Expr, scope: &Rc<Scope>) -> Result<Py, Fault> {
         match &expr.kind {
-            ExprKind::Literal(index) => Ok(self.literals[*index].clone()),
+            ExprKind::Literal(index) => Ok(self.literal(*index)),
             ExprKind::Var(name) => Ok(self.variable(*name, scope)),
             ExprKind::List(items) => {
                 let items = self.exprs(items, scope)?;
@@ -120,11 +121,37 @@ impl<'t> Render<'t> {
                 self.test(self.name(*name), &subject, args).map(Py::Bool)
             }
             ExprKind::Call { callee, args } => {
+                if let ExprKind::Attr(subject, name) = &callee.kind {
+                    return self.call_attribute(callee.span, (subject, *name), args, scope);
+                }
                 let callee = self.expr(callee, scope)?;
                 let args = self.arguments(args, scope)?;
                 self.call(&callee, args)
             }
         }
+    }
+
+    /// Calls an attribute of a value. A method that is called at once need not be made a value.
+    fn call_attribute(
+        &mut self,
+        span: Span,
+        (subject, name): (&'t Expr, Name),
+        args: &'t [Arg],
+        scope: &Rc<Scope>,
+    ) -> Result<Py, Fault> {
+        self.spend(1)?;
+        let name = self.name(name);
+        let subject = self.expr(subject, scope).map_err(|fault| fault.at(span))?;
+        let subject = subject.plain();
+        if is_method(&subject, name) {
+            let args = self.arguments(args, scope)?;
+            return self.call_method(&subject, name, args);
+        }
+        let callee = self
+            .attribute(&subject, name)
+            .map_err(|fault| fault.at(span))?;
+        let args = self.arguments(args, scope)?;
+        self.call(&callee, args)
     }
 
     fn exprs(&mut self, exprs: &'t [Expr], scope: &Rc<Scope>) -> Result<Vec<Py>, Fault> {

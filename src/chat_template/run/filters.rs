@@ -21,7 +21,7 @@ pub(super) fn is_filter(name: &str) -> bool {
     const NAMES: &str = " abs attr batch capitalize center count d default dictsort e escape first float forceescape \
         format indent int items join last length list lower map max min reject rejectattr replace reverse round safe \
         select selectattr slice sort string sum title tojson trim truncate unique upper urlencode wordcount ";
-    !name.is_empty() && NAMES.contains(&format!(" {name} "))
+    NAMES.split_whitespace().any(|known| known == name)
 }
 
 impl Render<'_> {
@@ -291,16 +291,24 @@ impl Render<'_> {
     }
 
     fn text_filter(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
-        if !is_filter(name) {
-            return Err(Fault::error(format!("there is no filter named `{name}`")));
-        }
         self.note_whole(subject);
-        let shown = text::str_of(subject)?;
+        if let ("string" | "safe", Py::Str(_)) = (name, subject) {
+            args.none(name)?;
+            return Ok(subject.clone());
+        }
+        let written;
+        let shown = match subject {
+            Py::Str(text) => &**text,
+            other => {
+                written = text::str_of(other)?;
+                &written
+            }
+        };
         self.spend(shown.len() as u64 / 16)?;
         let out = match name {
             "string" | "safe" => {
                 args.none(name)?;
-                shown
+                shown.to_owned()
             }
             "trim" => {
                 let [chars] = args.bind(name, ["chars"], 0)?;
@@ -309,15 +317,15 @@ impl Render<'_> {
                     .as_ref()
                     .map(|chars| arguments::string(name, chars))
                     .transpose()?;
-                text_rules::strip(&shown, chars, Ends::Both).to_owned()
+                text_rules::strip(shown, chars, Ends::Both).to_owned()
             }
             "upper" => args.none(name).map(|()| shown.to_uppercase())?,
             "lower" => args.none(name).map(|()| shown.to_lowercase())?,
-            "capitalize" => args.none(name).map(|()| text_rules::capitalize(&shown))?,
-            "title" => args.none(name).map(|()| title(&shown))?,
+            "capitalize" => args.none(name).map(|()| text_rules::capitalize(shown))?,
+            "title" => args.none(name).map(|()| title(shown))?,
             "escape" | "e" | "forceescape" => {
                 args.none(name)?;
-                escape(&shown)
+                escape(shown)
             }
             "replace" => {
                 let [old, new, count] = args.bind(name, ["old", "new", "count"], 2)?;
@@ -326,14 +334,14 @@ impl Render<'_> {
                     text::str_of(&new.unwrap_or(Py::None))?,
                 );
                 let count = count.filter(|count| !matches!(count, Py::None));
-                text_rules::replace(&shown, &old, &new, int_or(count.as_ref(), -1)?)?
+                text_rules::replace(shown, &old, &new, int_or(count.as_ref(), -1)?)?
             }
-            "indent" => indent(&shown, args)?,
+            "indent" => indent(shown, args)?,
             "center" => {
                 let [width] = args.bind(name, ["width"], 0)?;
-                text_rules::pad(&shown, int_or(width.as_ref(), 80)?, ' ', true, true)?
+                text_rules::pad(shown, int_or(width.as_ref(), 80)?, ' ', true, true)?
             }
-            "truncate" => truncate(&shown, args)?,
+            "truncate" => truncate(shown, args)?,
             "wordcount" => {
                 args.none(name)?;
                 let words = shown
@@ -363,7 +371,7 @@ impl Render<'_> {
                     })
                     .collect()
             }
-            _ => {
+            "format" => {
                 let values = if args.named.is_empty() {
                     Py::tuple(args.positional)
                 } else {
@@ -374,8 +382,9 @@ impl Render<'_> {
                             .collect(),
                     )
                 };
-                super::format::percent(&shown, &values)?
+                super::format::percent(shown, &values)?
             }
+            _ => return Err(Fault::error(format!("there is no filter named `{name}`"))),
         };
         self.string(out)
     }

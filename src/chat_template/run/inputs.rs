@@ -1,12 +1,12 @@
 //! What a render is given: the variables that transformers passes to a chat template.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
 use super::object::{Origin, Py};
-use crate::chat_template::RenderInput;
-use crate::value::{Map, Value};
+use crate::chat_template::Inputs;
+use crate::chat_template::syntax::tree::Tree;
+use crate::value::{Key, Map, Value};
 
 /// Whether one of the values nests deeper than so many levels; found out without recursing.
 pub(super) fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
@@ -24,51 +24,62 @@ pub(super) fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: u
     false
 }
 
-/// The variables that `render_jinja_template` passes. What it passes by name cannot be a kwarg as well.
-pub(super) fn variables(tokens: &Map, input: &RenderInput, observe: bool) -> IndexMap<Rc<str>, Py> {
-    let origin = |name: &str| observe.then(|| Origin::top(name));
-    let mut out = IndexMap::new();
-    for (name, value) in tokens.iter().chain(&input.kwargs) {
-        out.insert(
-            Rc::from(name.as_str()),
-            Py::from_input(value, origin(name).as_ref()),
-        );
+/// The variables that `render_jinja_template` passes, by the index of their names, those of them that the template mentions.
+/// What it passes by name cannot be a kwarg as well.
+pub(super) fn variables(
+    tree: &Tree,
+    tokens: &Map,
+    input: &Inputs<'_>,
+    observe: bool,
+) -> Vec<Option<Py>> {
+    let mut out = vec![None; tree.names.len()];
+    let mut give = |name: &str, value: &dyn Fn(Option<&Rc<Origin>>) -> Py| {
+        if let Some(name_here) = tree.find_name(name) {
+            let origin = observe.then(|| Origin::top(name));
+            out[name_here.index()] = Some(value(origin.as_ref()));
+        }
+    };
+    for (name, value) in tokens.iter().chain(input.kwargs) {
+        give(name, &|origin| Py::from_input(value, origin));
     }
-    let messages = Value::Array(input.messages.iter().map(prepare).collect());
-    out.insert(
-        Rc::from("messages"),
-        Py::from_input(&messages, origin("messages").as_ref()),
-    );
-    for (name, items) in [("tools", &input.tools), ("documents", &input.documents)] {
-        let value = match items {
-            Some(items) => Py::from_input(&Value::Array(items.clone()), origin(name).as_ref()),
+    give("messages", &|origin| {
+        let messages = input.messages.iter().map(prepare);
+        Py::list_from_input(messages, origin)
+    });
+    for (name, items) in [("tools", input.tools), ("documents", input.documents)] {
+        give(name, &|origin| match items {
+            Some(items) => Py::list_from_input(items.iter().map(Cow::Borrowed), origin),
             None => Py::None,
-        };
-        out.insert(Rc::from(name), value);
+        });
     }
-    out.insert(
-        Rc::from("add_generation_prompt"),
-        Py::Bool(input.add_generation_prompt),
-    );
+    give("add_generation_prompt", &|_| {
+        Py::Bool(input.add_generation_prompt)
+    });
     out
 }
 
+/// The names under which a message's reasoning may come, those first that count first.
+const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
+
 /// A message as `apply_chat_template` hands it on: without the keys that hold nothing, and its reasoning, under whichever
 /// of three names it came, under two.
-fn prepare(message: &Value) -> Value {
+fn prepare(message: &Value) -> Cow<'_, Value> {
     let Value::Object(map) = message else {
-        return message.clone();
+        return Cow::Borrowed(message);
     };
+    let is_changed = |(key, value): (&Key, &Value)| {
+        matches!(value, Value::Null) || REASONING.contains(&key.as_str())
+    };
+    if !map.iter().any(is_changed) {
+        return Cow::Borrowed(message);
+    }
     let mut map = map.clone();
     map.retain(|_, value| !matches!(value, Value::Null));
-    let reasoning = ["reasoning_content", "thinking", "reasoning"]
-        .iter()
-        .find_map(|key| map.get(key))
-        .cloned();
+    let reasoning = REASONING.iter().find_map(|key| map.get(key)).cloned();
     if let Some(reasoning) = reasoning {
         let thinking = map.get("thinking").unwrap_or(&reasoning).clone();
         map.shift_insert(0, "thinking", thinking);
         map.insert("reasoning_content".to_owned(), reasoning);
     }
-    Value::Object(map)
+    Cow::Owned(Value::Object(map))
 }

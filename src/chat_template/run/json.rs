@@ -1,5 +1,7 @@
 //! The `tojson` filter: `json.dumps`, as transformers lets templates call it.
 
+use std::borrow::Cow;
+
 use super::MAX_VALUE;
 use super::fault::Fault;
 use super::object::{Dict, Py};
@@ -16,8 +18,8 @@ const DEPTH: usize = 500;
 pub(super) struct Style {
     pub(super) ensure_ascii: bool,
     pub(super) indent: Option<String>,
-    pub(super) item_separator: String,
-    pub(super) key_separator: String,
+    pub(super) item_separator: Cow<'static, str>,
+    pub(super) key_separator: Cow<'static, str>,
     pub(super) sort_keys: bool,
 }
 
@@ -38,8 +40,8 @@ impl Style {
         };
         let mut style = Self {
             ensure_ascii: ensure_ascii.is_some_and(|value| value.is_true()),
-            item_separator: if indent.is_some() { "," } else { ", " }.to_owned(),
-            key_separator: ": ".to_owned(),
+            item_separator: Cow::Borrowed(if indent.is_some() { "," } else { ", " }),
+            key_separator: Cow::Borrowed(": "),
             indent,
             sort_keys: sort_keys.is_some_and(|value| value.is_true()),
         };
@@ -52,8 +54,8 @@ impl Style {
         let [Py::Str(item), Py::Str(key)] = pair else {
             return Err(Fault::error("`separators` of `tojson` takes two strings"));
         };
-        style.item_separator = item.to_string();
-        style.key_separator = key.to_string();
+        style.item_separator = Cow::Owned(item.to_string());
+        style.key_separator = Cow::Owned(key.to_string());
         Ok(style)
     }
 }
@@ -163,11 +165,12 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
         }
         newline(style, depth + 1, out);
         let key = match key {
-            Py::Str(text) => text.to_string(),
-            Py::None => "null".to_owned(),
-            Py::Bool(value) => value.to_string(),
-            Py::Int(_) | Py::Big(_) => text::str_of(key)?,
-            Py::Float(number) => number_text(*number),
+            Py::Str(text) => Cow::Borrowed(&**text),
+            Py::None => Cow::Borrowed("null"),
+            Py::Bool(true) => Cow::Borrowed("true"),
+            Py::Bool(false) => Cow::Borrowed("false"),
+            Py::Int(_) | Py::Big(_) => Cow::Owned(text::str_of(key)?),
+            Py::Float(number) => Cow::Owned(number_text(*number)),
             other => {
                 return Err(Fault::error(format!(
                     "`tojson` cannot write a key that is a `{}`",
@@ -194,6 +197,6 @@ fn quote(text: &str, ensure_ascii: bool, out: &mut String) {
         };
         out.push_str(&format.write(&Value::from(text)));
     } else {
-        out.push_str(&json::quote(text));
+        json::write_string(out, text);
     }
 }

@@ -24,8 +24,6 @@ mod text_rules;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
 use self::fault::Fault;
 use self::key::Key;
 use self::object::{Attributes, Global, LoopState, Missing, Origin, Py};
@@ -33,7 +31,7 @@ use self::scope::Scope;
 use super::error::{Limit, RenderError};
 use super::reads::{Read, Reads};
 use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
-use super::{Clock, RenderInput};
+use super::{Clock, Inputs};
 use crate::value::Map;
 
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
@@ -58,14 +56,18 @@ pub(super) const MAX_RANGE: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct Render<'t> {
     tree: &'t Tree,
-    literals: Vec<Py>,
-    inputs: IndexMap<Rc<str>, Py>,
+    /// The literals that were come upon, by their index.
+    literals: Vec<Option<Py>>,
+    /// The names that values have to hold, by their index, where they were needed.
+    names: Vec<Option<Rc<str>>>,
+    /// The variables that are given, by the index of their names.
+    inputs: Vec<Option<Py>>,
     clock: Option<Clock>,
     fuel: u64,
     /// What the fuel was at first.
     max_fuel: u64,
     depth: usize,
-    /// What is being printed, and what the blocks around capture.
+    /// What is printed; what a block under way captures is at the end.
     out: String,
     /// The loops that can call themselves or leave items out, with the scope around each.
     loops: Vec<(&'t For, Rc<Scope>)>,
@@ -87,15 +89,15 @@ enum Flow {
 pub(super) fn render(
     tree: &Tree,
     tokens: &Map,
-    input: &RenderInput,
+    input: &Inputs<'_>,
     observe: bool,
     fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
     let values = input
         .messages
         .iter()
-        .chain(input.tools.iter().flatten())
-        .chain(input.documents.iter().flatten())
+        .chain(input.tools.unwrap_or_default())
+        .chain(input.documents.unwrap_or_default())
         .chain(input.kwargs.values())
         .chain(tokens.values());
     if inputs::nests_deeper(values, MAX_INPUT_NESTING) {
@@ -106,8 +108,9 @@ pub(super) fn render(
     }
     let mut render = Render {
         tree,
-        literals: tree.literals.iter().map(literal).collect(),
-        inputs: inputs::variables(tokens, input, observe),
+        literals: vec![None; tree.literals.len()],
+        names: vec![None; tree.names.len()],
+        inputs: inputs::variables(tree, tokens, input, observe),
         clock: input.clock,
         fuel: *fuel,
         max_fuel: *fuel,
@@ -188,6 +191,20 @@ impl<'t> Render<'t> {
         self.tree.name(name)
     }
 
+    /// The name as values hold it.
+    fn shared_name(&mut self, name: Name) -> Rc<str> {
+        let text = self.tree.name(name);
+        let slot = &mut self.names[name.index()];
+        slot.get_or_insert_with(|| Rc::from(&**text)).clone()
+    }
+
+    fn literal(&mut self, index: usize) -> Py {
+        let tree = self.tree;
+        let slot = &mut self.literals[index];
+        slot.get_or_insert_with(|| literal(&tree.literals[index]))
+            .clone()
+    }
+
     fn note(&mut self, origin: &Origin, step: &str, found: bool) {
         if let Some(reads) = &mut self.reads {
             reads.places.insert(Read {
@@ -229,7 +246,7 @@ impl<'t> Render<'t> {
             return value;
         }
         let text = self.name(name);
-        if let Some(value) = self.inputs.get(text) {
+        if let Some(value) = &self.inputs[name.index()] {
             let value = value.clone();
             if self.reads.is_some() {
                 self.note(
@@ -294,13 +311,23 @@ impl<'t> Render<'t> {
         self.spend((self.out.len() - before) as u64 / 16)
     }
 
-    /// Runs a block and returns what it prints instead of printing it.
-    fn capture(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<String, Fault> {
-        let outer = std::mem::take(&mut self.out);
-        let result = self.block(body, scope);
-        let inner = std::mem::replace(&mut self.out, outer);
-        result?;
-        Ok(inner)
+    /// Runs something and returns what it prints instead of printing it.
+    fn capture(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<Py, Fault> {
+        let before = self.out.len();
+        run(self)?;
+        let text = &self.out[before..];
+        if text.len() > MAX_VALUE {
+            return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
+        }
+        let captured = Py::str(text);
+        let steps = text.len() as u64 / 16;
+        self.out.truncate(before);
+        self.spend(steps)?;
+        Ok(captured)
+    }
+
+    fn capture_block(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<Py, Fault> {
+        self.capture(|render| render.block(body, scope).map(|_| ()))
     }
 
     fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
@@ -334,9 +361,8 @@ impl<'t> Render<'t> {
             } => {
                 let inner = Scope::inside(scope);
                 self.deeper()?;
-                let text = self.capture(body, &inner)?;
+                let mut value = self.capture_block(body, &inner)?;
                 self.depth -= 1;
-                let mut value = self.string(text)?;
                 if let Some(filter) = filter {
                     value = self.filter_chain(filter, value, scope)?;
                 }
@@ -356,9 +382,8 @@ impl<'t> Render<'t> {
             Stmt::Filter { filter, body } => {
                 let inner = Scope::inside(scope);
                 self.deeper()?;
-                let text = self.capture(body, &inner)?;
+                let text = self.capture_block(body, &inner)?;
                 self.depth -= 1;
-                let text = self.string(text)?;
                 let value = self.filter_chain(filter, text, scope)?;
                 self.print(&value)?;
             }

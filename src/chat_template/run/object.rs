@@ -1,5 +1,6 @@
 //! The values of a render: Python's, as far as templates can make or meet them.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -386,23 +387,26 @@ impl Py {
                 .map_or_else(|| Self::Big(Rc::new(value.clone())), Self::Int),
             Value::Float(value) => Self::Float(*value),
             Value::String(text) => Self::str(text),
-            Value::Array(items) => {
-                let items = items
-                    .iter()
-                    .map(|item| {
-                        let origin = container(item)
-                            .then(|| origin.map(|origin| origin.item(item)))
-                            .flatten();
-                        Self::from_input(item, origin.as_ref())
-                    })
-                    .collect();
-                Self::List(Rc::new(List::new(items, origin.cloned())))
-            }
+            Value::Array(items) => Self::list_from_input(items.iter().map(Cow::Borrowed), origin),
             Value::Object(map) => Self::Dict(Rc::new(Dict::new(
                 Self::members(map, origin),
                 origin.cloned(),
             ))),
         }
+    }
+
+    /// A list of inputs, as [`from_input`](Self::from_input).
+    pub(super) fn list_from_input<'v>(
+        items: impl Iterator<Item = Cow<'v, Value>>,
+        origin: Option<&Rc<Origin>>,
+    ) -> Self {
+        let items = items
+            .map(|item| {
+                let origin = origin.filter(|_| container(&item));
+                Self::from_input(&item, origin.map(|origin| origin.item(&item)).as_ref())
+            })
+            .collect();
+        Self::List(Rc::new(List::new(items, origin.cloned())))
     }
 
     fn members(map: &Map, origin: Option<&Rc<Origin>>) -> IndexMap<Key, Self> {

@@ -6,6 +6,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::chat_template) struct Name(pub(super) u32);
 
+impl Name {
+    /// The index into [`Tree::names`].
+    pub(in crate::chat_template) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A byte range of the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::chat_template) struct Span {
@@ -26,7 +33,7 @@ pub(in crate::chat_template) struct Tree {
 
 impl Tree {
     pub(in crate::chat_template) fn name(&self, name: Name) -> &Arc<str> {
-        &self.names[name.0 as usize]
+        &self.names[name.index()]
     }
 
     /// The name, when the template mentions it.

@@ -7,7 +7,7 @@ use crate::response_template::Delimiter;
 
 /// What ends a turn.
 pub(super) struct Ends<'a> {
-    /// The markers: after content, and after calls where that is another one.
+    /// The markers: after content, and after calls and beside reasoning where that is another one.
     pub(super) markers: Vec<&'a str>,
     /// What may follow at the end of a conversation.
     epilogue: &'a str,
@@ -22,6 +22,7 @@ impl<'a> Ends<'a> {
         let epilogue = analysis.turn_end.epilogue.trim();
         let after_calls = analysis.calls.as_ref().map(|calls| calls.turn_end.trim());
         let after_calls = after_calls.map(|end| end.strip_suffix(epilogue).unwrap_or(end).trim());
+        let beside_reasoning = analysis.content.end_beside_reasoning.as_deref();
         let mut markers = Vec::new();
         for end in analysis
             .turn_end
@@ -29,6 +30,7 @@ impl<'a> Ends<'a> {
             .iter()
             .map(|marker| marker.trim())
             .chain(after_calls)
+            .chain(beside_reasoning)
         {
             if !end.is_empty() && !markers.contains(&end) {
                 markers.push(end);

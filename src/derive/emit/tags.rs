@@ -47,11 +47,7 @@ fn pattern(argument: &ArgumentTag) -> String {
     if !separator.is_empty() || ends_nowhere {
         // The values of some types end where the argument does and nowhere else.
         let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
-        let next = format!(
-            "{}{}",
-            key("(?:"),
-            super::any_of(&between).unwrap_or_default()
-        );
+        let next = format!("{}{}", key("(?:"), any_of(&between));
         let next = match separator {
             "" => next,
             separator => format!("{}\\s*{next}", slot::pattern(separator)),
@@ -73,8 +69,7 @@ fn values(around: &[Around], quotes: Option<&(String, String)>) -> String {
     if others.iter().all(|other| other.close == first.close) {
         let (_, lead) = split_space(&first.between, Edge::End);
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
-        let between = super::any_of(&between).unwrap_or_default();
-        return value(&between, lead, &first.close);
+        return value(&any_of(&between), lead, &first.close);
     }
     // What begins like another way and goes on is tried before it.
     let mut around: Vec<&Around> = around.iter().collect();
@@ -107,6 +102,35 @@ fn value(between: &str, lead: &str, close: &str) -> String {
     )
 }
 
+/// A pattern for any of the literals. Where they differ in one word, it is that of which there are several.
+fn any_of(literals: &[&str]) -> String {
+    differing_words(literals)
+        .map(|(before, words, after)| {
+            let [before, after] = [before, after].map(slot::pattern);
+            format!("{before}(?:{}){after}", words.join("|"))
+        })
+        .or_else(|| super::any_of(literals))
+        .unwrap_or_default()
+}
+
+/// What stands before and after the one word in which all the literals differ, and the words.
+fn differing_words<'t>(literals: &[&'t str]) -> Option<(&'t str, Vec<&'t str>, &'t str)> {
+    let (first, others) = literals.split_first()?;
+    let shared =
+        |common: fn(&str, &str) -> usize| others.iter().map(|other| common(first, other)).min();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let before = first[..shared(text::common_prefix)?].trim_end_matches(is_part);
+    let after = &first[first.len() - shared(text::common_suffix)?..];
+    let after = after.trim_start_matches(is_part);
+    let word =
+        |literal: &&'t str| literal.get(before.len()..literal.len().checked_sub(after.len())?);
+    let words: Vec<&str> = literals.iter().map(word).collect::<Option<_>>()?;
+    let are_words = words
+        .iter()
+        .all(|word| !word.is_empty() && word.chars().all(is_part));
+    are_words.then_some((before, words, after))
+}
+
 /// Which edge of a literal touches the value.
 enum Edge {
     Start,
@@ -133,4 +157,23 @@ fn optional_space(space: &str) -> String {
         .chars()
         .map(|c| format!("{}?", text::escape(&c.to_string())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_that_differ_in_a_word_share_the_rest() {
+        let types = [
+            "\" type=\"string\">",
+            "\" type=\"strings\">",
+            "\" type=\"null\">",
+        ];
+        assert_eq!(any_of(&types), r#""\s*type="(?:string|strings|null)">"#);
+        assert_eq!(any_of(&["\">", "\"><["]), r#"(?:">|"><\[)"#);
+        assert_eq!(any_of(&["<a>", "<a>"]), "(?:<a>|<a>)");
+        assert_eq!(any_of(&["<a>"]), "<a>");
+        assert_eq!(any_of(&[]), "");
+    }
 }

@@ -60,7 +60,10 @@ pub(super) fn content(
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     FieldDocument {
-        open: analysis.content.open.clone().map(Delimiter::literal),
+        open: analysis.content.open.as_ref().map(|open| {
+            let others = analysis.content.others.iter();
+            Delimiter::Literals(std::iter::once(open).chain(others).cloned().collect())
+        }),
         close,
         repeats: joined,
         join: joined.then(String::new),

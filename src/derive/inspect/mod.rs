@@ -242,7 +242,7 @@ fn documents(subject: &Subject<'_>) -> Outcome {
     ]);
     let render = subject
         .lab
-        .with_documents(&subject.talk(false, [subject::user()]), vec![document]);
+        .with_documents(&subject.talk(false, [subject::user()]), &[document]);
     Outcome::of(&render, &[FILLING])
 }
 

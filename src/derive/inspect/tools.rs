@@ -1,5 +1,7 @@
 //! What becomes of tools, and which shape must they have?
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use super::super::probe;
@@ -96,7 +98,7 @@ pub(super) fn read(subject: &Subject<'_>) -> Tools {
 
 fn rendered(subject: &Subject<'_>, tools: Vec<Value>) -> Outcome {
     let mut context = subject.talk(true, [subject::user()]);
-    context.tools = Some(tools);
+    context.tools = Some(tools.into());
     Outcome::of(&subject.lab.prompt(&context), &[&probe::call(0).name])
 }
 
@@ -110,7 +112,7 @@ fn empty_is_none(subject: &Subject<'_>) -> Option<bool> {
     let mut none = subject.talk(false, [subject::user()]);
     none.tools = None;
     let mut empty = none.clone();
-    empty.tools = Some(Vec::new());
+    empty.tools = Some(Rc::default());
     let (none, empty) = (subject.lab.prompt(&none), subject.lab.prompt(&empty));
     Some(none.ok()? == empty.ok()?)
 }

@@ -6,7 +6,7 @@ use crate::value::{Integer, Map, Value};
 /// Texts as models write them. Each begins and ends with a word by which it can be found in a render.
 const TEXTS: [&str; 6] = [
     "Zephyr wold",
-    "Zephyr: first line\nsecond line\n\n- a list\n- of two wold",
+    "Zephyr first line\nsecond line\n\n- a list\n- of two wold",
     "Zephyr \"quoted\" 'single' back\\slash {\"json\": [1, 2]} wold",
     "Zephyr if a < b && c > d: `<p class=\"x\">markup</p>` wold",
     "Zephyr \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{1f600} wold",
@@ -19,8 +19,25 @@ const REASONINGS: [&str; 3] = [
     "Brindle \u{e9}t\u{e9} \u{6771}\u{4eac} oxbow",
 ];
 
-/// Every message that is tried, simple ones first.
-pub(super) fn all(calls: bool, reasoning: bool, thorough: bool) -> Vec<Assistant> {
+/// The messages that are tried.
+pub(super) struct Messages {
+    /// A message of each kind: with and without each part, and with one call or more.
+    pub(super) kinds: Vec<Assistant>,
+    /// The others, simple ones first.
+    pub(super) others: Vec<Assistant>,
+}
+
+impl Messages {
+    /// Those that a format can have, with calls and reasoning or without.
+    pub(super) fn new(calls: bool, reasoning: bool, thorough: bool) -> Self {
+        let kinds = of_each_kind(calls, reasoning);
+        let mut others = all(calls, reasoning, thorough);
+        others.retain(|message| !kinds.contains(message));
+        Self { kinds, others }
+    }
+}
+
+fn all(calls: bool, reasoning: bool, thorough: bool) -> Vec<Assistant> {
     let mut messages: Vec<Assistant> = TEXTS.iter().map(|text| Assistant::saying(text)).collect();
     let thoughts: Vec<Option<&str>> = if reasoning {
         std::iter::once(None).chain(REASONINGS.map(Some)).collect()
@@ -73,10 +90,9 @@ pub(super) fn all(calls: bool, reasoning: bool, thorough: bool) -> Vec<Assistant
     messages
 }
 
-/// A message of each kind: with and without each part, and with one call or more.
-pub(super) fn of_each_kind(calls: bool, reasoning: bool) -> Vec<Assistant> {
+fn of_each_kind(calls: bool, reasoning: bool) -> Vec<Assistant> {
     let contents = [None, Some(TEXTS[1])];
-    let thoughts = [None, Some(REASONINGS[1])];
+    let thoughts = [None, Some(REASONINGS[0])];
     let counts = [0, 1, 2];
     let mut messages = Vec::new();
     for count in counts.iter().take(if calls { 3 } else { 1 }) {

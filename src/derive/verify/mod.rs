@@ -1,6 +1,7 @@
 //! Verification by inversion: what the chat template renders, the response template must parse back.
 
 mod alike;
+mod channels;
 mod compare;
 mod contexts;
 mod cuts;
@@ -133,6 +134,20 @@ struct Limited {
     smallest: Option<Counterexample>,
 }
 
+impl Limited {
+    /// Keeps a counterexample, if none is smaller.
+    fn show(&mut self, found: Counterexample) {
+        let size = |found: &Counterexample| found.response.len();
+        if self
+            .smallest
+            .as_ref()
+            .is_none_or(|known| size(&found) < size(known))
+        {
+            self.smallest = Some(found);
+        }
+    }
+}
+
 impl<'a> Trial<'a> {
     fn new(bench: Bench<'a>) -> Self {
         Self {
@@ -164,7 +179,7 @@ impl<'a> Trial<'a> {
             }),
             Outcome::AsReasoning(found) => {
                 self.as_reasoning.count += 1;
-                self.as_reasoning.smallest.get_or_insert(*found);
+                self.as_reasoning.show(*found);
                 self.run_earlier(context, label, message);
             }
         }
@@ -324,11 +339,13 @@ impl<'a> Trial<'a> {
             .findings
             .extend(skipped.into_iter().map(explain));
         verification.findings.extend(lookalikes::find(&bench));
+        let in_channels = channels::find(&bench, &verification.cases);
+        verification.findings.extend(in_channels);
         if alike > 0 {
             verification.findings.push(Finding::info(
                 "read-alike",
                 format!(
-                    "in {alike} contexts a message of each kind is written as under another setting of the kwargs; the other messages were not tried there, `--thorough` tries them"
+                    "in {alike} contexts a message of each kind is written as after another conversation or under another setting of the kwargs; the other messages were not tried there, `--thorough` tries them"
                 ),
             ));
         }

@@ -137,12 +137,17 @@ impl Bench<'_> {
         splits
     }
 
-    /// How a message is written, from where its turn begins if that is marked, and what a parser reads of the prompt before it;
-    /// `None` for one that is not rendered.
-    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Option<Split> {
-        let rendered = self.render(context, message).ok()?;
-        let (prefix, response) = self.split(context, &rendered).pop()?;
-        Some((self.prompted(&prefix).to_owned(), response))
+    /// How a message is written: each response that the parser is given of it, after what a parser reads of its prompt. There are
+    /// none of a message that is not rendered.
+    pub(super) fn written(&self, context: &Context, message: &Assistant) -> Vec<Split> {
+        let Ok(rendered) = self.render(context, message) else {
+            return Vec::new();
+        };
+        let mut splits = self.split(context, &rendered);
+        for (prefix, _) in &mut splits {
+            *prefix = self.prompted(prefix).to_owned();
+        }
+        splits
     }
 
     /// What a parser reads of a prompt.
@@ -217,9 +222,10 @@ impl Bench<'_> {
         };
         let field = emit::reasoning_field(self.analysis, self.target);
         if let Some(key) = &dialect.reasoning_key
+            && let Some(at) = members.get_index_of(field)
             && let Some(reasoning) = members.shift_remove(field)
         {
-            members.insert(key.clone(), reasoning);
+            members.shift_insert(at, key.as_str(), reasoning);
         }
         if let Some(content) = dialect.no_content.value()
             && !members.contains_key("content")
@@ -402,7 +408,12 @@ impl Bench<'_> {
     }
 
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
-    fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> (Value, Option<String>) {
+    pub(super) fn parse(
+        &self,
+        prefix: &str,
+        response: &str,
+        tools: &[Value],
+    ) -> (Value, Option<String>) {
         let whole = self.parse_in(prefix, [response], tools);
         if let (message, Err(error)) = whole {
             return (Value::Object(message), Some(error.to_string()));
@@ -467,7 +478,8 @@ pub(super) fn with_ids(mut message: Value, written: &Value) -> Value {
             if let (Value::Object(call), Some(id)) = (call, given.get("id"))
                 && !call.contains_key("id")
             {
-                call.insert("id", id.clone());
+                let at = call.get_index_of("function").unwrap_or(call.len());
+                call.shift_insert(at, "id", id.clone());
             }
         }
     }

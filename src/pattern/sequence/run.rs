@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::build::{Pad, Sequence, Step};
+use super::build::{Anchor, Pad, Sequence, Step};
 use crate::pattern::bytes::ByteSet;
 use crate::pattern::text::{CharSet, Window};
 
@@ -44,6 +44,17 @@ struct Attempt {
     progress: usize,
     /// Where the step began.
     entered: usize,
+    /// The steps under way that need not match.
+    option: Option<Untaken>,
+    /// Whether such steps did match, without which the others might have, too.
+    took: bool,
+}
+
+/// How a try goes on without the steps that need not match.
+#[derive(Debug, Clone, Copy)]
+struct Untaken {
+    at: usize,
+    step: usize,
 }
 
 /// How a step, or the try, ended.
@@ -123,13 +134,14 @@ impl Progress {
                 let Some(step) = sequence.steps.get(attempt.step) else {
                     break Outcome::Done;
                 };
-                match self.take(step, &mut attempt, window) {
-                    Outcome::Done => {
-                        attempt.step += 1;
-                        attempt.progress = 0;
-                        attempt.entered = self.at;
+                match (self.take(step, &mut attempt, window), attempt.option) {
+                    (Outcome::Done, _) => attempt.enter(attempt.step + 1, self.at),
+                    (Outcome::Fails, Some(untaken)) => {
+                        attempt.option = None;
+                        self.at = untaken.at;
+                        attempt.enter(untaken.step, self.at);
                     }
-                    other => break other,
+                    (other, _) => break other,
                 }
             };
             match outcome {
@@ -147,7 +159,7 @@ impl Progress {
                     let open = sequence.steps[..attempt.step]
                         .iter()
                         .any(|step| matches!(step, Step::Until { .. }));
-                    if open {
+                    if open || attempt.took {
                         return Scanned::Leave(attempt.start);
                     }
                     if self.wasted > FREE_WASTE + 2 * (self.at - self.from) {
@@ -169,31 +181,26 @@ impl Progress {
             step: 0,
             progress: 0,
             entered: start,
+            option: None,
+            took: false,
         };
-        let Some(anchor) = sequence.anchor else {
+        let Some(Anchor { literal, lead }) = &sequence.anchor else {
             // Any place will do, and what the first lacks all lack.
             return Some(begin(self.at, self.at));
         };
-        let Step::Literal(literal) = &sequence.steps[anchor] else {
-            return None;
-        };
-        let lead = sequence.steps[..anchor].iter().find_map(|step| match step {
-            Step::Run { set, min, max } => Some((set, *min, *max)),
-            _ => None,
-        });
         loop {
             let from = self.at - window.start;
             let found = find(literal, &text[from..], window.complete);
             let place = self.at + found.unwrap_or(text.len() - from);
-            let Some((set, min, max)) = lead else {
+            let Some(lead) = lead else {
                 self.at = place;
                 return found.map(|_| begin(place, place + 1));
             };
-            let (start, count) = self.lead(window, set, max, place);
+            let (start, count) = self.lead(window, lead, place);
             self.run_start = start;
             self.at = place;
             found?;
-            if count < min {
+            if count < lead.min {
                 self.at += 1;
                 self.run_start = self.at;
                 continue;
@@ -203,8 +210,10 @@ impl Progress {
         }
     }
 
-    /// The run of at most `max` characters that ends at `end`: where it begins, and how many they are.
-    fn lead(&self, window: &Window<'_>, set: &CharSet, max: u32, end: usize) -> (usize, u32) {
+    /// The run that ends at `end`: where it begins, and how many they are.
+    fn lead(&self, window: &Window<'_>, lead: &Pad, end: usize) -> (usize, u32) {
+        let Pad { set, max, .. } = lead;
+        let max = *max;
         let mut start = end;
         let mut count = 0;
         while start > self.at.min(end) && count < max {
@@ -230,12 +239,12 @@ impl Progress {
         if window.complete {
             return window.end();
         }
-        let leads = sequence.anchor.is_some_and(|anchor| {
-            sequence.steps[..anchor]
-                .iter()
-                .any(|step| matches!(step, Step::Run { .. }))
-        });
-        if leads { self.run_start } else { self.at }
+        let lead = sequence.anchor.as_ref().and_then(|it| it.lead.as_ref());
+        if lead.is_some() {
+            self.run_start
+        } else {
+            self.at
+        }
     }
 
     fn take(&mut self, step: &Step, attempt: &mut Attempt, window: &Window<'_>) -> Outcome {
@@ -257,6 +266,27 @@ impl Progress {
                 } else {
                     Outcome::NotArrived
                 }
+            }
+            Step::OneOf(literals) => {
+                let begins = |literal: &&str| {
+                    let length = literal.len().min(rest.len());
+                    rest[..length] == literal.as_bytes()[..length]
+                };
+                match literals.iter().map(|literal| &**literal).find(begins) {
+                    Some(literal) if literal.len() <= rest.len() => {
+                        self.at += literal.len();
+                        Outcome::Done
+                    }
+                    Some(_) if !window.complete => Outcome::NotArrived,
+                    _ => Outcome::Fails,
+                }
+            }
+            Step::Maybe(count) => {
+                attempt.option = Some(Untaken {
+                    at: self.at,
+                    step: attempt.step + 1 + count,
+                });
+                Outcome::Done
             }
             Step::Run { set, min, max } => {
                 let (length, count) = run(
@@ -336,6 +366,19 @@ impl Progress {
             None => from.max(window.end().saturating_sub(overlap)),
         };
         found.map(|place| from + place)
+    }
+}
+
+impl Attempt {
+    /// Goes on with a step.
+    fn enter(&mut self, step: usize, at: usize) {
+        self.step = step;
+        self.progress = 0;
+        self.entered = at;
+        if self.option.is_some_and(|untaken| untaken.step == step) {
+            self.option = None;
+            self.took = true;
+        }
     }
 }
 

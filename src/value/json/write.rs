@@ -215,7 +215,8 @@ fn write_float(out: &mut String, float: f64) {
     }
 }
 
-fn write_string(out: &mut String, text: &str) {
+/// A string as JSON, appended.
+pub(crate) fn write_string(out: &mut String, text: &str) {
     write_escaped(out, text, |c| c < ' ');
 }
 
@@ -225,22 +226,28 @@ fn write_ascii_string(out: &mut String, text: &str) {
 
 fn write_escaped(out: &mut String, text: &str, as_number: fn(char) -> bool) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if as_number(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let escape = match c {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            '\u{8}' => "\\b",
+            '\u{c}' => "\\f",
+            c if as_number(c) => "",
+            _ => continue,
+        };
+        out.push_str(&text[plain..at]);
+        out.push_str(escape);
+        if escape.is_empty() {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
-            c => out.push(c),
         }
+        plain = at + c.len_utf8();
     }
+    out.push_str(&text[plain..]);
     out.push('"');
 }

@@ -1,0 +1,124 @@
+//! From which renders was each marker of the calls read?
+
+use super::argument_values;
+use super::arguments::{ArgumentTag, Around};
+use super::cut::Shape;
+use super::evidence::{Evidence, Sample};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::slot;
+use super::tool_calls::ToolCalls;
+use crate::value::Value;
+
+/// The evidence for every marker of the calls, of which there are the renders of one and, where the template renders more than
+/// one, of two.
+pub(super) fn collect(
+    lab: &Lab<'_>,
+    context: &Context,
+    dialect: &Dialect,
+    calls: &ToolCalls,
+    (one, two): (String, Option<String>),
+) -> Vec<Evidence> {
+    let written = |message: &Assistant| Some(lab.turn(context, &dialect.write(message)).ok()?.full);
+    let (between, argument) = match &calls.shape {
+        Shape::Object(_) | Shape::Array(_) => ("", None),
+        Shape::Tagged { between } | Shape::Dialect { between, .. } => (between.as_str(), None),
+        Shape::Tags { between, argument } => (between.as_str(), Some(argument)),
+    };
+    let markers = [
+        ("tool calls open", calls.section.0.as_str()),
+        ("tool call open", &calls.call.0),
+        ("tool call after the name", between),
+        ("tool call close", &calls.call.1),
+        ("tool call separator", &calls.separator),
+        ("tool calls close", &calls.section.1),
+    ];
+    let mut found = Vec::new();
+    if let Some(two) = two {
+        let reading =
+            "what one call and two calls have in common around a call, and what they do not";
+        let pair = (Sample::new("one call", one), Sample::new("two calls", two));
+        add(&mut found, markers, reading, &pair);
+    } else if let Some(none) = written(&Assistant::saying(probe::CONTENT)) {
+        let reading = "what a message with a call has around it that others have not";
+        let pair = (Sample::new("no call", none), Sample::new("one call", one));
+        add(&mut found, markers, reading, &pair);
+    }
+    if let Some(argument) = argument {
+        of_argument(&written, argument, &mut found);
+    }
+    found
+}
+
+/// The evidence for the markers of an argument in tags.
+fn of_argument(
+    written: &impl Fn(&Assistant) -> Option<String>,
+    argument: &ArgumentTag,
+    found: &mut Vec<Evidence>,
+) {
+    let Some((first, others)) = argument.value.split_first() else {
+        return;
+    };
+    let with = |count| written(&Assistant::calling([probe::call_with(0, count)]));
+    let (Some(one), Some(two)) = (with(1), with(2)) else {
+        return;
+    };
+    let reading = "what one argument and two arguments have in common around an argument";
+    let markers = [
+        ("argument open", argument.open.as_str()),
+        ("argument after the key", &first.between),
+        ("argument close", &first.close),
+        ("argument separator", &argument.separator),
+    ];
+    let one = Sample::new("one argument, a text", one);
+    let two = Sample::new("two arguments", two);
+    add(found, markers, reading, &(one.clone(), two));
+    for Around { between, close } in others {
+        let texts = argument_values::ODD_TEXTS.map(Value::from);
+        let mut values = argument_values::of_each_kind().into_iter().chain(texts);
+        let shown = values.find_map(|value| {
+            let mut call = probe::call_with(0, 1);
+            let (key, first) = call.arguments.iter_mut().next()?;
+            *first = value;
+            let written_so = format!("{key}{between}");
+            written(&Assistant::calling([call])).filter(|full| full.contains(&written_so))
+        });
+        if let Some(shown) = shown {
+            let reading = "what stands around a value of another kind";
+            let markers = [
+                ("argument after the key", between.as_str()),
+                ("argument close", close),
+            ];
+            let pair = (
+                one.clone(),
+                Sample::new("one argument of another kind", shown),
+            );
+            add(found, markers, reading, &pair);
+        }
+    }
+}
+
+/// Adds the same evidence for several markers, as far as there are such and they are new.
+fn add<'m>(
+    found: &mut Vec<Evidence>,
+    markers: impl IntoIterator<Item = (&'static str, &'m str)>,
+    reading: &str,
+    (left, right): &(Sample, Sample),
+) {
+    for (question, marker) in markers {
+        let marker = slot::show(marker);
+        let mut known = found.iter();
+        if marker.trim().is_empty()
+            || known.any(|known| (known.question, &known.marker) == (question, &marker))
+        {
+            continue;
+        }
+        found.push(Evidence {
+            question,
+            marker,
+            reading: reading.to_owned(),
+            left: left.clone(),
+            right: right.clone(),
+        });
+    }
+}

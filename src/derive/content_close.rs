@@ -1,0 +1,43 @@
+//! Does something close the content before the turn ends, where there is a reasoning?
+
+use super::anchor::Anchor;
+use super::evidence::{Evidence, Sample};
+use super::lab::{Context, Lab};
+use super::probe::{self, Assistant, Dialect};
+use super::turn_end::TurnEnd;
+
+/// What ends a turn where a reasoning stands before the content and something closes that which nothing closes elsewhere.
+pub(super) fn beside_reasoning(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    turn_end: &TurnEnd,
+) -> Option<(String, Evidence)> {
+    let written = |message: &Assistant| {
+        let full = lab.turn(context, &dialect.write(message)).ok()?.full;
+        let said = anchor.turn(&full, probe::CONTENT)?;
+        let (before, end) = said.split_once(probe::CONTENT)?;
+        let reasons = before.contains(probe::REASONING);
+        Some((end.to_owned(), reasons, full))
+    };
+    let plain = Assistant::saying(probe::CONTENT);
+    let (end, _, without) = written(&plain)?;
+    let (longer, true, with) = written(&plain.thinking(probe::REASONING))? else {
+        return None;
+    };
+    let marker = longer.strip_suffix(end.trim_start())?.trim();
+    if marker.is_empty() {
+        return None;
+    }
+    let evidence = Evidence {
+        question: "content close",
+        marker: marker.to_owned(),
+        reading: "what stands behind the content where there is a reasoning".to_owned(),
+        left: Sample::new("without reasoning", without),
+        right: Sample::new("with reasoning", with),
+    };
+    let end = longer.trim();
+    let end = end.strip_suffix(turn_end.epilogue.trim()).unwrap_or(end);
+    Some((end.trim().to_owned(), evidence))
+}

@@ -1,0 +1,86 @@
+//! Text in a channel in which the chat template writes none: proved by writing it in by hand.
+
+use super::super::finding::{Counterexample, Finding};
+use super::super::probe::{self, CALLS_KEY};
+use super::Case;
+use super::round::Bench;
+use crate::value::{Value, json};
+
+/// Parses the responses of some cases with their content in each of the other channels, and with text there before a call; tells
+/// how many came back, or shows the first that did not.
+pub(super) fn find(bench: &Bench<'_>, cases: &[Case]) -> Vec<Finding> {
+    let content = &bench.analysis.content;
+    let found = content.others.iter().map(|other| {
+        let in_place = cases.iter().filter_map(|case| in_place(bench, case, other));
+        let before = cases.iter().find(|case| calls_alone(case));
+        let before = before.map(|case| before_call(bench, case, other));
+        let spliced: Vec<Case> = in_place.chain(before.into_iter().flatten()).collect();
+        let failed = spliced.iter().find_map(|case| failure(bench, case));
+        let marker = json::quote(other);
+        match failed {
+            None => Finding::info(
+                "content-in-other-channel",
+                format!(
+                    "what the model says behind {marker}, where it calls tools, is kept as content; the chat template writes no answer there, so that no inversion can prove it, but {} responses with such a text written in by hand parsed as expected",
+                    spliced.len()
+                ),
+            ),
+            Some(failed) => Finding::error(
+                "not-inverted",
+                format!("a text behind {marker} does not come back where it is written in by hand"),
+            )
+            .with(Some(failed)),
+        }
+    });
+    found.collect()
+}
+
+/// The case with its content in the other channel.
+fn in_place(bench: &Bench<'_>, case: &Case, other: &str) -> Option<Case> {
+    let open = bench.analysis.content.open.as_deref()?;
+    let (before, rest) = case.response.split_once(open)?;
+    Some(Case {
+        response: format!("{before}{other}{rest}"),
+        ..case.clone()
+    })
+}
+
+fn calls_alone(case: &Case) -> bool {
+    let names_of = |message: &Value| {
+        let members = message.as_object()?;
+        let mut names = members.keys().map(AsRef::<str>::as_ref);
+        Some(names.all(|name| [CALLS_KEY, "role"].contains(&name)))
+    };
+    case.message.get(CALLS_KEY).is_some() && names_of(&case.message) == Some(true)
+}
+
+/// The case with a text in the other channel before its call, ended by each of the ends of a turn.
+fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
+    let analysis = bench.analysis;
+    let Some(anchor) = analysis.anchor.literals.first() else {
+        return Vec::new();
+    };
+    let mut message = case.message.clone();
+    if let Value::Object(members) = &mut message {
+        members.insert("content", Value::from(probe::CONTENT));
+    }
+    let ends = analysis.turn_end.markers.iter().map(|end| end.trim());
+    let cases = ends.map(|end| Case {
+        response: format!("{other}{}{end}{anchor}{}", probe::CONTENT, case.response),
+        message: message.clone(),
+        ..case.clone()
+    });
+    cases.collect()
+}
+
+fn failure(bench: &Bench<'_>, case: &Case) -> Option<Counterexample> {
+    let (parsed, error) = bench.parse(&case.prefix, &case.response, &case.tools);
+    (error.is_some() || parsed != case.message).then(|| Counterexample {
+        message: case.message.clone(),
+        prefix: case.prefix.clone(),
+        response: case.response.clone(),
+        expected: case.message.clone(),
+        parsed,
+        error,
+    })
+}
