@@ -1,6 +1,6 @@
 //! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
 //!
-//! What opens the list opens its first call. That a comma, a word and a bracket open another one, and are no prose, only what
+//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket open another one, and are no prose, only what
 //! stands before them tells: the list was opened and not yet closed. That they do not stand inside an argument, what stands there
 //! tells too: no list and no text of an argument was opened and not yet closed.
 
@@ -25,8 +25,11 @@ pub(super) fn delimiters(
     let close = calls.call.1.trim();
     let own = calls.call.0.trim();
     let is_marked = !own.chars().all(|c| PUNCTUATION.contains(&c));
-    if is_marked || name.is_empty() || section_open.is_empty() || close.is_empty() {
+    if is_marked || name.is_empty() || section_open.is_empty() {
         return None;
+    }
+    if close.is_empty() {
+        return between_markers(calls, name);
     }
     let next = super::next_call(calls, name);
     let name = format!("{}{name}", slot::pattern(own));
@@ -98,6 +101,21 @@ fn outside_texts(argument: &ArgumentTag) -> String {
         let opened = slot::pattern(around.between.trim());
         format!("(?<!{opened}[^{}]*)", slot::stop(&close))
     })
+}
+
+/// The same where nothing closes a call either, but a marker stands between two.
+fn between_markers(calls: &ToolCalls, name: &str) -> Option<(Delimiter, Delimiter)> {
+    let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
+    let separator = calls.separator.trim();
+    if !text::is_bracketed(separator) || section_close.is_empty() {
+        return None;
+    }
+    let own = slot::pattern(calls.call.0.trim());
+    let [list, separator, end] = [section_open, separator, section_close].map(slot::pattern);
+    Some((
+        Delimiter::pattern(format!("(?:{list}|{separator})\\s*{own}{name}")),
+        Delimiter::pattern(format!("{end}\\s*|(?={separator})")),
+    ))
 }
 
 #[cfg(test)]

@@ -163,6 +163,7 @@ fn call_region(
 fn name(analysis: &Analysis, calls: &ToolCalls) -> String {
     let (between, after) = match &calls.shape {
         Shape::Array(_) | Shape::Object(_) => return String::new(),
+        Shape::Tagged { between } if between.is_empty() => (between, "{".to_owned()),
         Shape::Tagged { between } => (between, between.clone()),
         Shape::Dialect { between, .. } => (between, format!("{between}{{")),
         Shape::Tags { between, argument } => (between, format!("{between}{}", argument.open)),
@@ -225,9 +226,14 @@ fn bare_object(
 ) -> FieldDocument {
     let text_end = ends.text_end;
     let [before, between, after] = &members.literals;
-    let head = loose_json(before);
+    let any_id = |pattern: String| pattern.replace(slot::ID, "[^\"]+");
+    let head = any_id(loose_json(before));
     let section = optional(calls.section.0.trim());
-    let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
+    let [lead, between] = [before, between].map(|literal| loose_json(literal));
+    let open = format!("{section}{lead}\"(?P<name>[^\"]+)\"{between}");
+    // An id behind the arguments is not a part of what opens the call.
+    let id = open.contains(slot::ID).then(|| Value::from("{id}"));
+    let open = any_id(open.replacen(slot::ID, "(?P<id>[^\"]+)", 1));
     let at_section = match stop(calls, ends, &head) {
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
@@ -261,7 +267,7 @@ fn bare_object(
         // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
         close: Some(Delimiter::pattern(format!(
             "{}{}",
-            loose_json(after).trim_start_matches("\\s*"),
+            any_id(loose_json(after)).trim_start_matches("\\s*"),
             end.unwrap_or_default()
         ))),
         repeats: true,
@@ -269,7 +275,7 @@ fn bare_object(
         transform: Some(call_object(
             Value::from("{name}"),
             Value::from("{content}"),
-            None,
+            id,
         )),
         ..FieldDocument::default()
     }
