@@ -86,7 +86,7 @@ fn call_region(
     choices: &Choices,
 ) -> FieldDocument {
     let name = name(analysis, calls);
-    let listed = listed::delimiters(calls, &name).filter(|_| {
+    let listed = listed::delimiters(calls, ends, &name).filter(|_| {
         let in_list = Reading::new(
             "in the list",
             "a call is one only where the list was opened and is not closed",
