@@ -343,17 +343,40 @@ fn a_marker_between_calls_opens_the_next_one() {
     assert_eq!(derivation.report.tools.mode, ToolsMode::TagWithJson);
 }
 
+/// An id before, between and behind what else a call has, with a marker around the call and without.
 #[test]
-fn a_bare_call_has_its_id() {
-    let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}{\"id\": \"{{ call.id }}\", \
-        \"name\": \"{{ call.function.name }}\", \"arguments\": {{ call.function.arguments | tojson }}}\n{%- endfor %}";
-    let derivation = turns(assistant, "<bot>");
-    proved(&derivation);
-    let has_id = |case: &Case| {
-        let calls = case.message.get("tool_calls").and_then(Value::as_array);
-        calls.is_some_and(|calls| calls.iter().all(|call| call.get("id").is_some()))
-    };
-    assert!(derivation.cases.iter().any(has_id));
+fn an_id_is_read_wherever_it_stands() {
+    for call in [
+        "{\"id\": \"ID\", \"name\": \"NAME\", \"arguments\": ARGUMENTS}\n",
+        "{\"name\": \"NAME\", \"id\": \"ID\", \"arguments\": ARGUMENTS}\n",
+        "{\"name\": \"NAME\", \"arguments\": ARGUMENTS, \"id\": \"ID\"}\n",
+        "<call id=ID>NAME|ARGUMENTS</call>",
+        "<call>NAME<id>ID</id>ARGUMENTS</call>",
+        "<call>NAME|ARGUMENTS|ID</call>",
+        "<call>NAMETAGS<id>ID</id></call>",
+    ] {
+        let tags = "{%- for key, value in call.function.arguments.items() %}<arg={{ key }}>\
+            {{- value if value is string else value | tojson }}</arg>{%- endfor %}";
+        let call = call
+            .replace("ID", "{{ call.id }}")
+            .replace("NAME", "{{ call.function.name }}")
+            .replace("ARGUMENTS", "{{ call.function.arguments | tojson }}")
+            .replace("TAGS", tags);
+        let assistant = format!(
+            "{{{{ m.content }}}}{{%- for call in m.tool_calls or [] %}}{call}{{%- endfor %}}"
+        );
+        let derivation = turns(&assistant, "<bot>");
+        proved(&derivation);
+        let with_calls = derivation.cases.iter().filter_map(|case| {
+            let calls = case.message.get("tool_calls").and_then(Value::as_array)?;
+            Some(calls.iter().all(|call| call.get("id").is_some()))
+        });
+        let with_calls: Vec<bool> = with_calls.collect();
+        assert!(
+            !with_calls.is_empty() && with_calls.iter().all(|has| *has),
+            "{assistant}"
+        );
+    }
 }
 
 fn one_object_each(members: &str) -> String {

@@ -31,6 +31,8 @@ pub(super) struct ToolCalls {
     pub(super) turn_end: String,
     /// Whether the template renders more than one call in a message.
     pub(super) parallel: bool,
+    /// Whether a call's id is taken from what stands behind its arguments.
+    pub(super) id_behind: bool,
 }
 
 /// What the search for tool calls found.
@@ -61,7 +63,7 @@ impl ToolCalls {
             Shape::Tagged { between }
             | Shape::Dialect { between, .. }
             | Shape::Tags { between, .. } => {
-                between.contains(slot::ID) || self.call.0.contains(slot::ID)
+                between.contains(slot::ID) || self.call.0.contains(slot::ID) || self.id_behind
             }
         }
     }
@@ -182,6 +184,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         end,
     );
     let mut calls = assemble(lab, single, double, end);
+    calls.id_behind = reads_id_behind(lab, &calls);
     match &mut calls.shape {
         Shape::Tags { argument, .. } => {
             argument_values::learn(lab, context, anchor, &dialect, argument);
@@ -479,7 +482,33 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
         separator: around.separator,
         turn_end,
         parallel,
+        id_behind: false,
     }
+}
+
+/// Whether the id of a call is to be looked for behind its arguments, where it is nowhere else.
+fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
+    let is_object = matches!(calls.shape, Shape::Object(_) | Shape::Array(_));
+    if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
+        return false;
+    }
+    let ahead = Reading::new(
+        "looked for ahead",
+        "the id behind the arguments, for which what opens a call looks ahead",
+        "a call's id is rendered there",
+        true,
+    );
+    let none = Reading::new(
+        "left out",
+        "no id, which whoever runs the call has to give it",
+        "what opens a call does not wait for its end then",
+        false,
+    );
+    let readings = [ahead, none];
+    let taken = lab
+        .choices
+        .choose("id behind a call", About::Calls, readings);
+    taken.unwrap_or_default()
 }
 
 /// What of the text before, between and after two calls belongs to each, and what to both.

@@ -232,9 +232,14 @@ fn bare_object(
     let section = optional(calls.section.0.trim());
     let [lead, between] = [before, between].map(|literal| loose_json(literal));
     let open = format!("{section}{lead}\"(?P<name>[^\"]+)\"{between}");
-    // An id behind the arguments is not a part of what opens the call.
-    let id = open.contains(slot::ID).then(|| Value::from("{id}"));
-    let open = any_id(open.replacen(slot::ID, "(?P<id>[^\"]+)", 1));
+    let captured = |pattern: &str| pattern.replacen(slot::ID, "(?P<id>[^\"]+)", 1);
+    let behind = loose_json(after);
+    let open = match open.contains(slot::ID) || !behind.contains(slot::ID) {
+        true => captured(&open),
+        false => format!("{open}{}", ahead(&captured(&behind))),
+    };
+    let id = members.id.as_ref().map(|_| Value::from("{id}"));
+    let open = any_id(open);
     let at_section = match stop(calls, ends, &head) {
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
@@ -268,7 +273,7 @@ fn bare_object(
         // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
         close: Some(Delimiter::pattern(format!(
             "{}{}",
-            any_id(loose_json(after)).trim_start_matches("\\s*"),
+            any_id(behind).trim_start_matches("\\s*"),
             end.unwrap_or_default()
         ))),
         repeats: true,
@@ -306,6 +311,11 @@ fn loose_json(literal: &str) -> String {
     pattern
 }
 
+/// A pattern that looks for another one behind it, however far, for what that captures.
+fn ahead(pattern: &str) -> String {
+    format!("(?=.*?{pattern})")
+}
+
 /// What opens each call. The name follows at once, white space included.
 fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
     if name.is_empty() {
@@ -331,8 +341,12 @@ fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter
     if section.is_empty() && name.is_empty() && is_plain(marker) {
         return Some(Delimiter::literal(marker));
     }
+    let id = match calls.id_behind {
+        true => ahead(&slot::opening_pattern(&loose::spaced(calls.call.1.trim()))),
+        false => String::new(),
+    };
     let pattern = format!(
-        "{}{}{name}",
+        "{}{}{name}{id}",
         optional(section),
         slot::opening_pattern(&spaced_marker(marker, name))
     );
