@@ -400,10 +400,11 @@ fn delimiter(random: &mut Random) -> String {
             4 => {
                 let (a, b) = (random.pick(LITERALS), random.pick(LITERALS));
                 let run = random.pick(RUNS);
-                source.push_str(&match random.below(4) {
+                source.push_str(&match random.below(5) {
                     0 => format!("(?:{a}(?:{a}|{b}))?"),
                     1 => format!("(?:{a}{run}|<(?:/[^>]*)?\\s*\\Z)?"),
                     2 => format!("(?:{a}|{b}{run}|\\Z)"),
+                    3 => format!("(?:{a}(?:{b}{run})?{b}|{a})"),
                     _ => format!("(?:{a}(?:{b}{run}|{run}$)?|{b}\\Z)?"),
                 });
             }
