@@ -401,3 +401,42 @@ fn every_marker_has_evidence() {
         }
     }
 }
+
+/// What looks like the next call may stand in an argument: in a text, and in a list of objects.
+#[test]
+fn what_looks_like_the_next_call_in_an_argument() {
+    let python = "{{ m.content }}{% if m.tool_calls %}<c>[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in c.function.arguments.items() %}{{ k }}={% if v is string %}'{{ v }}'{% else %}{{ v }}{% endif %}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]</c>{% endif %}";
+    let keyed = "{{ m.content }}{% if m.tool_calls %}<c>[{% for c in m.tool_calls %}{ {{- c.function.name | tojson }}: {{ c.function.arguments | tojson -}} }{{ ', ' if not loop.last }}{% endfor %}]</c>{% endif %}";
+    for (assistant, response, arguments) in [
+        (
+            python,
+            "<c>[f(code='run(1), g(x=2)'), g()]</c><end>",
+            r#"{"code": "run(1), g(x=2)"}"#,
+        ),
+        // The closes may stand apart, and the last may be what the engine stops at.
+        (
+            python,
+            "<c> [\n  f(l=[{'k': {'a': 1}}, {'k': {}}]),\n  g()\n]\n",
+            r#"{"l": [{"k": {"a": 1}}, {"k": {}}]}"#,
+        ),
+        (
+            keyed,
+            "<c>[{\"f\": {\"l\": [{\"k\": {\"a\": \"5\\\" [\"}}, {\"k\": {}}]}}, {\"g\": {}}]</",
+            r#"{"l": [{"k": {"a": "5\" ["}}, {"k": {}}]}"#,
+        ),
+    ] {
+        let derivation = turns(assistant, "<bot>");
+        assert_ne!(derivation.report.verdict, Verdict::NotProved);
+        let document = derivation.document.to_value();
+        let template = ResponseTemplate::from_value(&document).expect("valid");
+        let message = parse_response(response, template, "", &[]).expect("parsed");
+        let calls = message["tool_calls"].as_array().expect("calls");
+        let calls: Vec<String> = calls.iter().map(json::to_string).collect();
+        let call = |name: &str, arguments: &str| {
+            format!(
+                r#"{{"type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}"#
+            )
+        };
+        assert_eq!(calls, [call("f", arguments), call("g", "{}")], "{response}");
+    }
+}

@@ -3,10 +3,10 @@
 mod support;
 
 use obverse::chat_template;
-use obverse::derive::{Alternative, Decision, Derivation, Fate, Options, ToolsMode, derive};
+use obverse::derive::{Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, derive};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Value, json};
+use obverse::value::{Map, Value, json};
 use support::deriving::{derive_text, findings, turns};
 
 /// Calls whose arguments look like a dialect of JSON with strings in single quotes, which nothing escapes: a string with
@@ -105,9 +105,30 @@ fn corrected<'d>(derivation: &'d Derivation, question: &str) -> (&'d Alternative
     (first, taken)
 }
 
+/// The derivation is proved, and transformers reads its responses the same.
 fn proved(derivation: &Derivation) {
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
+    let template = derivation.document.to_value();
+    let question = |case: &Case| {
+        let question = Map::from_iter([
+            ("template".to_owned(), template.clone()),
+            ("prefix".to_owned(), Value::from(case.prefix.as_str())),
+            ("response".to_owned(), Value::from(case.response.as_str())),
+            ("tools".to_owned(), Value::from(case.tools.clone())),
+        ]);
+        json::to_string(&Value::Object(question))
+    };
+    let questions: Vec<String> = derivation.cases.iter().map(question).collect();
+    let answers = support::reference::ask("parse.py", &questions).unwrap_or_default();
+    for (answer, case) in answers.iter().zip(&derivation.cases) {
+        let answer = json::parse(answer).expect("JSON");
+        assert_eq!(
+            answer.get("message"),
+            Some(&case.message),
+            "{answer:?}\n{case:#?}"
+        );
+    }
 }
 
 /// A template that drops the reasoning and takes a label before a colon off an answer as well: its first constant at which it
@@ -242,6 +263,120 @@ fn what_begins_a_turn_after_a_tool_may_open_a_reasoning() {
     assert_eq!(first.means, "\"<again><think>\"");
     let found = first.counterexample.as_ref().expect("a message");
     assert!(found.prefix.ends_with("<again><think>"), "{found:?}");
+}
+
+/// No two prompts begin a turn with the same.
+#[test]
+fn each_prompt_may_begin_a_turn_in_its_own_words() {
+    let text = "{%- set bot = '<thinker>' if think else '<bot>' %}{%- for m in messages %}\
+        {{- bot if m.role == 'assistant' else '<user>' }}{{ m.content }}<end>{%- endfor %}\
+        {%- if add_generation_prompt %}{{ bot }}{%- endif %}";
+    let derivation = derive_text(text).expect("derived");
+    proved(&derivation);
+    assert_eq!(derivation.report.start_anchor, ["<bot>", "<thinker>"]);
+    let anchor = decision(&derivation, "anchor");
+    assert_eq!(taken(anchor).way, "as each prompt has it");
+    assert_eq!(anchor.options[1].way, "the last marker");
+}
+
+/// A turn without a reasoning says so where the reasoning would stand, before what opens the content.
+#[test]
+fn of_what_stands_before_the_content_the_last_may_open_it() {
+    let assistant = "{% if m.thinking %}<think>{{ m.thinking }}</think>{% else %}<no-think>{% endif %}\
+        <say>{{ m.content }}</say>";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    let (first, taken) = corrected(&derivation, "content open");
+    assert_eq!(
+        (first.means.as_str(), taken.means.as_str()),
+        ("\"<no-think><say>\"", "\"<say>\"")
+    );
+    let found = first.counterexample.as_ref().expect("a message");
+    assert!(found.expected.get("thinking").is_some(), "{found:?}");
+}
+
+/// What stands before a reasoning says how long it may be, and something else under another setting.
+#[test]
+fn of_what_stands_before_the_reasoning_the_last_may_open_it() {
+    let assistant = "{% if m.thinking %}<effort={{ effort or 'none' }}><think>{{ m.thinking }}</think>{% endif %}\
+        <say>{{ m.content }}</say>";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    let (first, taken) = corrected(&derivation, "reasoning open");
+    assert_eq!(
+        (first.means.as_str(), taken.means.as_str()),
+        ("\"<effort=none><think>\"", "\"<think>\"")
+    );
+}
+
+/// Markers that number the calls or say how many there are.
+#[test]
+fn numbers_around_calls_may_count_them() {
+    for assistant in [
+        "{%- for call in m.tool_calls or [] %}<call {{ loop.index }}>{{ call.function | tojson }}</call>{%- endfor %}",
+        "{%- if m.tool_calls %}<calls n={{ m.tool_calls | length }}>{%- for call in m.tool_calls %}<call>\
+            {{- call.function | tojson }}</call>{%- endfor %}</calls>{%- endif %}",
+    ] {
+        let derivation = turns(&format!("{{{{ m.content }}}}{assistant}"), "<bot>");
+        proved(&derivation);
+        let numbers = decision(&derivation, "numbers around calls");
+        assert_eq!(taken(numbers).way, "any number", "{numbers:#?}");
+        if assistant.contains("loop.index") {
+            corrected(&derivation, "numbers around calls");
+        }
+    }
+    // A number that is always the same is a part of its marker.
+    let plain = "{{ m.content }}{%- for call in m.tool_calls or [] %}<call v2>{{ call.function | tojson }}</call>{%- endfor %}";
+    let derivation = turns(plain, "<bot>");
+    proved(&derivation);
+    assert_eq!(derivation.report.tools.open, "<call v2>");
+}
+
+/// Nothing but the marker between two calls says where the second begins.
+#[test]
+fn a_marker_between_calls_opens_the_next_one() {
+    let assistant = "{{ m.content }}{%- if m.tool_calls %}<calls>{%- for call in m.tool_calls %}\
+        {{- call.function.name }}{{ call.function.arguments | tojson }}{{ '<sep>' if not loop.last }}\
+        {%- endfor %}</calls>{%- endif %}";
+    let derivation = turns(assistant, "<bot>");
+    proved(&derivation);
+    assert_eq!(derivation.report.tools.mode, ToolsMode::TagWithJson);
+}
+
+/// An id before, between and behind what else a call has, with a marker around the call and without.
+#[test]
+fn an_id_is_read_wherever_it_stands() {
+    for call in [
+        "{\"id\": \"ID\", \"name\": \"NAME\", \"arguments\": ARGUMENTS}\n",
+        "{\"name\": \"NAME\", \"id\": \"ID\", \"arguments\": ARGUMENTS}\n",
+        "{\"name\": \"NAME\", \"arguments\": ARGUMENTS, \"id\": \"ID\"}\n",
+        "<call id=ID>NAME|ARGUMENTS</call>",
+        "<call>NAME<id>ID</id>ARGUMENTS</call>",
+        "<call>NAME|ARGUMENTS|ID</call>",
+        "<call>NAMETAGS<id>ID</id></call>",
+    ] {
+        let tags = "{%- for key, value in call.function.arguments.items() %}<arg={{ key }}>\
+            {{- value if value is string else value | tojson }}</arg>{%- endfor %}";
+        let call = call
+            .replace("ID", "{{ call.id }}")
+            .replace("NAME", "{{ call.function.name }}")
+            .replace("ARGUMENTS", "{{ call.function.arguments | tojson }}")
+            .replace("TAGS", tags);
+        let assistant = format!(
+            "{{{{ m.content }}}}{{%- for call in m.tool_calls or [] %}}{call}{{%- endfor %}}"
+        );
+        let derivation = turns(&assistant, "<bot>");
+        proved(&derivation);
+        let with_calls = derivation.cases.iter().filter_map(|case| {
+            let calls = case.message.get("tool_calls").and_then(Value::as_array)?;
+            Some(calls.iter().all(|call| call.get("id").is_some()))
+        });
+        let with_calls: Vec<bool> = with_calls.collect();
+        assert!(
+            !with_calls.is_empty() && with_calls.iter().all(|has| *has),
+            "{assistant}"
+        );
+    }
 }
 
 fn one_object_each(members: &str) -> String {

@@ -85,14 +85,14 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         "after a user's message",
     );
     let best = found.first().ok_or(Unreadable::NoAnchor)?;
-    let anchor = Anchor::of(&best.literal);
+    let anchor = best.anchor.clone();
     let tooled = lab.user(true);
     let opens_a_region = reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(lab, &tooled, &anchor);
     let readings = anchor::readings(found, opens_a_region);
     let begins = lab.choices.choose("anchor", About::Turn, readings);
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
-    let mut anchor = Anchor::of(&begins.literal);
+    let mut anchor = begins.anchor;
     evidence.push(begins.evidence);
 
     let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);
@@ -175,7 +175,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
                 .choose("anchor after a tool's result", About::Turn, readings)
         {
             evidence.push(begins.evidence);
-            let begins = Anchor::of(&begins.literal);
+            let begins = begins.anchor;
             if let Some(reasoning) = &reasoning {
                 let closed = anchor::with_closed_reasoning(
                     lab,

@@ -16,10 +16,10 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
-    /// The anchor of one literal.
-    pub(super) fn of(literal: &str) -> Self {
+    /// The anchor of these literals.
+    pub(super) fn of(literals: impl IntoIterator<Item = String>) -> Self {
         Self {
-            literals: vec![literal.to_owned()],
+            literals: literals.into_iter().collect(),
             in_response: None,
         }
     }
@@ -77,7 +77,7 @@ pub(super) struct Beginning {
     /// Its name among those that were found.
     way: &'static str,
     because: &'static str,
-    pub(super) literal: String,
+    pub(super) anchor: Anchor,
     pub(super) evidence: Evidence,
 }
 
@@ -88,7 +88,9 @@ pub(super) fn readings(found: Vec<Beginning>, opens_a_region: bool) -> Vec<Readi
     for (rank, beginning) in found.into_iter().enumerate() {
         let opens_a_region = opens_a_region && rank == 0;
         let reading = |way: String, because: &str, beginning: Beginning| {
-            Reading::new(way, json::quote(&beginning.literal), because, beginning)
+            let literals = beginning.anchor.literals.iter();
+            let means: Vec<String> = literals.map(|one| json::quote(one)).collect();
+            Reading::new(way, means.join(" or "), because, beginning)
         };
         let shorter = beginning.without_last_token().map(|shorter| {
             let way = match beginning.way {
@@ -122,9 +124,9 @@ const WHOLE: &str = "whole";
 
 impl Beginning {
     fn without_last_token(&self) -> Option<Self> {
-        let literal = without_last_token(&self.literal)?;
+        let anchor = self.anchor.without_last_token()?;
         Some(Self {
-            literal,
+            anchor,
             ..self.clone()
         })
     }
@@ -142,6 +144,7 @@ pub(super) fn read(
 ) -> Vec<Beginning> {
     let dialect = Dialect::standard();
     let mut header: Option<String> = None;
+    let mut own: Vec<String> = Vec::new();
     let mut gap: Vec<Beginning> = Vec::new();
     let mut before: Option<String> = None;
     let mut evidence = None;
@@ -179,6 +182,11 @@ pub(super) fn read(
             } else {
                 &turn.prompt[begin..shared]
             };
+            let end = text::before_open_bracket(found, found.len());
+            let begins = &found[..end];
+            if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
+                own.push(begins.to_owned());
+            }
             before.get_or_insert_with(|| text::last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => {
@@ -209,9 +217,21 @@ pub(super) fn read(
         (Some(marker), Some(evidence)) if !marker.trim().is_empty() => vec![Beginning {
             way: WHOLE,
             because: "it stands before every answer",
-            literal: marker.clone(),
+            anchor: Anchor::of([marker.clone()]),
             evidence: Evidence { marker, ..evidence },
         }],
+        (_, Some(evidence)) if own.len() > 1 => {
+            let each = Beginning {
+                way: "as each prompt has it",
+                because: "under some settings the prompt begins the turn with something else",
+                evidence: Evidence {
+                    marker: own[0].clone(),
+                    ..evidence
+                },
+                anchor: Anchor::of(own),
+            };
+            std::iter::once(each).chain(gap).collect()
+        }
         _ => gap,
     }
 }
@@ -384,7 +404,7 @@ fn read_gap(
         Beginning {
             way,
             because,
-            literal: marker.to_owned(),
+            anchor: Anchor::of([marker.to_owned()]),
             evidence: Evidence {
                 question: "anchor",
                 marker: marker.to_owned(),
@@ -395,6 +415,6 @@ fn read_gap(
         }
     });
     beginnings
-        .filter(|beginning| !beginning.literal.trim().is_empty())
+        .filter(|beginning| !beginning.evidence.marker.trim().is_empty())
         .collect()
 }

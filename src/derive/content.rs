@@ -6,6 +6,7 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab, Turn};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::Reasoning;
+use super::text;
 use super::tool_calls::ToolCalls;
 
 /// What opens the content; `None` where it is whatever nothing else claims.
@@ -105,6 +106,12 @@ pub(super) fn read(
     } else {
         "it stands before the content although there is no reasoning"
     };
+    let last = Reading::new(
+        "the last marker",
+        choice::marker(text::last_token(&marker)),
+        "what stands before it may say something else",
+        Some(text::last_token(&marker).to_owned()),
+    );
     let wrapped = Reading::new("wrapped", choice::marker(&marker), because, Some(marker));
     let plain = Reading::new(
         "plain",
@@ -114,7 +121,7 @@ pub(super) fn read(
     );
     let open = lab
         .choices
-        .choose("content open", About::Content, [wrapped, plain])
+        .choose("content open", About::Content, [wrapped, last, plain])
         .flatten();
     let evidence = open.iter().map(|marker| Evidence {
         question: "content open",

@@ -43,7 +43,8 @@ pub(super) struct Members {
     pub(super) id: Option<Vec<String>>,
     /// The object's own keys in order.
     pub(super) keys: Vec<String>,
-    /// The object as text, when it is written in one go: before the name, between name and arguments, after them.
+    /// The object as text, when it is written in one go: before the name, between name and arguments, after them. The call's id
+    /// is a slot.
     pub(super) literals: [String; 3],
 }
 
@@ -268,7 +269,8 @@ fn members(value: &Value, call: &Call, written: &str, choices: &Choices) -> Opti
         .split_once(&json::quote(&call.name))
         .and_then(|(before, rest)| {
             let (between, after) = rest.split_once(&json::to_string(&whole))?;
-            Some([before.to_owned(), between.to_owned(), after.to_owned()])
+            let literals = [before, between, after];
+            Some(literals.map(|literal| literal.replace(&call.id, &slot::ID.to_string())))
         })
         .unwrap_or_default();
     Some(Members {

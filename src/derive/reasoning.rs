@@ -327,8 +327,22 @@ fn rendered(
     let close = lab
         .choices
         .choose("reasoning close", About::Reasoning, readings)?;
+    let reading = |way, because, open: &str| {
+        Reading::new(way, choice::marker(open), because, open.trim().to_owned())
+    };
+    let readings = [
+        reading("all that stands before it", "nothing else does", open),
+        reading(
+            "the last marker",
+            "what stands before it may say something else",
+            text::last_token(open),
+        ),
+    ];
+    let open = lab
+        .choices
+        .choose("reasoning open", About::Reasoning, readings)?;
     let reasoning = Reasoning {
-        open: open.trim().to_owned(),
+        open,
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         history: history(lab, shown),

@@ -92,6 +92,8 @@ struct Proven {
 struct Lacking {
     not_understood: usize,
     failed: usize,
+    /// Whether a response that is cut short loses something.
+    lost: usize,
     inexpressible: usize,
 }
 
@@ -148,6 +150,11 @@ impl Proven {
         Lacking {
             not_understood: self.attempt.obstacles().count(),
             failed: rounds.failed,
+            lost: self
+                .verification
+                .errors()
+                .filter(|finding| finding.code == verify::LOST_WHEN_CUT)
+                .count(),
             inexpressible: rounds.inexpressible,
         }
     }
@@ -260,7 +267,8 @@ impl Driver<'_> {
     /// the least is.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
         let failing = &best.verification.failing;
-        if failing.is_empty() && best.obstacle().is_none() {
+        let is_lossy = best.lacking().lost > 0;
+        if failing.is_empty() && !is_lossy && best.obstacle().is_none() {
             return None;
         }
         let mut found: Option<Proven> = None;
@@ -270,7 +278,8 @@ impl Driver<'_> {
             };
             let bench = self.bench(&attempt);
             let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
-            if !understands && !failing.iter().any(|failing| bench.brings_back(failing)) {
+            let may_mend = understands || is_lossy;
+            if !may_mend && !failing.iter().any(|failing| bench.brings_back(failing)) {
                 let shown = failing
                     .iter()
                     .find_map(|failing| bench.failure(&failing.context, &failing.message));
@@ -472,7 +481,8 @@ fn touched(best: &Proven) -> Vec<Wanted> {
         .cloned()
         .partition(|asked| wrong.contains(&asked.about));
     let mut readings = all(&near);
-    if best.verification.rounds.failed > 0 || best.obstacle().is_some() {
+    let lacking = best.lacking();
+    if lacking.failed + lacking.lost + lacking.not_understood > 0 {
         readings.extend(all(&far));
     }
     readings

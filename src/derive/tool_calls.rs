@@ -31,6 +31,8 @@ pub(super) struct ToolCalls {
     pub(super) turn_end: String,
     /// Whether the template renders more than one call in a message.
     pub(super) parallel: bool,
+    /// Whether a call's id is taken from what stands behind its arguments.
+    pub(super) id_behind: bool,
 }
 
 /// What the search for tool calls found.
@@ -61,7 +63,7 @@ impl ToolCalls {
             Shape::Tagged { between }
             | Shape::Dialect { between, .. }
             | Shape::Tags { between, .. } => {
-                between.contains(slot::ID) || self.call.0.contains(slot::ID)
+                between.contains(slot::ID) || self.call.0.contains(slot::ID) || self.id_behind
             }
         }
     }
@@ -96,6 +98,25 @@ impl Cut {
             ends.map(|literal| literal.map(|literal| slot::without_numbers(literal.trim())))
         };
         ends(self) == ends(other)
+    }
+
+    /// The same with a slot for each number around calls, but for those in the `end` of the turn.
+    fn without_numbers(&self, end: &str) -> Self {
+        let mut literals = self.literals.clone();
+        if let Some((last, others)) = literals.split_last_mut() {
+            for literal in others {
+                *literal = slot::without_numbers(literal);
+            }
+            let own = match end.trim() {
+                "" => last.len(),
+                end => last.find(end).unwrap_or(last.len()),
+            };
+            *last = format!("{}{}", slot::without_numbers(&last[..own]), &last[own..]);
+        }
+        Self {
+            literals,
+            shape: self.shape.clone(),
+        }
     }
 
     /// The same without an empty reasoning and an empty content before the first call.
@@ -156,12 +177,14 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
             ),
         }
     });
-    let mut calls = assemble(
+    let (single, double) = counted(
         lab,
         single.after(said),
         double.map(|cut| cut.after(said)),
         end,
     );
+    let mut calls = assemble(lab, single, double, end);
+    calls.id_behind = reads_id_behind(lab, &calls);
     match &mut calls.shape {
         Shape::Tags { argument, .. } => {
             argument_values::learn(lab, context, anchor, &dialect, argument);
@@ -202,6 +225,51 @@ pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor)
             && !opening.trim().is_empty()
             && said.contains(&format!("{opening}{second}"))
     })
+}
+
+/// The same where numbers in the markers count the calls.
+fn counted(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> (Cut, Option<Cut>) {
+    let Some(several) = &double else {
+        return (single, double);
+    };
+    let counted = [&single, several].map(|cut| cut.without_numbers(end));
+    if counted[0].literals == single.literals && counted[1].literals == several.literals {
+        return (single, double);
+    }
+    let means = |cut: &Cut| {
+        let markers: Vec<String> = cut.literals.iter().map(|one| choice::marker(one)).collect();
+        markers.join(" … ")
+    };
+    let (of_one, of_several) = (&single.literals, &several.literals);
+    let differ = of_one.first() != of_several.first() || of_one.last() != of_several.last();
+    let plain = Reading::new(
+        "as they are",
+        means(several),
+        "the same numbers stand around one call and around two",
+        false,
+    );
+    let slots = Reading::new(
+        "any number",
+        means(&counted[1]),
+        if differ {
+            "other numbers stand around two calls than around one"
+        } else {
+            "they may count the calls"
+        },
+        true,
+    );
+    let mut readings = vec![plain, slots];
+    if differ {
+        readings.reverse();
+    }
+    let [of_one, of_several] = counted;
+    match lab
+        .choices
+        .choose("numbers around calls", About::Calls, readings)
+    {
+        Some(true) => (of_one, Some(of_several)),
+        _ => (single, double),
+    }
 }
 
 /// Several calls that are not written as one is. A response template reads the one or the other.
@@ -414,7 +482,33 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
         separator: around.separator,
         turn_end,
         parallel,
+        id_behind: false,
     }
+}
+
+/// Whether the id of a call is to be looked for behind its arguments, where it is nowhere else.
+fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
+    let is_object = matches!(calls.shape, Shape::Object(_) | Shape::Array(_));
+    if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
+        return false;
+    }
+    let ahead = Reading::new(
+        "looked for ahead",
+        "the id behind the arguments, for which what opens a call looks ahead",
+        "a call's id is rendered there",
+        true,
+    );
+    let none = Reading::new(
+        "left out",
+        "no id, which whoever runs the call has to give it",
+        "what opens a call does not wait for its end then",
+        false,
+    );
+    let readings = [ahead, none];
+    let taken = lab
+        .choices
+        .choose("id behind a call", About::Calls, readings);
+    taken.unwrap_or_default()
 }
 
 /// What of the text before, between and after two calls belongs to each, and what to both.

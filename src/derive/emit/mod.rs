@@ -86,7 +86,7 @@ fn call_region(
     choices: &Choices,
 ) -> FieldDocument {
     let name = name(analysis, calls);
-    let listed = listed::delimiters(calls, &name).filter(|_| {
+    let listed = listed::delimiters(calls, ends, &name).filter(|_| {
         let in_list = Reading::new(
             "in the list",
             "a call is one only where the list was opened and is not closed",
@@ -163,6 +163,7 @@ fn call_region(
 fn name(analysis: &Analysis, calls: &ToolCalls) -> String {
     let (between, after) = match &calls.shape {
         Shape::Array(_) | Shape::Object(_) => return String::new(),
+        Shape::Tagged { between } if between.is_empty() => (between, "{".to_owned()),
         Shape::Tagged { between } => (between, between.clone()),
         Shape::Dialect { between, .. } => (between, format!("{between}{{")),
         Shape::Tags { between, argument } => (between, format!("{between}{}", argument.open)),
@@ -225,9 +226,19 @@ fn bare_object(
 ) -> FieldDocument {
     let text_end = ends.text_end;
     let [before, between, after] = &members.literals;
-    let head = loose_json(before);
+    let any_id = |pattern: String| pattern.replace(slot::ID, "[^\"]+");
+    let head = any_id(loose_json(before));
     let section = optional(calls.section.0.trim());
-    let open = format!("{section}{head}\"(?P<name>[^\"]+)\"{}", loose_json(between));
+    let [lead, between] = [before, between].map(|literal| loose_json(literal));
+    let open = format!("{section}{lead}\"(?P<name>[^\"]+)\"{between}");
+    let captured = |pattern: &str| pattern.replacen(slot::ID, "(?P<id>[^\"]+)", 1);
+    let behind = loose_json(after);
+    let open = match open.contains(slot::ID) || !behind.contains(slot::ID) {
+        true => captured(&open),
+        false => format!("{open}{}", ahead(&captured(&behind))),
+    };
+    let id = members.id.as_ref().map(|_| Value::from("{id}"));
+    let open = any_id(open);
     let at_section = match stop(calls, ends, &head) {
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
@@ -261,7 +272,7 @@ fn bare_object(
         // Space before the first bracket belongs to the arguments, which are JSON and can bear it.
         close: Some(Delimiter::pattern(format!(
             "{}{}",
-            loose_json(after).trim_start_matches("\\s*"),
+            any_id(behind).trim_start_matches("\\s*"),
             end.unwrap_or_default()
         ))),
         repeats: true,
@@ -269,7 +280,7 @@ fn bare_object(
         transform: Some(call_object(
             Value::from("{name}"),
             Value::from("{content}"),
-            None,
+            id,
         )),
         ..FieldDocument::default()
     }
@@ -305,6 +316,11 @@ fn push_space(pattern: &mut String) {
     }
 }
 
+/// A pattern that looks for another one behind it, however far, for what that captures.
+fn ahead(pattern: &str) -> String {
+    format!("(?=.*?{pattern})")
+}
+
 /// What opens each call. The name follows at once, white space included.
 fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
     if name.is_empty() {
@@ -321,8 +337,12 @@ fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter
     if section.is_empty() && name.is_empty() && !slot::any(marker) {
         return Some(Delimiter::literal(marker));
     }
+    let id = match calls.id_behind {
+        true => ahead(&slot::opening_pattern(calls.call.1.trim())),
+        false => String::new(),
+    };
     let pattern = format!(
-        "{}{}{name}",
+        "{}{}{name}{id}",
         optional(section),
         slot::opening_pattern(marker)
     );

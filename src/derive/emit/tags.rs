@@ -26,28 +26,45 @@ pub(super) fn content_args(argument: &ArgumentTag) -> Map {
     args
 }
 
+/// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
+fn key(argument: &ArgumentTag, group: &str) -> String {
+    let first = argument.value.first().map_or("", |around| &around.between);
+    let mut stop = [first, argument.separator.trim()].map(slot::stop).concat();
+    if ends_nowhere(argument) {
+        // What looks like a key may stand in a value, behind a bracket or a quote.
+        let signs = ["\"", "'", "(", ")", "{", "}", "\\[", "\\]"];
+        stop.extend(
+            signs
+                .into_iter()
+                .filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))),
+        );
+    }
+    let open = slot::pattern(argument.open.trim_start());
+    format!("{open}{group}[^\\s{stop}]+)")
+}
+
+/// Whether the values of some types end where the argument does and nowhere else.
+fn ends_nowhere(argument: &ArgumentTag) -> bool {
+    let mut ways = argument.value.iter();
+    !argument.separator.trim().is_empty() || ways.all(|around| around.close.trim().is_empty())
+}
+
+/// A pattern for what an argument begins with, up to its value, that captures nothing.
+pub(super) fn beginning(argument: &ArgumentTag) -> String {
+    let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
+    format!("{}{}", key(argument, "(?:"), any_of(&between))
+}
+
 /// A pattern for one argument.
 fn pattern(argument: &ArgumentTag) -> String {
-    let first = argument.value.first().map_or("", |around| &around.between);
     let separator = argument.separator.trim();
-    let stop = [first, separator].map(slot::stop).concat();
-    let key = |name: &str| {
-        let open = slot::pattern(argument.open.trim_start());
-        format!("{open}{name}[^\\s{stop}]+)")
-    };
     let mut pattern = format!(
         "{}{}",
-        key("(?P<key>"),
+        key(argument, "(?P<key>"),
         values(&argument.value, argument.quotes.as_ref())
     );
-    let ends_nowhere = argument
-        .value
-        .iter()
-        .all(|around| around.close.trim().is_empty());
-    if !separator.is_empty() || ends_nowhere {
-        // The values of some types end where the argument does and nowhere else.
-        let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
-        let next = format!("{}{}", key("(?:"), any_of(&between));
+    if ends_nowhere(argument) {
+        let next = beginning(argument);
         let next = match separator {
             "" => next,
             separator => format!("{}\\s*{next}", slot::pattern(separator)),

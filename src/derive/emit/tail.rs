@@ -18,6 +18,13 @@ pub(super) fn optional_before_space(marker: &str, text_end: &str) -> String {
     group(marker, "", text_end)
 }
 
+/// A pattern for a marker and the white space after it, for as much of it as there is, or for nothing, where the text ends.
+pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
+    let whole = slot::pattern(marker);
+    let beginning = beginning(marker).map_or_else(String::new, |some| format!("(?:{some})?"));
+    format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
+}
+
 fn group(marker: &str, space: &str, text_end: &str) -> String {
     let whole = slot::pattern(marker);
     match beginning(marker) {

@@ -133,7 +133,10 @@ fn argument_values() -> Vec<Value> {
         "{\"looks\": \"like json\"}",
         "}}]",
         "a: b, c = d",
+        "print(f(1), g(x=2))",
     ];
+    let object = |key: &str, value: Value| Value::Object(Map::from_iter([(key.to_owned(), value)]));
+    let nested = |key: &str| object(key, object("inner", Value::from(1)));
     let mut values: Vec<Value> = strings.into_iter().map(Value::from).collect();
     values.extend([
         Value::from(42),
@@ -148,13 +151,11 @@ fn argument_values() -> Vec<Value> {
         Value::Array(vec![Value::from(1), Value::from("two"), Value::Null]),
         Value::Array(vec![Value::from("one"), Value::from("two")]),
         Value::Object(Map::new()),
-        Value::Object(Map::from_iter([(
-            "inner".to_owned(),
-            Value::Array(vec![Value::Object(Map::from_iter([(
-                "deep".to_owned(),
-                Value::from("yes"),
-            )]))]),
-        )])),
+        object(
+            "inner",
+            Value::Array(vec![object("deep", Value::from("yes"))]),
+        ),
+        Value::Array(vec![nested("one"), nested("two")]),
     ]);
     values
 }

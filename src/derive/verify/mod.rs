@@ -27,6 +27,9 @@ use contexts::each_message;
 pub(super) use round::{Bench, Proved};
 use round::{Outcome, Reason};
 
+/// The code of what a response loses that is cut short.
+pub(super) const LOST_WHEN_CUT: &str = "lost-when-cut";
+
 /// How many failures are shrunk and shown; the rest are counted.
 const MAX_COUNTEREXAMPLES: usize = 3;
 
@@ -301,9 +304,9 @@ impl<'a> Trial<'a> {
                     let finding = if self.bench.target.served {
                         // A marker that the cut leaves unfinished is text, which takes the place of the text before.
                         let why = "the engines put no texts together";
-                        Finding::warning("lost-when-cut", format!("{text}; {why}"))
+                        Finding::warning(LOST_WHEN_CUT, format!("{text}; {why}"))
                     } else {
-                        Finding::error("lost-when-cut", text)
+                        Finding::error(LOST_WHEN_CUT, text)
                     };
                     self.verification.findings.push(finding.with(Some(found)));
                     return;
