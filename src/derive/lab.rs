@@ -1,13 +1,13 @@
 //! The bench on which a chat template is examined: rendering variants of one conversation.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::afterword;
 use super::choice::{About, Choices, Wanted};
 use super::cutting::{self, Cutting};
+use super::known::Known;
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
@@ -43,8 +43,10 @@ pub(super) struct Lab<'a> {
     added: RefCell<Vec<(Map, Added)>>,
     /// How often was rendered, and what that took.
     rendered: Cell<(usize, Duration)>,
-    /// The last renders, the latest first.
-    recent: RefCell<VecDeque<Recent>>,
+    /// What was rendered.
+    known: Known,
+    /// The tools that the calls of the probes call.
+    tools: Rc<[Value]>,
     /// At which of its constants the template cuts an answer, once that was asked.
     cutting: OnceCell<Cutting>,
     /// The questions that can be answered in several ways.
@@ -63,18 +65,6 @@ struct Added {
     afterword: Option<String>,
     /// Whether that could be read in several ways.
     is_asked: bool,
-}
-
-/// How many renders are remembered. The prompt of a context is asked for with each message that is tried in it, and a message
-/// that came back is rendered again.
-const MAX_RECENT: usize = 4;
-
-/// A render that was asked for before.
-#[derive(Debug)]
-struct Recent {
-    context: Context,
-    add_generation_prompt: bool,
-    rendered: Result<String, RenderError>,
 }
 
 /// The conversation before the model's turn, and how it is rendered.
@@ -109,20 +99,6 @@ impl Context {
         next
     }
 
-    /// Whether both render the same, whatever the chat template: unlike for equality the order of keys counts.
-    fn is_identical(&self, other: &Self) -> bool {
-        let lists = |a: &[Value], b: &[Value]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
-        };
-        lists(&self.history, &other.history)
-            && match (&self.tools, &other.tools) {
-                (Some(a), Some(b)) => Rc::ptr_eq(a, b) || lists(a, b),
-                (None, None) => true,
-                _ => false,
-            }
-            && members_identical(&self.kwargs, &other.kwargs)
-    }
-
     /// The same context rendered with other kwargs.
     pub(super) fn under(&self, kwargs: &Map) -> Self {
         Self {
@@ -149,7 +125,10 @@ impl<'a> Lab<'a> {
             wants: Wants::default(),
             added: RefCell::default(),
             rendered: Cell::default(),
-            recent: RefCell::default(),
+            known: Known::default(),
+            tools: (0..3)
+                .map(|number| probe::tool_for(&probe::call(number)))
+                .collect(),
             cutting: OnceCell::new(),
             choices: Choices::default(),
             without_tools: true,
@@ -172,7 +151,7 @@ impl<'a> Lab<'a> {
         self.wants.parts = false;
         // What was rendered before was rendered with parts.
         self.added = RefCell::default();
-        self.recent = RefCell::default();
+        self.known = Known::default();
         self
     }
 
@@ -189,11 +168,7 @@ impl<'a> Lab<'a> {
         let tools = (tools && self.with_tools) || !self.without_tools;
         Context {
             history: vec![probe::message("user", probe::USER)],
-            tools: tools.then(|| {
-                (0..3)
-                    .map(|number| probe::tool_for(&probe::call(number)))
-                    .collect()
-            }),
+            tools: tools.then(|| self.tools.clone()),
             kwargs: Map::new(),
         }
     }
@@ -411,26 +386,10 @@ impl<'a> Lab<'a> {
         context: &Context,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let mut recent = self.recent.borrow_mut();
-        let known = recent.iter().find(|known| {
-            known.add_generation_prompt == add_generation_prompt
-                && known.context.is_identical(context)
-        });
-        if let Some(known) = known {
-            return known.rendered.clone();
-        }
-        let rendered = self.render_wanting(&self.wants, context, add_generation_prompt);
-        // The prompts of a context outlive the messages that are tried in it.
-        if !add_generation_prompt {
-            recent.retain(|known| known.add_generation_prompt);
-        }
-        recent.truncate(MAX_RECENT - 1);
-        recent.push_front(Recent {
-            context: context.clone(),
-            add_generation_prompt,
-            rendered: rendered.clone(),
-        });
-        rendered
+        self.known
+            .get_or_render(context, add_generation_prompt, || {
+                self.render_wanting(&self.wants, context, add_generation_prompt)
+            })
     }
 
     /// Renders as if the template wanted something else.
@@ -491,24 +450,6 @@ fn without(mut text: String, end: Option<&str>) -> String {
         text.truncate(rest.len());
     }
     text
-}
-
-fn identical(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => members_identical(a, b),
-        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
-        _ => a == b,
-    }
-}
-
-fn members_identical(a: &Map, b: &Map) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .zip(b.iter())
-            .all(|((key, a), (other, b))| key == other && identical(a, b))
 }
 
 /// What follows the last thing that the user said.

@@ -36,6 +36,7 @@ mod evidence;
 mod finding;
 pub mod inspect;
 mod json_shape;
+mod known;
 mod lab;
 mod limit;
 mod literals;
