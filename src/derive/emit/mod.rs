@@ -388,19 +388,22 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     if ends.is_last && is_plain(marker) {
         return Some(Delimiter::literal(marker));
     }
-    // A marker that names its call begins like many; the arguments end before it.
-    let is_json = !matches!(calls.shape, Shape::Tags { .. });
-    let behind = if is_json && slot::any(marker) {
-        "(?<=\\}\\s*)"
-    } else {
-        ""
-    };
     let pattern = format!(
-        "{behind}{}\\s*{}{}",
+        "{}\\s*{}{}",
         slot::pattern(marker),
         ends.optional(calls.separator.trim()),
         ends.optional(calls.section.1.trim()),
     );
+    let is_json = !matches!(calls.shape, Shape::Tags { .. });
+    let behind = (is_json && slot::any(marker)).then(|| {
+        let pattern = format!("(?<=\\}}\\s*){pattern}");
+        Reading::new(
+            "behind the arguments",
+            json::quote(&pattern),
+            "a marker that names its call begins like many, and the arguments end before it",
+            Delimiter::pattern(pattern),
+        )
+    });
     let literal = (!slot::any(marker)).then(|| {
         Reading::new(
             "literal",
@@ -418,7 +421,7 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     choices.choose(
         "call close",
         About::Calls,
-        [pattern].into_iter().chain(literal),
+        behind.into_iter().chain([pattern]).chain(literal),
     )
 }
 
