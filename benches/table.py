@@ -15,7 +15,7 @@ import subprocess
 
 TARGET = pathlib.Path(__file__).parent / "target"
 SIZES = {1 << 10: "1KB", 10 << 10: "10KB", 100 << 10: "100KB", 1 << 20: "1MB"}
-INPUTS = ["prose", "regex", "look-ahead", "argument", "calls", "regex calls", "named calls", "tagged"]
+INPUTS = ["prose", "regex", "look-ahead", "argument", "calls", "regex calls", "named calls", "tagged", "derived"]
 PARSERS = ["obverse", "obverse owned", "transformers", "smg", "dynamo-v2", "dynamo"]
 FLOORS = {"whole": ["serde_json", "serde_json message", "memmem"], "chunks": ["append"], "bytes": ["append"]}
 PIECES = {"whole": None, "chunks": 4, "bytes": 1}

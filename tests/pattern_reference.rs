@@ -399,7 +399,14 @@ fn delimiter(random: &mut Random) -> String {
             }
             4 => {
                 let (a, b) = (random.pick(LITERALS), random.pick(LITERALS));
-                source.push_str(&format!("(?:{a}(?:{a}|{b}))?"));
+                let run = random.pick(RUNS);
+                source.push_str(&match random.below(5) {
+                    0 => format!("(?:{a}(?:{a}|{b}))?"),
+                    1 => format!("(?:{a}{run}|<(?:/[^>]*)?\\s*\\Z)?"),
+                    2 => format!("(?:{a}|{b}{run}|\\Z)"),
+                    3 => format!("(?:{a}(?:{b}{run})?{b}|{a})"),
+                    _ => format!("(?:{a}(?:{b}{run}|{run}$)?|{b}\\Z)?"),
+                });
             }
             5 | 6 => source.push_str(random.pick(RUNS)),
             7 => {

@@ -17,7 +17,7 @@ pub struct Input {
     pub json: Option<(&'static str, &'static str)>,
 }
 
-pub const INPUTS: [Input; 8] = [
+pub const INPUTS: [Input; 9] = [
     Input {
         name: "prose",
         template: r#"{
@@ -153,6 +153,15 @@ pub const INPUTS: [Input; 8] = [
         dynamo_reasoning: None,
         json: None,
     },
+    Input {
+        name: "derived",
+        template: include_str!("../../derived/minimax_m2.json"),
+        write: section,
+        dynamo_v2: None,
+        dynamo_tools: Some("minimax_m2"),
+        dynamo_reasoning: None,
+        json: None,
+    },
 ];
 
 const JSON_CALLS: &str = r#"{
@@ -256,4 +265,15 @@ fn tagged(size: usize) -> String {
             "<tool_call>\n<function=write_file>\n<parameter=path>\nnotes-{number}.txt\n</parameter>\n<parameter=text>\n{value}\n</parameter>\n</function>\n</tool_call>\n"
         )
     })
+}
+
+/// The same values in a section of calls.
+fn section(size: usize) -> String {
+    let value = sentences(400);
+    let calls = repeat(size, |number| {
+        format!(
+            "<invoke name=\"write_file\">\n<parameter name=\"path\">notes-{number}.txt</parameter>\n<parameter name=\"text\">{value}</parameter>\n</invoke>\n"
+        )
+    });
+    format!("<minimax:tool_call>\n{calls}</minimax:tool_call>[e~[")
 }

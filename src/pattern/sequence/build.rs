@@ -1,12 +1,12 @@
 //! From the tree to a sequence.
 
-use memchr::memmem::Finder;
-use regex_syntax::hir::ClassUnicode;
+use std::ops::Range;
 
+use super::parts::{Part, literal, marks, take_apart};
 use crate::pattern::bytes::ByteSet;
-use crate::pattern::syntax::ast::{Node, RepeatKind};
-use crate::pattern::syntax::class;
+use crate::pattern::syntax::ast::Node;
 use crate::pattern::text::CharSet;
+use memchr::memmem::Finder;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -31,8 +31,13 @@ pub(super) enum Step {
     Literal(Finder<'static>),
     /// One of these, of which none begins with another.
     OneOf(Vec<Box<str>>),
-    /// The next steps, so many, if they match.
-    Maybe(usize),
+    /// The first way that matches, or none of them where it is optional. A way begins at the number of a step and ends where the
+    /// next begins, the last at `end`, where all go on.
+    Choice {
+        ways: Vec<usize>,
+        end: usize,
+        optional: bool,
+    },
     /// Characters of the set, as many as there are up to `max`.
     Run {
         set: CharSet,
@@ -45,6 +50,8 @@ pub(super) enum Step {
         pad: Option<Pad>,
         literal: Finder<'static>,
     },
+    /// The end of the text.
+    End,
     /// Whether the literal comes at all, without reading up to it.
     Ahead(Finder<'static>),
     /// The group of this number, in the order of the named groups, begins or ends.
@@ -63,24 +70,6 @@ pub(super) struct Pad {
 /// A limited run in front of the first literal may have so many characters: they are read again for each chunk.
 const LEADING_CHARS: u32 = 16;
 
-/// A step before the literals are put together.
-enum Part {
-    Char(char),
-    OneOf(Vec<String>),
-    Maybe(Vec<Part>),
-    Run {
-        class: ClassUnicode,
-        min: u32,
-        max: u32,
-        lazy: bool,
-    },
-    /// The least number of any characters.
-    Any,
-    Ahead(String),
-    Open(usize),
-    Close(usize),
-}
-
 impl Sequence {
     /// One string.
     pub(crate) fn literal(text: &str) -> Self {
@@ -93,11 +82,7 @@ impl Sequence {
 
     /// `None` for a pattern that is not one. `names` are the named groups with their numbers.
     pub(crate) fn new(node: &Node, names: &[(String, usize)]) -> Option<Self> {
-        let mut parts = Vec::new();
-        take_apart(node, names, &mut parts)?;
-        if !decides(&parts.iter().collect::<Vec<_>>()) {
-            return None;
-        }
+        let parts = take_apart(node, names)?;
         let anchor = match Anchor::find(&parts) {
             None if !matches!(parts.iter().find(|part| !part.is_mark())?, Part::Ahead(_)) => {
                 return None;
@@ -116,14 +101,15 @@ impl Sequence {
     /// The bytes that a match can begin with; `None` where they are not known.
     pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
         let mut starts = ByteSet::default();
-        add_first_bytes(&self.steps, &mut starts).then_some(starts)
+        add_first_bytes(&self.steps, 0..self.steps.len(), &mut starts).then_some(starts)
     }
 }
 
 /// Adds the bytes that a match of the steps can begin with. Says whether these are all, as the steps do not match nothing.
-fn add_first_bytes(steps: &[Step], starts: &mut ByteSet) -> bool {
-    let mut at = 0;
-    while let Some(step) = steps.get(at) {
+fn add_first_bytes(steps: &[Step], range: Range<usize>, starts: &mut ByteSet) -> bool {
+    let mut at = range.start;
+    while at < range.end {
+        let step = &steps[at];
         at += 1;
         match step {
             Step::Literal(finder) => {
@@ -136,9 +122,19 @@ fn add_first_bytes(steps: &[Step], starts: &mut ByteSet) -> bool {
                 firsts.for_each(|byte| starts.add(byte));
                 return true;
             }
-            Step::Maybe(count) => {
-                add_first_bytes(&steps[at..at + count], starts);
-                at += count;
+            Step::Choice {
+                ways,
+                end,
+                optional,
+            } => {
+                let ends = ways.iter().skip(1).chain([end]);
+                let all = ways.iter().zip(ends).fold(true, |all, (start, end)| {
+                    add_first_bytes(steps, *start..*end, starts) && all
+                });
+                if !all || !optional {
+                    return all;
+                }
+                at = *end;
             }
             Step::Run { set, min, .. } => {
                 for byte in 0..=255u8 {
@@ -151,7 +147,7 @@ fn add_first_bytes(steps: &[Step], starts: &mut ByteSet) -> bool {
                     return true;
                 }
             }
-            Step::Until { .. } | Step::Ahead(_) => return false,
+            Step::Until { .. } | Step::Ahead(_) | Step::End => return false,
             Step::Open(_) | Step::Close(_) => {}
         }
     }
@@ -203,8 +199,11 @@ fn beginning(parts: &[Part]) -> String {
             let all = literals.iter().map(String::as_str);
             all.reduce(common_beginning).unwrap_or_default().to_owned()
         }
-        [Part::Maybe(inner), rest @ ..] => {
-            common_beginning(&beginning(inner), &beginning(rest)).to_owned()
+        [Part::Choice { ways, optional }, rest @ ..] => {
+            let skipped = optional.then(|| beginning(rest));
+            let all = ways.iter().map(|way| beginning(way)).chain(skipped);
+            all.reduce(|a, b| common_beginning(&a, &b).to_owned())
+                .unwrap_or_default()
         }
         _ => String::new(),
     }
@@ -213,204 +212,6 @@ fn beginning(parts: &[Part]) -> String {
 fn common_beginning<'a>(a: &'a str, b: &str) -> &'a str {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
     &a[..shared.map(|(c, _)| c.len_utf8()).sum()]
-}
-
-/// How many marks of groups the parts begin with.
-fn marks(parts: &[Part]) -> usize {
-    parts.iter().take_while(|part| part.is_mark()).count()
-}
-
-impl Part {
-    fn is_mark(&self) -> bool {
-        matches!(self, Self::Open(_) | Self::Close(_))
-    }
-
-    /// Whether it may match nothing.
-    fn may_be_empty(&self) -> bool {
-        match self {
-            Self::Run { min, .. } => *min == 0,
-            Self::Maybe(_) => true,
-            other => other.is_mark(),
-        }
-    }
-}
-
-fn take_apart(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> Option<()> {
-    match node {
-        Node::Empty => {}
-        Node::Char(value) => parts.push(Part::Char(*value)),
-        Node::Class(class) => parts.push(run(class, 1, Some(1), false)),
-        Node::Concat(nodes) => {
-            for node in nodes {
-                take_apart(node, names, parts)?;
-            }
-        }
-        Node::Alternation(ways) => {
-            let literals = ways.iter().map(|way| as_literal(way, names));
-            let literals: Vec<String> = literals.collect::<Option<_>>()?;
-            let decided = literals.iter().enumerate().all(|(at, text)| {
-                let mut others = literals[..at].iter().chain(&literals[at + 1..]);
-                !others.any(|other| text.starts_with(other.as_str()))
-            });
-            if !decided {
-                return None;
-            }
-            parts.push(Part::OneOf(literals));
-        }
-        Node::Repeat(repeat)
-            if (repeat.min, repeat.max) == (0, Some(1))
-                && repeat.kind != RepeatKind::Lazy
-                && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
-        {
-            let mut inner = Vec::new();
-            take_apart(&repeat.node, names, &mut inner)?;
-            let simple =
-                |part: &Part| matches!(part, Part::Char(_) | Part::OneOf(_) | Part::Run { .. });
-            if !inner.iter().all(simple) || inner.iter().all(Part::may_be_empty) {
-                return None;
-            }
-            parts.push(Part::Maybe(inner));
-        }
-        Node::Repeat(repeat) => {
-            let class = match &repeat.node {
-                Node::Char(value) => class::single(*value),
-                Node::Class(class) => class.clone(),
-                _ => return None,
-            };
-            let lazy = repeat.kind == RepeatKind::Lazy;
-            let any = lazy && repeat.min == 0 && repeat.max.is_none() && is_any(&class);
-            parts.push(if any {
-                Part::Any
-            } else {
-                run(&class, repeat.min, repeat.max, lazy)
-            });
-        }
-        Node::Group(number, node) => {
-            let Some(group) = names.iter().position(|(_, named)| named == number) else {
-                return take_apart(node, names, parts);
-            };
-            parts.push(Part::Open(group));
-            take_apart(node, names, parts)?;
-            parts.push(Part::Close(group));
-        }
-        Node::Look(look) if !look.behind && !look.negative => {
-            let mut inner = Vec::new();
-            take_apart(&look.node, &[], &mut inner)?;
-            let [Part::Any, rest @ ..] = inner.as_slice() else {
-                return None;
-            };
-            let (literal, length) = literal(rest);
-            // Groups in there would have to be set.
-            if literal.is_empty() || length < rest.len() || has_names(&look.node, names) {
-                return None;
-            }
-            parts.push(Part::Ahead(literal));
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-/// The text that is all that the node matches; `None` where there is more, or nothing.
-fn as_literal(node: &Node, names: &[(String, usize)]) -> Option<String> {
-    let mut parts = Vec::new();
-    take_apart(node, names, &mut parts)?;
-    let (text, length) = literal(&parts);
-    (length > 0 && length == parts.len()).then_some(text)
-}
-
-fn has_names(node: &Node, names: &[(String, usize)]) -> bool {
-    matches!(node, Node::Group(number, _) if names.iter().any(|(_, named)| named == number))
-        || node
-            .children()
-            .into_iter()
-            .any(|node| has_names(node, names))
-}
-
-fn run(class: &ClassUnicode, min: u32, max: Option<u32>, lazy: bool) -> Part {
-    Part::Run {
-        class: class.clone(),
-        min,
-        max: max.unwrap_or(u32::MAX),
-        lazy,
-    }
-}
-
-fn is_any(class: &ClassUnicode) -> bool {
-    let mut none = class.clone();
-    none.negate();
-    none.ranges().is_empty()
-}
-
-/// Whether each step's end is decided by the text: a run ends before what the next step begins with, anything ends at a
-/// literal, and nothing comes after a look ahead.
-fn decides(parts: &[&Part]) -> bool {
-    parts.iter().enumerate().all(|(at, part)| {
-        let rest = &parts[at + 1..];
-        match part {
-            Part::Char(_) | Part::OneOf(_) | Part::Open(_) | Part::Close(_) => true,
-            Part::Run { class, lazy, .. } => ends(class, *lazy, rest),
-            // What is left out leaves the rest, which is looked at by itself.
-            Part::Maybe(inner) => {
-                let with: Vec<&Part> = inner.iter().chain(rest.iter().copied()).collect();
-                (0..inner.len()).all(|at| match &inner[at] {
-                    Part::Run { class, lazy, .. } => ends(class, *lazy, &with[at + 1..]),
-                    _ => true,
-                })
-            }
-            Part::Any => {
-                let mut rest = rest.iter().filter(|part| !part.is_mark());
-                match rest.next() {
-                    Some(Part::Char(_)) => true,
-                    Some(Part::Run { .. }) => matches!(rest.next(), Some(Part::Char(_))),
-                    _ => false,
-                }
-            }
-            Part::Ahead(_) => rest.iter().all(|part| matches!(part, Part::Close(_))),
-        }
-    })
-}
-
-/// Whether a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
-/// first what can be nothing else's need.
-fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
-    if rest.iter().all(|part| part.may_be_empty()) {
-        return !lazy;
-    }
-    let apart = |other: &ClassUnicode| {
-        let mut both = class.clone();
-        both.intersect(other);
-        both.ranges().is_empty()
-    };
-    for (at, part) in rest.iter().enumerate() {
-        match part {
-            Part::Char(value) => return !class::contains(class, *value),
-            Part::OneOf(literals) => {
-                let mut firsts = literals.iter().filter_map(|text| text.chars().next());
-                return !firsts.any(|first| class::contains(class, first));
-            }
-            Part::Maybe(inner) => {
-                let with: Vec<&Part> = inner.iter().chain(rest[at + 1..].iter().copied()).collect();
-                if !ends(class, lazy, &with) {
-                    return false;
-                }
-            }
-            Part::Run {
-                class: other, min, ..
-            } => {
-                if !apart(other) {
-                    return false;
-                }
-                if *min > 0 {
-                    return true;
-                }
-            }
-            // The run comes first in taking; should what follows fail, the engine takes over.
-            Part::Any | Part::Ahead(_) => return !lazy,
-            Part::Open(_) | Part::Close(_) => {}
-        }
-    }
-    !lazy
 }
 
 fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
@@ -426,13 +227,24 @@ fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
             Part::OneOf(literals) => {
                 Step::OneOf(literals.iter().map(|text| text.as_str().into()).collect())
             }
-            Part::Maybe(inner) => {
+            Part::Choice { ways, optional } => {
                 let place = steps.len();
-                steps.push(Step::Maybe(0));
-                add_steps(inner, steps);
-                steps[place] = Step::Maybe(steps.len() - place - 1);
+                // It holds the place until it is known where its ways begin.
+                steps.push(Step::End);
+                let add = |way: &Vec<Part>| {
+                    let start = steps.len();
+                    add_steps(way, steps);
+                    start
+                };
+                let ways = ways.iter().map(add).collect();
+                steps[place] = Step::Choice {
+                    ways,
+                    end: steps.len(),
+                    optional: *optional,
+                };
                 continue;
             }
+            Part::End => Step::End,
             Part::Run {
                 class, min, max, ..
             } => Step::Run {
@@ -469,18 +281,6 @@ fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
     }
 }
 
-/// The literal that the parts begin with, and how many they are.
-fn literal(parts: &[Part]) -> (String, usize) {
-    let mut text = String::new();
-    let mut length = 0;
-    for part in parts {
-        let Part::Char(value) = part else { break };
-        text.push(*value);
-        length += 1;
-    }
-    (text, length)
-}
-
 #[cfg(test)]
 mod tests {
     use super::Sequence;
@@ -506,6 +306,9 @@ mod tests {
             r"(?:<calls>\s*)?<call>\s*",
             r"<arg type=(?:text|number)>(?P<value>.*?)</arg>",
             r"(?:<end>|<stop>)\s*",
+            r"</call>\s*(?:</calls>\s*|<(?:/[^>]*)?\s*\Z)?",
+            r"\}\s*(?:<end>\s*|\Z)",
+            r"<end>\s*$",
         ] {
             assert!(is_sequence(source), "{source}");
         }
@@ -526,7 +329,6 @@ mod tests {
             "^a",
             "a(?=.*?(?P<x>b))",
             "a(?=.*?b)c",
-            "a(?:b|bc)",
             "a(?:(?P<x>b)|c)",
             r"a\s*(?:\sb)?c",
             r"(?:a\s*)?\sb",
@@ -535,6 +337,9 @@ mod tests {
             "a(?:bc)??d",
             "a.*?(?:bc)?d",
             "a.*?(?:b|c)",
+            "a$",
+            r"a(?:b$)?",
+            r"a[bc]*(?:d|b\Z)",
         ] {
             assert!(!is_sequence(source), "{source}");
         }

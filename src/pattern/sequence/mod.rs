@@ -7,6 +7,7 @@
 //! of the try: the answers are its answers, always.
 
 mod build;
+mod parts;
 mod run;
 
 pub(crate) use build::Sequence;

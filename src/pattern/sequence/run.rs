@@ -30,6 +30,8 @@ pub(crate) struct Progress {
     /// Where the run that ends at `at` begins, for a sequence that begins with one.
     run_start: usize,
     groups: Vec<(usize, usize)>,
+    /// The choices under way, the innermost last.
+    choices: Vec<Chosen>,
     /// Bytes that were read by tries that failed.
     wasted: usize,
 }
@@ -44,17 +46,19 @@ struct Attempt {
     progress: usize,
     /// Where the step began.
     entered: usize,
-    /// The steps under way that need not match.
-    option: Option<Untaken>,
-    /// Whether such steps did match, without which the others might have, too.
-    took: bool,
+    /// How many choices were settled: another way might have led on as well.
+    settled: usize,
 }
 
-/// How a try goes on without the steps that need not match.
-#[derive(Debug, Clone, Copy)]
-struct Untaken {
-    at: usize,
+/// A choice under way.
+#[derive(Debug, Clone)]
+struct Chosen {
+    /// The number of its step, and which of its ways is tried.
     step: usize,
+    way: usize,
+    /// Where it began, and with how many choices settled.
+    at: usize,
+    settled: usize,
 }
 
 /// How a step, or the try, ended.
@@ -82,6 +86,7 @@ impl Progress {
             attempt: None,
             run_start: from,
             groups: vec![(0, 0); sequence.groups],
+            choices: Vec::new(),
             wasted: 0,
         }
     }
@@ -134,14 +139,16 @@ impl Progress {
                 let Some(step) = sequence.steps.get(attempt.step) else {
                     break Outcome::Done;
                 };
-                match (self.take(step, &mut attempt, window), attempt.option) {
-                    (Outcome::Done, _) => attempt.enter(attempt.step + 1, self.at),
-                    (Outcome::Fails, Some(untaken)) => {
-                        attempt.option = None;
-                        self.at = untaken.at;
-                        attempt.enter(untaken.step, self.at);
+                match self.take(step, &mut attempt, window) {
+                    Outcome::Done => {
+                        let next = attempt.step + 1;
+                        self.enter(sequence, &mut attempt, next);
                     }
-                    (other, _) => break other,
+                    Outcome::Fails => match self.go_another_way(sequence, &mut attempt) {
+                        Outcome::Done => {}
+                        other => break other,
+                    },
+                    other => break other,
                 }
             };
             match outcome {
@@ -159,7 +166,7 @@ impl Progress {
                     let open = sequence.steps[..attempt.step]
                         .iter()
                         .any(|step| matches!(step, Step::Until { .. }));
-                    if open || attempt.took {
+                    if open || attempt.settled > 0 {
                         return Scanned::Leave(attempt.start);
                     }
                     if self.wasted > FREE_WASTE + 2 * (self.at - self.from) {
@@ -172,6 +179,47 @@ impl Progress {
         }
     }
 
+    /// Goes on with a step, or behind the choices that it ends.
+    fn enter(&mut self, sequence: &Sequence, attempt: &mut Attempt, mut step: usize) {
+        while let Some(chosen) = self.choices.last()
+            && let Step::Choice { ways, end, .. } = &sequence.steps[chosen.step]
+            && step == *ways.get(chosen.way + 1).unwrap_or(end)
+        {
+            attempt.settled += 1;
+            step = *end;
+            self.choices.pop();
+        }
+        attempt.step = step;
+        attempt.progress = 0;
+        attempt.entered = self.at;
+    }
+
+    /// Goes back to the innermost choice that has another way, after a step that failed.
+    fn go_another_way(&mut self, sequence: &Sequence, attempt: &mut Attempt) -> Outcome {
+        while let Some(mut chosen) = self.choices.pop()
+            && let Step::Choice {
+                ways,
+                end,
+                optional,
+            } = &sequence.steps[chosen.step]
+        {
+            if attempt.settled > chosen.settled {
+                return Outcome::Undecided;
+            }
+            self.at = chosen.at;
+            chosen.way += 1;
+            let next = ways.get(chosen.way);
+            if next.is_some() {
+                self.choices.push(chosen);
+            }
+            if let Some(step) = next.or(optional.then_some(end)) {
+                self.enter(sequence, attempt, *step);
+                return Outcome::Done;
+            }
+        }
+        Outcome::Fails
+    }
+
     /// The next place where a match may begin; what lies before it is read.
     fn start(&mut self, sequence: &Sequence, window: &Window<'_>) -> Option<Attempt> {
         let text = window.text.as_bytes();
@@ -181,9 +229,9 @@ impl Progress {
             step: 0,
             progress: 0,
             entered: start,
-            option: None,
-            took: false,
+            settled: 0,
         };
+        self.choices.clear();
         let Some(Anchor { literal, lead }) = &sequence.anchor else {
             // Any place will do, and what the first lacks all lack.
             return Some(begin(self.at, self.at));
@@ -281,13 +329,19 @@ impl Progress {
                     _ => Outcome::Fails,
                 }
             }
-            Step::Maybe(count) => {
-                attempt.option = Some(Untaken {
+            // Its first way is what comes next.
+            Step::Choice { .. } => {
+                self.choices.push(Chosen {
+                    step: attempt.step,
+                    way: 0,
                     at: self.at,
-                    step: attempt.step + 1 + count,
+                    settled: attempt.settled,
                 });
                 Outcome::Done
             }
+            Step::End if !rest.is_empty() => Outcome::Fails,
+            Step::End if window.complete => Outcome::Done,
+            Step::End => Outcome::NotArrived,
             Step::Run { set, min, max } => {
                 let (length, count) = run(
                     set,
@@ -366,19 +420,6 @@ impl Progress {
             None => from.max(window.end().saturating_sub(overlap)),
         };
         found.map(|place| from + place)
-    }
-}
-
-impl Attempt {
-    /// Goes on with a step.
-    fn enter(&mut self, step: usize, at: usize) {
-        self.step = step;
-        self.progress = 0;
-        self.entered = at;
-        if self.option.is_some_and(|untaken| untaken.step == step) {
-            self.option = None;
-            self.took = true;
-        }
     }
 }
 

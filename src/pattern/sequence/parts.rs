@@ -1,0 +1,303 @@
+//! A pattern taken apart into parts, if each of them is decided by the text.
+
+use regex_syntax::hir::ClassUnicode;
+
+use crate::pattern::syntax::ast::{Assert, Node, RepeatKind};
+use crate::pattern::syntax::class;
+
+/// A step before the literals are put together.
+pub(super) enum Part {
+    Char(char),
+    /// One of these, of which none begins with another.
+    OneOf(Vec<String>),
+    /// The first of these ways that matches, or none of them where it is optional.
+    Choice {
+        ways: Vec<Vec<Part>>,
+        optional: bool,
+    },
+    Run {
+        class: ClassUnicode,
+        min: u32,
+        max: u32,
+        lazy: bool,
+    },
+    /// The least number of any characters.
+    Any,
+    /// The end of the text.
+    End,
+    Ahead(String),
+    Open(usize),
+    Close(usize),
+}
+
+/// How many choices a sequence may have: they are looked at together.
+const MAX_CHOICES: usize = 8;
+
+/// The parts of a pattern; `None` where something in it leaves a choice that the text does not decide. `names` are the named
+/// groups with their numbers.
+pub(super) fn take_apart(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    add_parts(node, names, &mut parts)?;
+    let decided =
+        choices(&parts) <= MAX_CHOICES && decides(&parts.iter().collect::<Vec<_>>(), parts.len());
+    decided.then_some(parts)
+}
+
+fn choices(parts: &[Part]) -> usize {
+    let of_part = |part: &Part| match part {
+        Part::Choice { ways, .. } => 1 + ways.iter().map(|way| choices(way)).sum::<usize>(),
+        _ => 0,
+    };
+    parts.iter().map(of_part).sum()
+}
+
+/// How many marks of groups the parts begin with.
+pub(super) fn marks(parts: &[Part]) -> usize {
+    parts.iter().take_while(|part| part.is_mark()).count()
+}
+
+impl Part {
+    pub(super) fn is_mark(&self) -> bool {
+        matches!(self, Self::Open(_) | Self::Close(_))
+    }
+
+    /// Whether it may match nothing.
+    fn may_be_empty(&self) -> bool {
+        match self {
+            Self::Run { min, .. } => *min == 0,
+            Self::Choice { optional, .. } => *optional,
+            other => other.is_mark(),
+        }
+    }
+}
+
+fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> Option<()> {
+    match node {
+        Node::Empty => {}
+        Node::Char(value) => parts.push(Part::Char(*value)),
+        Node::Class(class) => parts.push(run(class, 1, Some(1), false)),
+        Node::Concat(nodes) => {
+            for node in nodes {
+                add_parts(node, names, parts)?;
+            }
+        }
+        Node::Assert(Assert::End) => parts.push(Part::End),
+        // What would stand before a final line feed has taken it.
+        Node::Assert(Assert::EndOrFinalNewline) => match parts.last() {
+            Some(Part::Run {
+                class,
+                max: u32::MAX,
+                lazy: false,
+                ..
+            }) if class::contains(class, '\n') => parts.push(Part::End),
+            _ => return None,
+        },
+        Node::Alternation(ways) => parts.push(alternation(ways, names)?),
+        Node::Repeat(repeat)
+            if (repeat.min, repeat.max) == (0, Some(1))
+                && repeat.kind != RepeatKind::Lazy
+                && !matches!(repeat.node, Node::Char(_) | Node::Class(_)) =>
+        {
+            let mut inner = way(&repeat.node, names)?;
+            let ways = match inner.as_mut_slice() {
+                [Part::Choice { ways, optional }] if !*optional => std::mem::take(ways),
+                _ => vec![inner],
+            };
+            parts.push(Part::Choice {
+                ways,
+                optional: true,
+            });
+        }
+        Node::Repeat(repeat) => {
+            let class = match &repeat.node {
+                Node::Char(value) => class::single(*value),
+                Node::Class(class) => class.clone(),
+                _ => return None,
+            };
+            let lazy = repeat.kind == RepeatKind::Lazy;
+            let any = lazy && repeat.min == 0 && repeat.max.is_none() && is_any(&class);
+            parts.push(if any {
+                Part::Any
+            } else {
+                run(&class, repeat.min, repeat.max, lazy)
+            });
+        }
+        Node::Group(number, node) => {
+            let Some(group) = names.iter().position(|(_, named)| named == number) else {
+                return add_parts(node, names, parts);
+            };
+            parts.push(Part::Open(group));
+            add_parts(node, names, parts)?;
+            parts.push(Part::Close(group));
+        }
+        Node::Look(look) if !look.behind && !look.negative => {
+            let mut inner = Vec::new();
+            add_parts(&look.node, &[], &mut inner)?;
+            let [Part::Any, rest @ ..] = inner.as_slice() else {
+                return None;
+            };
+            let (literal, length) = literal(rest);
+            // Groups in there would have to be set.
+            if literal.is_empty() || length < rest.len() || has_names(&look.node, names) {
+                return None;
+            }
+            parts.push(Part::Ahead(literal));
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
+    let ways = nodes.iter().map(|node| way(node, names));
+    let ways: Vec<Vec<Part>> = ways.collect::<Option<_>>()?;
+    let literals: Option<Vec<String>> = ways.iter().map(|way| as_literal(way)).collect();
+    let literals = literals.filter(|literals| {
+        literals.iter().enumerate().all(|(at, text)| {
+            let mut others = literals[..at].iter().chain(&literals[at + 1..]);
+            !others.any(|other| text.starts_with(other.as_str()))
+        })
+    });
+    Some(match literals {
+        Some(literals) => Part::OneOf(literals),
+        None => Part::Choice {
+            ways,
+            optional: false,
+        },
+    })
+}
+
+/// What may be left for another way: no groups, which would have to be forgotten, and nothing that matches nothing.
+fn way(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    add_parts(node, names, &mut parts)?;
+    let stays = |part: &Part| part.is_mark() || matches!(part, Part::Any | Part::Ahead(_));
+    (!parts.iter().any(stays) && !parts.iter().all(Part::may_be_empty)).then_some(parts)
+}
+
+/// The text that is all that the parts match; `None` where there is more.
+fn as_literal(parts: &[Part]) -> Option<String> {
+    let (text, length) = literal(parts);
+    (length == parts.len()).then_some(text)
+}
+
+fn has_names(node: &Node, names: &[(String, usize)]) -> bool {
+    matches!(node, Node::Group(number, _) if names.iter().any(|(_, named)| named == number))
+        || node
+            .children()
+            .into_iter()
+            .any(|node| has_names(node, names))
+}
+
+fn run(class: &ClassUnicode, min: u32, max: Option<u32>, lazy: bool) -> Part {
+    Part::Run {
+        class: class.clone(),
+        min,
+        max: max.unwrap_or(u32::MAX),
+        lazy,
+    }
+}
+
+fn is_any(class: &ClassUnicode) -> bool {
+    let mut none = class.clone();
+    none.negate();
+    none.ranges().is_empty()
+}
+
+/// Whether the end of each of the first `count` parts is decided by the text: a run ends before what the next step begins with,
+/// anything ends at a literal, and nothing comes after a look ahead. Of the ways of a choice the first that matches is taken;
+/// should what follows fail, the engine takes over.
+fn decides(parts: &[&Part], count: usize) -> bool {
+    parts[..count].iter().enumerate().all(|(at, part)| {
+        let rest = &parts[at + 1..];
+        match part {
+            Part::Run { class, lazy, .. } => ends(class, *lazy, rest),
+            Part::Choice { ways, .. } => {
+                ways.iter().all(|way| decides(&with(way, rest), way.len()))
+            }
+            Part::Any => {
+                let mut rest = rest.iter().filter(|part| !part.is_mark());
+                match rest.next() {
+                    Some(Part::Char(_)) => true,
+                    Some(Part::Run { .. }) => matches!(rest.next(), Some(Part::Char(_))),
+                    _ => false,
+                }
+            }
+            Part::Ahead(_) => rest.iter().all(|part| matches!(part, Part::Close(_))),
+            Part::Char(_) | Part::OneOf(_) | Part::End | Part::Open(_) | Part::Close(_) => true,
+        }
+    })
+}
+
+fn with<'p>(way: &'p [Part], rest: &[&'p Part]) -> Vec<&'p Part> {
+    way.iter().chain(rest.iter().copied()).collect()
+}
+
+/// Whether a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
+/// first what nothing else can need.
+fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
+    let nothing = |rest: &[&Part]| rest.iter().all(|part| part.may_be_empty());
+    let any_more = |part: &&&Part| {
+        matches!(
+            part,
+            Part::Run {
+                min: 0,
+                max: u32::MAX,
+                ..
+            }
+        )
+    };
+    let behind = &rest[rest.iter().take_while(any_more).count()..];
+    let reaches_end = matches!(behind, [Part::End, behind @ ..] if nothing(behind));
+    if reaches_end || nothing(rest) {
+        return !lazy;
+    }
+    let apart = |other: &ClassUnicode| {
+        let mut both = class.clone();
+        both.intersect(other);
+        both.ranges().is_empty()
+    };
+    for (at, part) in rest.iter().enumerate() {
+        match part {
+            Part::Char(value) => return !class::contains(class, *value),
+            Part::OneOf(literals) => {
+                let mut firsts = literals.iter().filter_map(|text| text.chars().next());
+                return !firsts.any(|first| class::contains(class, first));
+            }
+            Part::Choice { ways, optional } => {
+                let mut ways = ways.iter().map(|way| with(way, &rest[at + 1..]));
+                let ends_before_all = ways.all(|rest| ends(class, lazy, &rest));
+                if !ends_before_all || !optional {
+                    return ends_before_all;
+                }
+            }
+            Part::End => return false,
+            Part::Run {
+                class: other, min, ..
+            } => {
+                if !apart(other) {
+                    return false;
+                }
+                if *min > 0 {
+                    return true;
+                }
+            }
+            // The run comes first in taking; should what follows fail, the engine takes over.
+            Part::Any | Part::Ahead(_) => return !lazy,
+            Part::Open(_) | Part::Close(_) => {}
+        }
+    }
+    !lazy
+}
+
+/// The literal that the parts begin with, and how many they are.
+pub(super) fn literal(parts: &[Part]) -> (String, usize) {
+    let mut text = String::new();
+    let mut length = 0;
+    for part in parts {
+        let Part::Char(value) = part else { break };
+        text.push(*value);
+        length += 1;
+    }
+    (text, length)
+}
