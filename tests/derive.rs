@@ -440,3 +440,52 @@ fn what_looks_like_the_next_call_in_an_argument() {
         assert_eq!(calls, [call("f", arguments), call("g", "{}")], "{response}");
     }
 }
+
+/// White space that models vary: around the parts of a call's markers, around the name, between the signs of JSON, after the end.
+#[test]
+fn white_space_that_models_vary() {
+    let each = |call: &str| {
+        format!("{{{{ m.content }}}}{{% for c in m.tool_calls %}}{call}{{% endfor %}}")
+    };
+    let name = "{{ c.function.name }}";
+    let arguments = "{{ c.function.arguments | tojson }}";
+    let tags = "{% for k, v in c.function.arguments.items() %}<k>{{ k }}</k><v>{{ v if v is string else v | tojson }}</v>{% endfor %}";
+    let in_list = format!(
+        "{{{{ m.content }}}}{{% if m.tool_calls %}}<c>[{{% for c in m.tool_calls %}}{{{{ '{{' }}}}\"{name}\": {arguments}{{{{ '}}' }}}}{{{{ ', ' if not loop.last }}}}{{% endfor %}}]</c>{{% endif %}}"
+    );
+    for (assistant, response) in [
+        (
+            each(&format!("<c>{name}<a>{arguments}</c>")),
+            "Hi\n<c>\nf\n<a>\n{\n  \"a\": \"1\"\n}\n</c>\n\n<end>\n",
+        ),
+        (
+            each(&format!("[CALL]{name}[ARGS]{arguments}")),
+            "Hi [CALL] f [ARGS] {\"a\":\"1\"} <end>",
+        ),
+        (
+            each(&format!("<c>{name}{tags}</c>")),
+            "Hi<c> f\n<k>a</k>\n<v>1</v>\n</c>",
+        ),
+        (
+            each("Call:\n```json\n{{ c.function | tojson }}\n```</c>"),
+            "Hi\nCall: ```json {\"name\": \"f\", \"arguments\": {\"a\": \"1\"}}``` </c><end>",
+        ),
+        (
+            in_list,
+            "Hi\n<c>\n[\n  { \"f\" : {\"a\": \"1\"} }\n]\n</c>\n<end>",
+        ),
+    ] {
+        let derivation = turns(&assistant, "<bot>");
+        let report = &derivation.report;
+        assert!(report.verified, "{assistant}: {:#?}", report.findings);
+        let document = derivation.document.to_value();
+        let template = ResponseTemplate::from_value(&document).expect("valid");
+        let message = parse_response(response, template, "", &[]).expect("parsed");
+        assert_eq!(message["content"].as_str(), Some("Hi"), "{response}");
+        assert_eq!(
+            json::to_string(&message["tool_calls"]),
+            r#"[{"type": "function", "function": {"name": "f", "arguments": {"a": "1"}}}]"#,
+            "{response}"
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
 //!
-//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket open another one, and are no prose, only what
+//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket open
+//! another one, and are no prose, only what
 //! stands before them tells: the list was opened and not yet closed. That they do not stand inside an argument, what stands there
 //! tells too: no list and no text of an argument was opened and not yet closed.
 
@@ -9,7 +10,7 @@ use super::super::cut::Shape;
 use super::super::tool_calls::ToolCalls;
 use super::super::{slot, text};
 use super::ends::Ends;
-use super::{tags, tail};
+use super::{loose, tags, tail};
 use crate::response_template::Delimiter;
 
 /// What lists and objects are written with; no marker by itself.
@@ -32,7 +33,7 @@ pub(super) fn delimiters(
         return between_markers(calls, name);
     }
     let next = super::next_call(calls, name);
-    let name = format!("{}{name}", slot::pattern(own));
+    let name = format!("{}{name}", loose::signs(own));
     let list = spaced(section_open);
     let close = slot::pattern(close);
     let end = end_of_list(section_close, ends.text_end);

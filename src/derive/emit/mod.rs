@@ -6,6 +6,7 @@
 
 mod ends;
 mod listed;
+mod loose;
 mod tags;
 mod tail;
 mod target;
@@ -186,7 +187,7 @@ fn next_call(calls: &ToolCalls, name: &str) -> String {
         Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
         _ => "",
     };
-    let marker = slot::opening_pattern(own_marker(calls, name));
+    let marker = slot::opening_pattern(&spaced_marker(own_marker(calls, name), name));
     let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
     if open.contains(slot::SAME_NAME) {
         open.replace("(?P<name>", "(")
@@ -298,22 +299,16 @@ fn loose_json(literal: &str) -> String {
             }
             '{' | '}' | '[' | ']' | ':' | ',' if !quoted => {
                 if !matches!(c, '{' | '[') || !pattern.is_empty() {
-                    push_space(&mut pattern);
+                    loose::push_space(&mut pattern);
                 }
                 pattern.push_str(&text::escape(&c.to_string()));
-                push_space(&mut pattern);
+                loose::push_space(&mut pattern);
             }
-            c if c.is_whitespace() && !quoted => push_space(&mut pattern),
+            c if c.is_whitespace() && !quoted => loose::push_space(&mut pattern),
             c => pattern.push_str(&text::escape(&c.to_string())),
         }
     }
     pattern
-}
-
-fn push_space(pattern: &mut String) {
-    if !pattern.ends_with("\\s*") {
-        pattern.push_str("\\s*");
-    }
 }
 
 /// A pattern that looks for another one behind it, however far, for what that captures.
@@ -330,21 +325,30 @@ fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
     }
 }
 
+/// The marker of a call with white space where models may put some.
+fn spaced_marker(marker: &str, name: &str) -> String {
+    if name.is_empty() {
+        loose::spaced(marker)
+    } else {
+        loose::spaced_before_name(marker)
+    }
+}
+
 /// What opens a region of calls: a literal if nothing but one marker does.
 fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter> {
     let section = calls.section.0.trim();
     let marker = own_marker(calls, name);
-    if section.is_empty() && name.is_empty() && !slot::any(marker) {
+    if section.is_empty() && name.is_empty() && is_plain(marker) {
         return Some(Delimiter::literal(marker));
     }
     let id = match calls.id_behind {
-        true => ahead(&slot::opening_pattern(calls.call.1.trim())),
+        true => ahead(&slot::opening_pattern(&loose::spaced(calls.call.1.trim()))),
         false => String::new(),
     };
     let pattern = format!(
         "{}{}{name}{id}",
         optional(section),
-        slot::opening_pattern(marker)
+        slot::opening_pattern(&spaced_marker(marker, name))
     );
     let before_arguments = match &calls.shape {
         Shape::Tagged { .. } | Shape::Dialect { .. } => Some(format!("{pattern}(?=\\{{)")),
@@ -365,14 +369,19 @@ fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter
 
 /// A group for the name up to what stands after it, of which `between` is taken.
 fn name_pattern(between: &str, after: &str) -> String {
-    let spaced = between.starts_with(char::is_whitespace) && !between.trim().is_empty();
-    let space = if spaced { "\\s*" } else { "" };
-    let between = between.trim();
-    format!(
-        "(?P<name>[^\\s{}]+){space}{}\\s*",
-        slot::stop(after),
-        slot::pattern_after_name(between)
-    )
+    let marker = between.trim();
+    let is_apart = between.starts_with(char::is_whitespace) && !marker.is_empty();
+    let space = if is_apart || loose::begins_bracketed(marker) {
+        "\\s*"
+    } else {
+        ""
+    };
+    let mut between = match marker {
+        "\":" => loose::signs(marker),
+        _ => slot::pattern_after_name(&loose::spaced(marker)),
+    };
+    loose::push_space(&mut between);
+    format!("(?P<name>[^\\s{}]+){space}{between}", slot::stop(after))
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
@@ -390,7 +399,7 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     }
     let pattern = format!(
         "{}\\s*{}{}",
-        slot::pattern(marker),
+        slot::pattern(&loose::spaced(marker)),
         ends.optional(calls.separator.trim()),
         ends.optional(calls.section.1.trim()),
     );

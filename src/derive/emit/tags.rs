@@ -2,13 +2,15 @@
 
 use super::super::arguments::{ArgumentTag, Around};
 use super::super::{probe, slot, text};
+use super::loose;
 use crate::value::{Map, Value};
 
 /// How `xml-inline` reads the arguments. Unless texts stand in quotes, values stay text: what a text looks like does not tell
 /// its type, and a value that was read as a number cannot be made the text again that the tool's schema may ask for, while
 /// text can be typed by it.
 pub(super) fn content_args(argument: &ArgumentTag) -> Map {
-    let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern(argument)))]);
+    let pattern = pattern(&spaced(argument));
+    let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
     if let Some((open, close)) = &argument.quotes {
         let pair = vec![Value::from(open.as_str()), Value::from(close.as_str())];
         let parser = probe::object([
@@ -24,6 +26,18 @@ pub(super) fn content_args(argument: &ArgumentTag) -> Map {
         args.insert("value_parser".to_owned(), parser);
     }
     args
+}
+
+/// The argument with white space where models may put some.
+fn spaced(argument: &ArgumentTag) -> ArgumentTag {
+    let value = argument.value.iter().map(|around| Around {
+        between: loose::spaced(&around.between),
+        close: loose::spaced(&around.close),
+    });
+    ArgumentTag {
+        value: value.collect(),
+        ..argument.clone()
+    }
 }
 
 /// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
