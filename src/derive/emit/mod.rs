@@ -187,7 +187,7 @@ fn next_call(calls: &ToolCalls, name: &str) -> String {
         Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
         _ => "",
     };
-    let marker = slot::opening_pattern(&spaced_marker(own_marker(calls, name), name));
+    let marker = marker_pattern(own_marker(calls, name), name);
     let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
     if open.contains(slot::SAME_NAME) {
         open.replace("(?P<name>", "(")
@@ -325,12 +325,12 @@ fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
     }
 }
 
-/// The marker of a call with white space where models may put some.
-fn spaced_marker(marker: &str, name: &str) -> String {
-    if name.is_empty() {
-        loose::spaced(marker)
-    } else {
-        loose::spaced_before_name(marker)
+/// A pattern for what opens each call, with white space where models may put some.
+fn marker_pattern(marker: &str, name: &str) -> String {
+    match marker.trim() {
+        "{\"" => loose::signs(marker),
+        _ if name.is_empty() => slot::opening_pattern(&loose::spaced(marker)),
+        _ => slot::opening_pattern(&loose::spaced_before_name(marker)),
     }
 }
 
@@ -348,7 +348,7 @@ fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter
     let pattern = format!(
         "{}{}{name}{id}",
         optional(section),
-        slot::opening_pattern(&spaced_marker(marker, name))
+        marker_pattern(marker, name)
     );
     let before_arguments = match &calls.shape {
         Shape::Tagged { .. } | Shape::Dialect { .. } => Some(format!("{pattern}(?=\\{{)")),
