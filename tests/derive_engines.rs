@@ -2,7 +2,7 @@
 
 mod support;
 
-use obverse::derive::{Derivation, Verdict};
+use obverse::derive::{Derivation, Fate, Verdict};
 use obverse::parser::parse_response;
 use obverse::response_template::{Engine, ResponseTemplate};
 use obverse::value::Value;
@@ -120,4 +120,27 @@ fn the_end_of_the_text_is_said_as_the_engine_understands_it() {
         "{\"name\": \"f\", \"arguments\": {\"a\": {}}}\n",
     );
     assert!(cut.get("tool_calls").is_some(), "{cut:?}");
+}
+
+/// An id behind the arguments is read by looking ahead, which one of the servers refuses: for that it is left out.
+#[test]
+fn what_an_engine_refuses_gives_way() {
+    let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}\
+        <call>{{ call.function.name }}|{{ call.function.arguments | tojson }}|<id>{{ call.id }}</id></call>{%- endfor %}";
+    let taken = |engines: &[Engine]| {
+        let derivation = turns_for(engines, assistant);
+        assert!(
+            derivation.report.verified,
+            "{:#?}",
+            derivation.report.findings
+        );
+        let mut decisions = derivation.report.decisions.into_iter();
+        let decision = decisions.find(|one| one.question == "id behind a call");
+        let mut options = decision.expect("a question").options.into_iter();
+        options
+            .find(|one| one.fate == Fate::Taken)
+            .map(|one| one.way)
+    };
+    assert_eq!(taken(&[]).as_deref(), Some("looked for ahead"));
+    assert_eq!(taken(&[Engine::Vllm]).as_deref(), Some("left out"));
 }

@@ -106,10 +106,13 @@ pub(super) fn cut(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> 
         .find_map(|form| form.cut(said, calls, choices))
 }
 
+/// How often a call's name is looked for.
+const MAX_NAMES: usize = 8;
+
 /// The places where the call's name stands.
 fn names<'t>(text: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>> + 't {
     let found = text.match_indices(call.name.as_str());
-    found.map(|(at, name)| at..at + name.len())
+    found.take(MAX_NAMES).map(|(at, name)| at..at + name.len())
 }
 
 /// The outermost array that is one of calls, wherever it stands: another value may wrap it, and the name may be said before.

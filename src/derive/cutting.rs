@@ -11,8 +11,12 @@ use super::text;
 /// Constants longer than this are prose, not markers.
 const LONGEST_MARKER: usize = 48;
 
+/// How many constants are tried, and at how many of them an answer may seem to be cut.
+const MAX_MARKERS: usize = 1024;
+const MAX_SUSPECTS: usize = 32;
+
 /// How often an answer is tried with what is left of the constants. Each time one at which it is cut is found and left out.
-const MAX_TRIES: usize = 12;
+const MAX_TRIES: usize = 32;
 
 /// What the template drops of an answer that has some of its constants.
 #[derive(Debug, Default)]
@@ -82,6 +86,7 @@ pub(super) fn read(lab: &Lab<'_>) -> Cutting {
     let mut suspects = suspects(&markers, &render, &mut { MAX_TRIES });
     suspects.sort_unstable();
     suspects.dedup();
+    suspects.truncate(MAX_SUSPECTS);
     for &suspect in &suspects {
         let marker = markers[suspect];
         cutting.closing.extend(closing(marker, &render));
@@ -102,6 +107,9 @@ pub(super) fn read(lab: &Lab<'_>) -> Cutting {
 fn markers<'a>(lab: &Lab<'a>) -> Vec<&'a str> {
     let mut markers: Vec<&str> = Vec::new();
     for marker in lab.constants().flat_map(text::tokens) {
+        if markers.len() == MAX_MARKERS {
+            break;
+        }
         if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
             markers.push(marker);
         }

@@ -148,7 +148,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         verification,
         decisions,
         mut cost,
-    } = settle::settle(&lab, target, options.thorough, options.alternatives)?;
+    } = settle::settle(
+        &lab,
+        &options.engines,
+        options.thorough,
+        options.alternatives,
+    )?;
     let supports;
     (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
     if lab.is_exhausted() {

@@ -18,7 +18,7 @@ use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
 use super::verify::{self, Bench, Comparison, Proved, Verification};
 use crate::diagnostic::Severity;
-use crate::response_template::{Document, ResponseTemplate};
+use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::Value;
 
 /// How many other readings are tried in one derivation.
@@ -41,13 +41,14 @@ pub(super) struct Settled {
 /// limit, or the draft is not a valid response template.
 pub(super) fn settle(
     lab: &Lab<'_>,
-    target: Target,
+    engines: &[Engine],
     thorough: bool,
     alternatives: bool,
 ) -> Result<Settled, DeriveError> {
     let mut driver = Driver {
         lab,
-        target,
+        engines,
+        target: Target::of(engines),
         thorough,
         cost: Cost::default(),
         lost: Vec::new(),
@@ -79,6 +80,8 @@ struct Attempt {
     document: Document,
     template: Arc<ResponseTemplate>,
     proved: Proved,
+    /// How much of it the engines refuse.
+    refused: usize,
 }
 
 /// The same, verified.
@@ -94,6 +97,8 @@ struct Lacking {
     failed: usize,
     /// Whether a response that is cut short loses something.
     lost: usize,
+    /// How much of the response template the engines refuse.
+    refused: usize,
     inexpressible: usize,
 }
 
@@ -109,6 +114,8 @@ struct Lost {
 
 struct Driver<'a> {
     lab: &'a Lab<'a>,
+    /// Those that the response template is for.
+    engines: &'a [Engine],
     target: Target,
     thorough: bool,
     cost: Cost,
@@ -155,6 +162,7 @@ impl Proven {
                 .errors()
                 .filter(|finding| finding.code == verify::LOST_WHEN_CUT)
                 .count(),
+            refused: self.attempt.refused,
             inexpressible: rounds.inexpressible,
         }
     }
@@ -185,7 +193,10 @@ impl Driver<'_> {
         let analysis = analysis?;
         let document = emit::emit(&analysis, target, &lab.choices);
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        let refused = self.engines.iter();
+        let refused = refused.map(|engine| engine.check(&document).len());
         Ok(Attempt {
+            refused: refused.sum(),
             wanted,
             asked: lab.choices.asked(),
             analysis,
@@ -255,7 +266,10 @@ impl Driver<'_> {
                     .find(|other| other.question == asked.question && now(other) != now(asked));
                 if other.is_some() {
                     let obstacle = best.obstacle().map(|finding| finding.text.clone());
-                    self.replace(asked, obstacle, best.counterexample().cloned());
+                    let is_taken = better.attempt.refused < best.attempt.refused;
+                    let refused = is_taken.then(|| "an engine refuses it".to_owned());
+                    let shown = best.counterexample().cloned();
+                    self.replace(asked, obstacle.or(refused), shown);
                 }
             }
             best = better;
@@ -268,7 +282,8 @@ impl Driver<'_> {
     fn better(&mut self, best: &Proven) -> Option<Proven> {
         let failing = &best.verification.failing;
         let is_lossy = best.lacking().lost > 0;
-        if failing.is_empty() && !is_lossy && best.obstacle().is_none() {
+        let may_mend = is_lossy || best.attempt.refused > 0 || best.obstacle().is_some();
+        if failing.is_empty() && !may_mend {
             return None;
         }
         let mut found: Option<Proven> = None;
@@ -278,12 +293,16 @@ impl Driver<'_> {
             };
             let bench = self.bench(&attempt);
             let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
-            let may_mend = understands || is_lossy;
-            if !may_mend && !failing.iter().any(|failing| bench.brings_back(failing)) {
+            let is_taken = attempt.refused < best.attempt.refused;
+            let mends = understands || is_taken || is_lossy;
+            if !mends && !failing.iter().any(|failing| bench.brings_back(failing)) {
                 let shown = failing
                     .iter()
                     .find_map(|failing| bench.failure(&failing.context, &failing.message));
-                self.lose(reading, Fate::Fails, None, shown);
+                let why = shown
+                    .is_none()
+                    .then(|| "what is lacking is lacking so as well".to_owned());
+                self.lose(reading, Fate::Fails, why, shown);
                 continue;
             }
             let Some(given_up) = self.compare(&attempt, best, &reading) else {
@@ -482,7 +501,7 @@ fn touched(best: &Proven) -> Vec<Wanted> {
         .partition(|asked| wrong.contains(&asked.about));
     let mut readings = all(&near);
     let lacking = best.lacking();
-    if lacking.failed + lacking.lost + lacking.not_understood > 0 {
+    if lacking.failed + lacking.lost + lacking.refused + lacking.not_understood > 0 {
         readings.extend(all(&far));
     }
     readings

@@ -86,6 +86,23 @@ fn the_evidence_is_shown_as_diffs() {
     }
 }
 
+/// A bare list of calls has nothing that opens it: read call by call, it has.
+#[test]
+fn what_was_read_first_is_told_with_what_it_lost_by() {
+    let calls = "{{ message.content }}{% if message.tool_calls %}[{% for call in message.tool_calls %}\
+        {{ call.function | tojson }}{{ ', ' if not loop.last }}{% endfor %}]{% endif %}";
+    let bench = Bench::new().file("bare.jinja", CHAT.replace("{{ message.content }}", calls));
+    let run = bench.run("derive bare.jinja --explain");
+    assert_eq!(run.status, 0, "{run}");
+    for part in [
+        "info[corrected]: call form: what has the best evidence, \"one JSON array of all calls\", fails (the derived response template is not valid",
+        "\n    fails      one JSON array of all calls\n",
+        "\n    taken      a JSON object for each call\n",
+    ] {
+        assert!(run.stderr.contains(part), "{part} in {run}");
+    }
+}
+
 #[test]
 fn a_template_can_be_asked_for_by_the_engines_that_read_it() {
     let chat = CHAT.replace(

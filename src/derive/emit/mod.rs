@@ -187,7 +187,7 @@ fn next_call(calls: &ToolCalls, name: &str) -> String {
         Shape::Tagged { .. } | Shape::Dialect { .. } => "\\{",
         _ => "",
     };
-    let marker = slot::opening_pattern(&spaced_marker(own_marker(calls, name), name));
+    let marker = marker_pattern(own_marker(calls, name), name);
     let open = format!("{marker}{name}{brace}").replace("(?P<id>", "(?:");
     if open.contains(slot::SAME_NAME) {
         open.replace("(?P<name>", "(")
@@ -325,12 +325,12 @@ fn own_marker<'c>(calls: &'c ToolCalls, name: &str) -> &'c str {
     }
 }
 
-/// The marker of a call with white space where models may put some.
-fn spaced_marker(marker: &str, name: &str) -> String {
-    if name.is_empty() {
-        loose::spaced(marker)
-    } else {
-        loose::spaced_before_name(marker)
+/// A pattern for what opens each call, with white space where models may put some.
+fn marker_pattern(marker: &str, name: &str) -> String {
+    match marker.trim() {
+        "{\"" => loose::signs(marker),
+        _ if name.is_empty() => slot::opening_pattern(&loose::spaced(marker)),
+        _ => slot::opening_pattern(&loose::spaced_before_name(marker)),
     }
 }
 
@@ -348,7 +348,7 @@ fn opening(calls: &ToolCalls, name: &str, choices: &Choices) -> Option<Delimiter
     let pattern = format!(
         "{}{}{name}{id}",
         optional(section),
-        slot::opening_pattern(&spaced_marker(marker, name))
+        marker_pattern(marker, name)
     );
     let before_arguments = match &calls.shape {
         Shape::Tagged { .. } | Shape::Dialect { .. } => Some(format!("{pattern}(?=\\{{)")),
@@ -397,19 +397,22 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     if ends.is_last && is_plain(marker) {
         return Some(Delimiter::literal(marker));
     }
-    // A marker that names its call begins like many; the arguments end before it.
-    let is_json = !matches!(calls.shape, Shape::Tags { .. });
-    let behind = if is_json && slot::any(marker) {
-        "(?<=\\}\\s*)"
-    } else {
-        ""
-    };
     let pattern = format!(
-        "{behind}{}\\s*{}{}",
+        "{}\\s*{}{}",
         slot::pattern(&loose::spaced(marker)),
         ends.optional(calls.separator.trim()),
         ends.optional(calls.section.1.trim()),
     );
+    let is_json = !matches!(calls.shape, Shape::Tags { .. });
+    let behind = (is_json && slot::any(marker)).then(|| {
+        let pattern = format!("(?<=\\}}\\s*){pattern}");
+        Reading::new(
+            "behind the arguments",
+            json::quote(&pattern),
+            "a marker that names its call begins like many, and the arguments end before it",
+            Delimiter::pattern(pattern),
+        )
+    });
     let literal = (!slot::any(marker)).then(|| {
         Reading::new(
             "literal",
@@ -427,7 +430,7 @@ fn closing(calls: &ToolCalls, ends: &Ends<'_>, name: &str, choices: &Choices) ->
     choices.choose(
         "call close",
         About::Calls,
-        [pattern].into_iter().chain(literal),
+        behind.into_iter().chain([pattern]).chain(literal),
     )
 }
 
