@@ -154,6 +154,7 @@ fn waits(sought: &Sought, found: Range<usize>, end: usize) -> bool {
 /// Advances the watches at `indices` and says which delimiter is next at or after `from`: the earliest, then the longest,
 /// then opens before closes, then by the field's name, as the reference orders them. One that begins at the very end of a
 /// complete text, where nothing is left to open or close, does not count, nor does it there.
+#[inline]
 pub(super) fn next_delimiter(
     watches: &mut [Watch],
     sought: &[Sought],

@@ -16,6 +16,8 @@ pub(crate) struct Sequence {
     pub(super) anchor: Option<Anchor>,
     /// How many named groups there are.
     pub(super) groups: usize,
+    /// Whether there are groups or choices.
+    pub(super) has_marks: bool,
 }
 
 /// Text that every match has at its beginning.
@@ -77,6 +79,7 @@ impl Sequence {
             steps: vec![Step::Literal(Finder::new(text).into_owned())],
             anchor: Some(Anchor::of(text)),
             groups: 0,
+            has_marks: false,
         }
     }
 
@@ -91,10 +94,12 @@ impl Sequence {
         };
         let mut steps = Vec::new();
         add_steps(&parts, &mut steps);
+        let has_choices = steps.iter().any(|step| matches!(step, Step::Choice { .. }));
         Some(Self {
             steps,
             anchor,
             groups: names.len(),
+            has_marks: has_choices || !names.is_empty(),
         })
     }
 

@@ -29,9 +29,8 @@ pub(crate) struct Progress {
     attempt: Option<Attempt>,
     /// Where the run that ends at `at` begins, for a sequence that begins with one.
     run_start: usize,
-    groups: Vec<(usize, usize)>,
-    /// The choices under way, the innermost last.
-    choices: Vec<Chosen>,
+    /// What only some sequences need: a search is made for each delimiter of each region, and should be small.
+    marks: Option<Box<Marks>>,
     /// Bytes that were read by tries that failed.
     wasted: usize,
 }
@@ -46,7 +45,15 @@ struct Attempt {
     progress: usize,
     /// Where the step began.
     entered: usize,
-    /// How many choices were settled: another way might have led on as well.
+}
+
+/// What is remembered of groups and choices.
+#[derive(Debug, Clone, Default)]
+struct Marks {
+    groups: Vec<(usize, usize)>,
+    /// The choices under way, the innermost last.
+    choices: Vec<Chosen>,
+    /// How many choices the try has settled: another way might have led on as well.
     settled: usize,
 }
 
@@ -85,8 +92,12 @@ impl Progress {
             at: from,
             attempt: None,
             run_start: from,
-            groups: vec![(0, 0); sequence.groups],
-            choices: Vec::new(),
+            marks: sequence.has_marks.then(|| {
+                Box::new(Marks {
+                    groups: vec![(0, 0); sequence.groups],
+                    ..Marks::default()
+                })
+            }),
             wasted: 0,
         }
     }
@@ -102,7 +113,8 @@ impl Progress {
 
     /// What the groups matched, after a match.
     pub(crate) fn group(&self, number: usize) -> Range<usize> {
-        let (start, end) = self.groups[number];
+        let marks = self.marks.as_ref();
+        let (start, end) = marks.map_or((0, 0), |marks| marks.groups[number]);
         start..end
     }
 
@@ -131,6 +143,12 @@ impl Progress {
                 return Scanned::Hold(start);
             }
         }
+        self.scan_steps(sequence, window)
+    }
+
+    // What is more than one literal is kept out of the way of what is one.
+    #[inline(never)]
+    fn scan_steps(&mut self, sequence: &Sequence, window: &Window<'_>) -> Scanned {
         loop {
             let Some(mut attempt) = self.attempt.or_else(|| self.start(sequence, window)) else {
                 return Scanned::Hold(self.hold(sequence, window));
@@ -166,7 +184,8 @@ impl Progress {
                     let open = sequence.steps[..attempt.step]
                         .iter()
                         .any(|step| matches!(step, Step::Until { .. }));
-                    if open || attempt.settled > 0 {
+                    let settled = self.marks.as_ref().map_or(0, |marks| marks.settled);
+                    if open || settled > 0 {
                         return Scanned::Leave(attempt.start);
                     }
                     if self.wasted > FREE_WASTE + 2 * (self.at - self.from) {
@@ -181,13 +200,15 @@ impl Progress {
 
     /// Goes on with a step, or behind the choices that it ends.
     fn enter(&mut self, sequence: &Sequence, attempt: &mut Attempt, mut step: usize) {
-        while let Some(chosen) = self.choices.last()
-            && let Step::Choice { ways, end, .. } = &sequence.steps[chosen.step]
-            && step == *ways.get(chosen.way + 1).unwrap_or(end)
-        {
-            attempt.settled += 1;
-            step = *end;
-            self.choices.pop();
+        if let Some(marks) = &mut self.marks {
+            while let Some(chosen) = marks.choices.last()
+                && let Step::Choice { ways, end, .. } = &sequence.steps[chosen.step]
+                && step == *ways.get(chosen.way + 1).unwrap_or(end)
+            {
+                marks.settled += 1;
+                step = *end;
+                marks.choices.pop();
+            }
         }
         attempt.step = step;
         attempt.progress = 0;
@@ -196,21 +217,22 @@ impl Progress {
 
     /// Goes back to the innermost choice that has another way, after a step that failed.
     fn go_another_way(&mut self, sequence: &Sequence, attempt: &mut Attempt) -> Outcome {
-        while let Some(mut chosen) = self.choices.pop()
+        while let Some(marks) = &mut self.marks
+            && let Some(mut chosen) = marks.choices.pop()
             && let Step::Choice {
                 ways,
                 end,
                 optional,
             } = &sequence.steps[chosen.step]
         {
-            if attempt.settled > chosen.settled {
+            if marks.settled > chosen.settled {
                 return Outcome::Undecided;
             }
             self.at = chosen.at;
             chosen.way += 1;
             let next = ways.get(chosen.way);
             if next.is_some() {
-                self.choices.push(chosen);
+                marks.choices.push(chosen);
             }
             if let Some(step) = next.or(optional.then_some(end)) {
                 self.enter(sequence, attempt, *step);
@@ -229,9 +251,11 @@ impl Progress {
             step: 0,
             progress: 0,
             entered: start,
-            settled: 0,
         };
-        self.choices.clear();
+        if let Some(marks) = &mut self.marks {
+            marks.choices.clear();
+            marks.settled = 0;
+        }
         let Some(Anchor { literal, lead }) = &sequence.anchor else {
             // Any place will do, and what the first lacks all lack.
             return Some(begin(self.at, self.at));
@@ -331,12 +355,16 @@ impl Progress {
             }
             // Its first way is what comes next.
             Step::Choice { .. } => {
-                self.choices.push(Chosen {
-                    step: attempt.step,
-                    way: 0,
-                    at: self.at,
-                    settled: attempt.settled,
-                });
+                let at = self.at;
+                if let Some(marks) = &mut self.marks {
+                    let settled = marks.settled;
+                    marks.choices.push(Chosen {
+                        step: attempt.step,
+                        way: 0,
+                        at,
+                        settled,
+                    });
+                }
                 Outcome::Done
             }
             Step::End if !rest.is_empty() => Outcome::Fails,
@@ -363,12 +391,16 @@ impl Progress {
                 Some(_) => Outcome::Done,
                 None => missing(literal, attempt, window),
             },
-            Step::Open(group) => {
-                self.groups[*group].0 = self.at;
-                Outcome::Done
-            }
-            Step::Close(group) => {
-                self.groups[*group].1 = self.at;
+            Step::Open(group) | Step::Close(group) => {
+                if let Some(marks) = &mut self.marks {
+                    let (start, end) = &mut marks.groups[*group];
+                    let side = if matches!(step, Step::Open(_)) {
+                        start
+                    } else {
+                        end
+                    };
+                    *side = self.at;
+                }
                 Outcome::Done
             }
         }
