@@ -4,9 +4,10 @@
 //! without reasoning, tools, one call and two, other settings of its kwargs), and what the renders have in common and
 //! where they differ tells how the model's turn is written. In the order in which it happens:
 //!
-//! - `wants` says what the template cannot do without, `probe` and `lab` make and render the variants, `text`,
-//!   `json_shape`, `cut` and `slot` compare them;
-//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `tool_calls`, `arguments`;
+//! - `wants` says what the template cannot do without, `probe` and `lab` make and render the variants, `known` keeps the
+//!   renders, `text`, `json_shape`, `cut` and `slot` compare them;
+//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `spelling`, `tool_calls`, `arguments`,
+//!   `channels`, with what they ask first: `unasked`, `afterword`, `prompted`, `cutting`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `limit` says what of it no response template can read;
 //! - `verify` proves it by inversion;
@@ -46,6 +47,7 @@ mod reasoning;
 mod report;
 mod settle;
 mod slot;
+mod spelling;
 mod text;
 mod tool_calls;
 mod turn_end;

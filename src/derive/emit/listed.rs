@@ -1,9 +1,8 @@
 //! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
 //!
-//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket open
-//! another one, and are no prose, only what
-//! stands before them tells: the list was opened and not yet closed. That they do not stand inside an argument, what stands there
-//! tells too: no list and no text of an argument was opened and not yet closed.
+//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket
+//! open another one, and are no prose, only what stands before them tells: the list was opened and not yet closed. That they do
+//! not stand inside an argument, what stands there tells too: no list and no text of an argument was opened and not yet closed.
 
 use super::super::arguments::ArgumentTag;
 use super::super::cut::Shape;
