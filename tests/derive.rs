@@ -56,6 +56,18 @@ fn reasoning_goes_to_the_key_that_the_template_reads() {
 }
 
 #[test]
+fn a_marker_of_several_parts_is_opened_by_the_prompt_too() {
+    let derivation = turns(
+        "{% if think != false %}<o>R<s>{{ m.reasoning }}<c>R<s>{% endif %}<o>T<s>{{ m.content }}",
+        "<bot>{% if think != false %}<o>R<s>{% else %}<o>T<s>{% endif %}",
+    );
+    let report = &derivation.report;
+    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(report.reasoning.open, "<o>R<s>");
+    assert_eq!(report.reasoning.opened_by, Some(Opener::Prompt));
+}
+
+#[test]
 fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
     let derivation = turns("{{ m.content.split('[/R]')[-1] }}", "<bot>[R]\n");
     let report = &derivation.report;

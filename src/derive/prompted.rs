@@ -113,9 +113,10 @@ pub(super) fn prompts(
 
 /// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
 pub(super) fn opener(prompts: &[Prompt], open: &str) -> Opener {
+    let open = text::tokens(open);
     if prompts
         .iter()
-        .any(|prompt| text::tokens(&prompt.tail) == [open])
+        .any(|prompt| text::tokens(&prompt.tail) == open)
     {
         Opener::Prompt
     } else {

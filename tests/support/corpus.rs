@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 ///
 /// In CI (`CI` set in the environment) when there is none.
 pub fn dir() -> Option<PathBuf> {
-    let folder = std::env::var_os("OBVERSE_CORPUS").map_or_else(
+    let named = std::env::var_os("OBVERSE_CORPUS").filter(|named| !named.is_empty());
+    let folder = named.map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"),
         PathBuf::from,
     );
