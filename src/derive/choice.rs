@@ -116,6 +116,19 @@ impl Choices {
         told.into_iter().nth(taken).map(|told| told.value)
     }
 
+    /// Whether to do something, each way with its name, its meaning and the evidence: to do it is the best way.
+    pub(super) fn whether(
+        &self,
+        question: &'static str,
+        about: About,
+        [so, otherwise]: [[&str; 3]; 2],
+    ) -> bool {
+        let reading =
+            |[way, means, because]: [&str; 3], value| Reading::new(way, means, because, value);
+        let readings = [reading(so, true), reading(otherwise, false)];
+        self.choose(question, about, readings).unwrap_or_default()
+    }
+
     fn record(&self, question: &'static str, about: About, options: Vec<Offer>, taken: usize) {
         if options.is_empty() {
             return;

@@ -379,23 +379,18 @@ fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
     if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
         return false;
     }
-    let ahead = Reading::new(
+    let ahead = [
         "looked for ahead",
         "the id behind the arguments, for which what opens a call looks ahead",
         "a call's id is rendered there",
-        true,
-    );
-    let none = Reading::new(
+    ];
+    let none = [
         "left out",
         "no id, which whoever runs the call has to give it",
         "what opens a call does not wait for its end then",
-        false,
-    );
-    let readings = [ahead, none];
-    let taken = lab
-        .choices
-        .choose("id behind a call", About::Calls, readings);
-    taken.unwrap_or_default()
+    ];
+    lab.choices
+        .whether("id behind a call", About::Calls, [ahead, none])
 }
 
 /// What of the text before, between and after two calls belongs to each, and what to both.

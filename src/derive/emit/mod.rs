@@ -88,21 +88,17 @@ fn call_region(
 ) -> FieldDocument {
     let name = name(analysis, calls);
     let listed = listed::delimiters(calls, ends, &name).filter(|_| {
-        let in_list = Reading::new(
+        let in_list = [
             "in the list",
             "a call is one only where the list was opened and is not closed",
             "nothing stands before each call that only a call has",
-            true,
-        );
-        let apart = Reading::new(
+        ];
+        let apart = [
             "each apart",
             "a call is one wherever it is written as one",
             "what stands behind a call's name may tell that it is one, and what closes the list may stand in a call",
-            false,
-        );
-        let readings = [in_list, apart];
-        let taken = choices.choose("calls in a list", About::Calls, readings);
-        taken.unwrap_or_default()
+        ];
+        choices.whether("calls in a list", About::Calls, [in_list, apart])
     });
     let (open, close) = match listed {
         Some((open, close)) => (Some(open), Some(close)),

@@ -99,22 +99,17 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
 /// Whether the texts before and after a call are put together. Nothing is put between the two: white space alone, as models
 /// write it before a marker, and a default are texts as well, and must add nothing.
 fn joins(choices: &Choices) -> bool {
-    let readings = [
-        Reading::new(
-            "joined",
-            "all of it, put together",
-            "text after a call would take the place of the text before it",
-            true,
-        ),
-        Reading::new(
-            "the last",
-            "what is said last",
-            "where nothing is said after a call nothing is to be put together",
-            false,
-        ),
+    let joined = [
+        "joined",
+        "all of it, put together",
+        "text after a call would take the place of the text before it",
     ];
-    let joined = choices.choose("text around calls", About::Content, readings);
-    joined.unwrap_or_default()
+    let last = [
+        "the last",
+        "what is said last",
+        "where nothing is said after a call nothing is to be put together",
+    ];
+    choices.whether("text around calls", About::Content, [joined, last])
 }
 
 /// The region of the reasoning.
