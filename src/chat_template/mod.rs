@@ -25,7 +25,9 @@ mod error;
 mod gguf;
 #[cfg(test)]
 mod loading_tests;
+mod origins;
 mod reads;
+mod rules;
 mod run;
 mod source;
 mod survey;
@@ -39,7 +41,9 @@ use crate::value::{Map, Value};
 
 pub use clock::Clock;
 pub use error::{Limit, RenderError, TemplateError};
+pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
+pub use rules::Rules;
 pub use source::{ChatTemplateSource, LoadError, from_text, load};
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
@@ -76,6 +80,8 @@ pub struct RenderInput {
     pub kwargs: Map,
     /// The time that `strftime_now` prints; the system's, in UTC, when there is none.
     pub clock: Option<Clock>,
+    /// Where renderers differ, the rules to render by: those of transformers 5.23 unless told otherwise.
+    pub rules: Rules,
 }
 
 /// The same, borrowed, for whoever renders many variants of one conversation.
@@ -87,6 +93,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) add_generation_prompt: bool,
     pub(crate) kwargs: &'a Map,
     pub(crate) clock: Option<Clock>,
+    pub(crate) rules: Rules,
 }
 
 impl Inputs<'_> {
@@ -98,6 +105,7 @@ impl Inputs<'_> {
             add_generation_prompt: self.add_generation_prompt,
             kwargs: self.kwargs.clone(),
             clock: self.clock,
+            rules: self.rules,
         }
     }
 }
@@ -111,6 +119,7 @@ impl RenderInput {
             add_generation_prompt: self.add_generation_prompt,
             kwargs: &self.kwargs,
             clock: self.clock,
+            rules: self.rules,
         }
     }
 }
@@ -224,5 +233,25 @@ impl ChatTemplate {
         steps: &mut u64,
     ) -> Result<(String, Reads), RenderError> {
         run::render(&self.inner.tree, &self.tokens, inputs, true, steps)
+    }
+
+    /// The same render with the origin of every byte, and the inputs that control flow read.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render), and when there is more to tell of origins than a render may: more than four million
+    /// inputs and combinations of them, or more than a million paths beside the first of each run.
+    pub fn render_traced(&self, input: &RenderInput) -> Result<Traced, RenderError> {
+        let mut steps = MAX_STEPS;
+        self.render_borrowed_traced(&input.borrowed(), &mut steps)
+    }
+
+    /// [`render_traced`](Self::render_traced) with no more steps than `steps` has.
+    pub(crate) fn render_borrowed_traced(
+        &self,
+        inputs: &Inputs<'_>,
+        steps: &mut u64,
+    ) -> Result<Traced, RenderError> {
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, steps)
     }
 }

@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         add_generation_prompt: args.add_generation_prompt,
         kwargs,
         clock: args.source_args.date,
+        ..RenderInput::default()
     };
     let template = select(&opened, name, render.tools.is_some())?;
     let text = template
@@ -149,6 +150,7 @@ fn render_line(
         add_generation_prompt: wire::take_bool(&mut members, "add_generation_prompt", false)?,
         kwargs,
         clock: args.source_args.date,
+        ..RenderInput::default()
     };
     let template = select(opened, args.template.as_deref(), render.tools.is_some())
         .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;

@@ -10,6 +10,7 @@
 )]
 
 mod generate;
+mod origins;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -65,6 +66,7 @@ impl Case {
                     .cloned()
                     .unwrap_or_else(Map::new),
                 clock: Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9)),
+                ..RenderInput::default()
             },
             json,
         }
@@ -348,4 +350,69 @@ fn watching_a_render_does_not_change_it() {
             assert_eq!(plain, watched, "{name} {}", case.name);
         }
     }
+}
+
+#[test]
+fn origins_cover_every_render_and_are_right() {
+    let mut seen = 0;
+    let inputs = cases(false);
+    for (name, source) in odd().into_iter().chain(corpus().unwrap_or_default()) {
+        let Ok(template) = ChatTemplate::new(&source) else {
+            continue;
+        };
+        for case in &inputs {
+            let name = format!("{name} {}", case.name);
+            seen += usize::from(origins::assert_told(&name, &source, &template, &case.input));
+        }
+        for index in 0..10 {
+            let mut random = Random::part(20_261_120, index);
+            let conversation = generate::conversation(&mut random);
+            let json = generate::with_kwarg(&mut random, &template, conversation);
+            let case = Case::new(format!("{name} made up {index}"), json);
+            seen += usize::from(origins::assert_told(
+                &case.name,
+                &source,
+                &template,
+                &case.input,
+            ));
+        }
+    }
+    assert!(seen > 500, "only {seen} renders");
+    eprintln!("{seen} renders told");
+}
+
+/// `OBVERSE_SEED` chooses other changes, `OBVERSE_CASES` how many for each template.
+#[test]
+fn a_changed_input_changes_only_what_comes_from_it() {
+    let many = std::env::var("OBVERSE_CASES")
+        .ok()
+        .and_then(|many| many.parse().ok())
+        .unwrap_or(MADE_UP);
+    let seed = Random::new(20_261_121).next();
+    let inputs = cases(false);
+    let mut asked = 0;
+    for (name, source) in odd().into_iter().chain(corpus().unwrap_or_default()) {
+        let Ok(template) = ChatTemplate::new(&source) else {
+            continue;
+        };
+        for index in 0..many {
+            let mut random = Random::part(seed, index as u64);
+            let case = if random.once_in(2) {
+                let conversation = generate::conversation(&mut random);
+                let json = generate::with_kwarg(&mut random, &template, conversation);
+                &Case::new(format!("made up {index}"), json)
+            } else {
+                &inputs[random.below(inputs.len())]
+            };
+            let name = format!("{name} {} {index}", case.name);
+            asked += usize::from(origins::assert_contained(
+                &mut random,
+                &name,
+                &template,
+                &case.input,
+            ));
+        }
+    }
+    assert!(asked > 1000, "only {asked} changes");
+    eprintln!("{asked} changes");
 }

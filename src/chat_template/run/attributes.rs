@@ -6,6 +6,7 @@ use super::Render;
 use super::fault::Fault;
 use super::object::{Global, LoopState, Missing, Py};
 use super::strings;
+use super::trace::Taint;
 
 /// The methods of `dict` that change nothing, and those that would.
 const DICT: [&str; 6] = ["get", "items", "keys", "values", "copy", "fromkeys"];
@@ -18,7 +19,7 @@ const LIST_MUTATORS: [&str; 8] = [
 impl Render<'_> {
     /// `value.name`: an attribute, or what `value["name"]` gives.
     pub(super) fn attribute(&mut self, value: &Py, name: &str) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = value {
+        if let Py::Undefined(missing, _) = value {
             return Err(Fault::error(missing.message()));
         }
         if let Py::Loop(state) = value {
@@ -32,10 +33,8 @@ impl Render<'_> {
         {
             return Ok(item);
         }
-        Ok(Py::missing(Missing::Attr(
-            value.type_name().to_owned(),
-            format!("`{name}`"),
-        )))
+        let why = Missing::Attr(value.type_name().to_owned(), format!("`{name}`"));
+        Ok(Py::missing_of(why, self.not_found(value, name)))
     }
 
     /// Comes to the items that an attribute of a loop is told from.
@@ -62,10 +61,10 @@ impl Render<'_> {
         match value {
             Py::Dict(_) if DICT_MUTATORS.contains(&name) => out_of_bounds(),
             Py::List(_) if LIST_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::Range(start, stop, step) => match name {
-                "start" => Some(Py::Int(*start)),
-                "stop" => Some(Py::Int(*stop)),
-                "step" => Some(Py::Int(*step)),
+            Py::Range(start, stop, step, taint) => match name {
+                "start" => Some(Py::Int(*start, taint.derived())),
+                "stop" => Some(Py::Int(*stop, taint.derived())),
+                "step" => Some(Py::Int(*step, taint.derived())),
                 _ => None,
             },
             Py::Namespace(attributes) => attributes.borrow().get(name).cloned(),
@@ -81,9 +80,9 @@ impl Render<'_> {
                             .iter()
                             .map(|param| Py::str(tree.name(*param))),
                     )),
-                    "catch_varargs" => Some(Py::Bool(definition.uses_varargs)),
-                    "catch_kwargs" => Some(Py::Bool(definition.uses_kwargs)),
-                    "caller" => Some(Py::Bool(definition.uses_caller)),
+                    "catch_varargs" => Some(Py::bool(definition.uses_varargs)),
+                    "catch_kwargs" => Some(Py::bool(definition.uses_kwargs)),
+                    "caller" => Some(Py::bool(definition.uses_caller)),
                     _ => None,
                 }
             }
@@ -99,6 +98,11 @@ impl Render<'_> {
     }
 }
 
+/// Whether a method of that name changes nothing, whatever it is called on.
+pub(super) fn changes_nothing(name: &str) -> bool {
+    strings::METHODS.contains(&name) || DICT.contains(&name) || LIST.contains(&name)
+}
+
 /// Whether the attribute is a method that the sandbox lets a template call.
 pub(super) fn is_method(value: &Py, name: &str) -> bool {
     match value {
@@ -106,8 +110,8 @@ pub(super) fn is_method(value: &Py, name: &str) -> bool {
         Py::Dict(_) => DICT.contains(&name),
         Py::List(_) => LIST.contains(&name),
         Py::Tuple(_) => matches!(name, "index" | "count"),
-        Py::Float(_) => name == "is_integer",
-        Py::Int(_) | Py::Bool(_) => name == "bit_length",
+        Py::Float(..) => name == "is_integer",
+        Py::Int(..) | Py::Bool(..) => name == "bit_length",
         Py::Loop(_) => matches!(name, "cycle" | "changed"),
         Py::Cycler(_) => matches!(name, "next" | "reset"),
         _ => false,
@@ -118,14 +122,19 @@ fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     let index = *state.index.borrow();
     let items = state.items.borrow();
     let count = items.len();
-    let int = |value: usize| Some(Py::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    let int = |value: usize| {
+        Some(Py::Int(
+            i64::try_from(value).unwrap_or(i64::MAX),
+            Taint::NONE,
+        ))
+    };
     match name {
         "index" => int(index + 1),
         "index0" => int(index),
         "revindex" => int(count - index),
         "revindex0" => int(count - index - 1),
-        "first" => Some(Py::Bool(index == 0)),
-        "last" => Some(Py::Bool(index + 1 == count)),
+        "first" => Some(Py::bool(index == 0)),
+        "last" => Some(Py::bool(index + 1 == count)),
         "length" => int(count),
         "depth" => int(state.depth),
         "depth0" => int(state.depth - 1),

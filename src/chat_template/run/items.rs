@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::key::Key;
 use super::object::{List, Missing, Py, View};
 use super::text;
+use super::trace::{Taint, Text};
 
 impl Render<'_> {
     /// The items that `for` walks over.
@@ -15,17 +16,14 @@ impl Render<'_> {
             self.room_for(len)?;
         }
         match value {
-            Py::Undefined(_) => Ok(Vec::new()),
-            Py::Str(text) => {
-                let mut buffer = [0; 4];
-                Ok(text
-                    .chars()
-                    .map(|c| Py::str(c.encode_utf8(&mut buffer)))
-                    .collect())
-            }
+            Py::Undefined(..) => Ok(Vec::new()),
+            Py::Str(text) => Ok(text
+                .char_indices()
+                .map(|(at, c)| Py::Str(text.part(at..at + c.len_utf8())))
+                .collect()),
             Py::List(list) => {
-                if let Some(origin) = list.origin.clone() {
-                    self.note(&origin, "[]", !list.items.is_empty());
+                if let Some(at) = list.read.clone() {
+                    self.note(&at, "[]", !list.items.is_empty());
                 }
                 Ok(list.items.clone())
             }
@@ -46,14 +44,14 @@ impl Render<'_> {
                         .collect(),
                 })
             }
-            Py::Range(start, _, step) => {
+            Py::Range(start, _, step, taint) => {
                 let count = value.len().unwrap_or(0);
                 let (start, step) = (i128::from(*start), i128::from(*step));
                 Ok((0..count as i128)
-                    .map(|index| Py::int(start + index * step))
+                    .map(|index| Py::int(start + index * step).with_taint(taint.derived()))
                     .collect())
             }
-            Py::Generator(items) => Ok(items.borrow_mut().drain(..).collect()),
+            Py::Generator(items, _) => Ok(items.borrow_mut().drain(..).collect()),
             Py::Loop(state) => {
                 self.reach(state, usize::MAX)?;
                 Ok(state.items.borrow().clone())
@@ -67,7 +65,7 @@ impl Render<'_> {
 
     /// `value[key]`: an item, or for a string key that is none, an attribute.
     pub(super) fn item(&mut self, value: &Py, key: &Py) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = value {
+        if let Py::Undefined(missing, _) = value {
             return Err(Fault::error(missing.message()));
         }
         self.spend(weight(value) + weight(key))?;
@@ -82,10 +80,12 @@ impl Render<'_> {
         {
             return Ok(attribute);
         }
-        Ok(Py::missing(Missing::Attr(
-            value.type_name().to_owned(),
-            text::repr_of(key)?,
-        )))
+        let why = Missing::Attr(value.type_name().to_owned(), text::repr_of(key)?);
+        let taint = match key {
+            Py::Str(name) => self.not_found(value, name),
+            _ => self.taint(value),
+        };
+        Ok(Py::missing_of(why, taint))
     }
 
     /// What Python's subscription gives; `None` where it raises.
@@ -105,28 +105,36 @@ impl Render<'_> {
                     Py::Str(name) => dict.get_str(name).cloned(),
                     other => Key::new(other).and_then(|key| dict.items.get(&key).cloned()),
                 };
-                if let (Some(origin), Py::Str(name)) = (&dict.origin, key) {
-                    self.note(&origin.clone(), &format!(".{name}"), found.is_some());
+                self.decide_shape(key);
+                if let (Some(at), Py::Str(name)) = (&dict.read, key) {
+                    self.note(&at.clone(), &format!(".{name}"), found.is_some());
                 }
                 found
             }
             Py::List(list) => {
                 let found = at(list.items.len()).map(|index| list.items[index].clone());
-                if let (Some(origin), Some(_)) = (&list.origin, key.as_int()) {
-                    self.note(&origin.clone(), "[]", found.is_some());
+                self.decide_index(list, key);
+                if let (Some(at), Some(_)) = (&list.read, key.as_int()) {
+                    self.note(&at.clone(), "[]", found.is_some());
                 }
                 found
             }
-            Py::Tuple(items) => at(items.len()).map(|index| items[index].clone()),
+            Py::Tuple(items) => {
+                self.decide_index(items, key);
+                at(items.len()).map(|index| items[index].clone())
+            }
             Py::Str(text) => {
                 let index = at(text.chars().count())?;
-                text.chars()
+                self.cut_by(text, self.taint(key));
+                text.char_indices()
                     .nth(index)
-                    .map(|c| Py::str(c.encode_utf8(&mut [0; 4])))
+                    .map(|(at, c)| Py::Str(text.part(at..at + c.len_utf8())))
             }
-            Py::Range(start, _, step) => {
+            Py::Range(start, _, step, taint) => {
                 let index = at(value.len()?)? as i128;
-                Some(Py::int(i128::from(*start) + index * i128::from(*step)))
+                let taint = self.join(*taint, self.taint(key));
+                let item = i128::from(*start) + index * i128::from(*step);
+                Some(Py::int(item).with_taint(taint))
             }
             _ => None,
         }
@@ -134,20 +142,22 @@ impl Render<'_> {
 
     /// `value[start:stop:step]`.
     pub(super) fn slice(&mut self, value: &Py, bounds: &[Py; 3]) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = value {
+        if let Py::Undefined(missing, _) = value {
             return Err(Fault::error(missing.message()));
+        }
+        let mut taint = Taint::NONE;
+        for bound in bounds {
+            taint = self.join(taint, self.taint(bound));
         }
         // Jinja turns the errors of a subscription into something undefined.
         let undefined = || {
-            Ok(Py::missing(Missing::Attr(
-                value.type_name().to_owned(),
-                "of a slice".to_owned(),
-            )))
+            let why = Missing::Attr(value.type_name().to_owned(), "of a slice".to_owned());
+            Ok(Py::missing_of(why, taint))
         };
         let mut numbers = [None; 3];
         for (number, bound) in numbers.iter_mut().zip(bounds) {
             *number = match bound {
-                Py::None => None,
+                Py::None(_) => None,
                 other => match other.as_int() {
                     Some(value) => Some(value),
                     None => return undefined(),
@@ -162,11 +172,13 @@ impl Render<'_> {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
                 self.spend(text.len() as u64 / 16)?;
-                let chars: Vec<char> = text.chars().collect();
-                let picked = indices(chars.len(), start, stop, step)
-                    .map(|index| chars[index])
-                    .collect();
-                self.string(picked)
+                self.cut_by(text, taint);
+                let picked = match step {
+                    1 => contiguous(text, start, stop, |part| self.found_part(text, part)),
+                    _ => self.scattered(text, start, stop, step),
+                };
+                self.pay_for(picked.len())?;
+                Ok(Py::Str(picked))
             }
             Py::List(list) => {
                 if step == 0 {
@@ -176,17 +188,23 @@ impl Render<'_> {
                     .map(|index| list.items[index].clone())
                     .collect();
                 self.room_for(items.len())?;
-                Ok(Py::List(Rc::new(List::new(items, list.origin.clone()))))
+                let shape = self.join(list.shape, taint).derived();
+                Ok(Py::List(Rc::new(List::new(
+                    items,
+                    list.read.clone(),
+                    shape,
+                ))))
             }
             Py::Tuple(items) => {
                 if step == 0 {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
-                Ok(Py::tuple(
+                Ok(Py::tuple_of(
                     indices(items.len(), start, stop, step).map(|index| items[index].clone()),
+                    self.join(items.shape, taint),
                 ))
             }
-            Py::Range(first, _, stride) => {
+            Py::Range(first, _, stride, of) => {
                 if step == 0 {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
@@ -199,11 +217,58 @@ impl Render<'_> {
                     whole(at(low)),
                     whole(at(high)),
                     whole(step.saturating_mul(i128::from(*stride))),
+                    self.join(*of, taint),
                 ))
             }
             _ => undefined(),
         }
     }
+
+    /// The characters of a text that a slice picks one by one.
+    fn scattered(&self, text: &Text, start: Option<i128>, stop: Option<i128>, step: i128) -> Text {
+        let chars: Vec<(usize, char)> = text.char_indices().collect();
+        let mut out = self.written();
+        let mut any = false;
+        for index in indices(chars.len(), start, stop, step) {
+            let (at, c) = chars[index];
+            out.push_part(text, at..at + c.len_utf8());
+            any = true;
+        }
+        if any {
+            out.finish()
+        } else {
+            self.nothing_of(text)
+        }
+    }
+
+    /// Which item of a list an index finds depends on what the index was made of, and on how long the list is, unless it is
+    /// counted from the start of an input.
+    fn decide_index(&self, list: &List, key: &Py) {
+        if self.trace.is_some() {
+            self.decide_shape(key);
+            if !list.shape.is_itself() || key.as_int().is_some_and(|index| index < 0) {
+                self.decided_by(list.shape);
+            }
+        }
+    }
+}
+
+/// The part of a text that a slice without steps picks.
+fn contiguous(
+    text: &Text,
+    start: Option<i128>,
+    stop: Option<i128>,
+    part: impl FnOnce(&str) -> Text,
+) -> Text {
+    let (start, stop) = bounds_of(text.chars().count(), start, stop, 1);
+    let byte = |chars: i128| {
+        let chars = usize::try_from(chars).unwrap_or(0);
+        text.char_indices()
+            .nth(chars)
+            .map_or(text.len(), |(at, _)| at)
+    };
+    let start = byte(start);
+    part(&text[start..byte(stop).max(start)])
 }
 
 /// The steps that looking through a string once costs; lists and dictionaries are found in at once.

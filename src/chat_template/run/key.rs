@@ -43,10 +43,6 @@ impl Key {
             _ => Some(Self(value.clone())),
         }
     }
-
-    pub(super) fn str(text: &str) -> Self {
-        Self(Py::str(text))
-    }
 }
 
 fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
@@ -56,17 +52,17 @@ fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
             text.hash(state);
         }
         // Numbers that are equal are the same key.
-        Py::Bool(value) => (1u8, i64::from(*value)).hash(state),
-        Py::Int(value) => (1u8, *value).hash(state),
+        Py::Bool(value, _) => (1u8, i64::from(*value)).hash(state),
+        Py::Int(value, _) => (1u8, *value).hash(state),
         #[allow(
             clippy::cast_possible_truncation,
             reason = "only whole floats get here"
         )]
-        Py::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
+        Py::Float(value, _) if value.fract() == 0.0 && value.abs() < 9e18 => {
             (1u8, *value as i64).hash(state)
         }
-        Py::Float(value) => (2u8, value.to_bits()).hash(state),
-        Py::Big(value) => {
+        Py::Float(value, _) => (2u8, value.to_bits()).hash(state),
+        Py::Big(value, _) => {
             3u8.hash(state);
             value.hash(state);
         }
@@ -74,7 +70,7 @@ fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
             4u8.hash(state);
             items.iter().for_each(|item| hash_key(item, state));
         }
-        Py::None => 5u8.hash(state),
+        Py::None(_) => 5u8.hash(state),
         _ => 6u8.hash(state),
     }
 }

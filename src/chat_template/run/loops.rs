@@ -23,8 +23,9 @@ impl<'t> Render<'t> {
         scope: &Rc<Scope>,
         depth: usize,
     ) -> Result<(), Fault> {
+        self.decide_shape(value);
         let (items, rest) = match value {
-            Py::Generator(rest) => (Vec::new(), Some(rest.clone())),
+            Py::Generator(rest, _) => (Vec::new(), Some(rest.clone())),
             _ => {
                 let items = self
                     .iterate(value)
@@ -90,10 +91,11 @@ impl<'t> Render<'t> {
                 let (stmt, scope) = self.loops[filter].clone();
                 let inner = Scope::inside(&scope);
                 self.assign(&stmt.target, item.clone(), &inner)?;
-                if let Some(test) = &stmt.filter
-                    && !self.expr(test, &inner)?.is_true()
-                {
-                    continue;
+                if let Some(test) = &stmt.filter {
+                    let test = self.expr(test, &inner)?;
+                    if !self.decide(&test) {
+                        continue;
+                    }
                 }
             }
             state.items.borrow_mut().push(item);
