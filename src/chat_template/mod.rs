@@ -3,7 +3,8 @@
 //! [`load`] finds the templates of a model on disk, [`ChatTemplate`] is one of them, compiled. A render gives what
 //! `apply_chat_template(tokenize=False)` of transformers 5.23 gives, byte for byte, and fails where that raises: lexer and
 //! parser are minijinja's, the walk over the tree is our own, with Python's values and Jinja2's rules. Message keys that
-//! hold `null` are dropped first, and reasoning is given under every name that transformers gives it.
+//! hold `null` are dropped first, and reasoning is given under every name that transformers gives it. [`Rules`] has what other
+//! renderers do differently. A render can be told with the origin of every character: [`ChatTemplate::render_traced`].
 //!
 //! # Limits
 //!
@@ -17,8 +18,9 @@
 //! Each of these is an error rather than another text: the filters `filesizeformat`, `groupby`, `pprint`, `random`,
 //! `striptags`, `urlize`, `wordwrap` and `xmlattr`; `{% autoescape true %}`; a tuple without parentheses anywhere but in
 //! `set`; unary plus; a call right behind a filter (`x|f()()`); names outside ASCII; `\N{...}` in strings;
-//! integers beyond 128 bits in arithmetic; `str.encode` and `str.translate`; `lipsum`. Methods and generators that are
-//! printed show no address.
+//! integers beyond 128 bits in arithmetic; `str.encode` and `str.translate`; `lipsum`; with [`Rules::list_methods`] a list or
+//! dictionary that comes to hold itself. Methods and generators that are printed show no address. Where lists can be changed,
+//! the one list in `[[]] * 3` is held three times, as in Python; Jinja makes three of it when all of it is constant.
 
 mod clock;
 mod error;

@@ -9,6 +9,7 @@
     reason = "a test says how much it has seen"
 )]
 
+mod changing;
 mod generate;
 mod origins;
 #[path = "../support/mod.rs"]
@@ -117,6 +118,7 @@ fn cases(every_kwargs: bool) -> Vec<Case> {
 
 /// Renders every template with its cases on both sides and lists the differences.
 fn compare<C: std::borrow::Borrow<[Case]>>(
+    script: &str,
     templates: &[(String, String)],
     cases: &dyn Fn(&ChatTemplate) -> C,
 ) {
@@ -141,7 +143,7 @@ fn compare<C: std::borrow::Borrow<[Case]>>(
             json!({"template": source, "inputs": inputs}).to_string()
         })
         .collect();
-    let Some(answers) = support::reference::ask("render.py", &lines) else {
+    let Some(answers) = support::reference::ask(script, &lines) else {
         return;
     };
     let (mut equal, mut total, mut refused, mut raised) = (0, 0, 0, 0);
@@ -205,6 +207,9 @@ fn compare<C: std::borrow::Borrow<[Case]>>(
         "{differences}\n{equal} of {total} renders equal"
     );
 }
+
+/// The script that renders as transformers does.
+const SCRIPT: &str = "render.py";
 
 /// How the reference names what a template raises.
 const RAISED: &str = "TemplateError: ";
@@ -304,14 +309,14 @@ fn odd_templates_render_as_in_transformers() {
         .into_iter()
         .filter(|case| few(&case.name))
         .collect();
-    compare(&odd(), &|_| cases.as_slice());
+    compare(SCRIPT, &odd(), &|_| cases.as_slice());
 }
 
 #[test]
 fn real_templates_render_as_in_transformers() {
     let Some(templates) = corpus() else { return };
     let cases = cases(true);
-    compare(&templates, &|_| cases.as_slice());
+    compare(SCRIPT, &templates, &|_| cases.as_slice());
 }
 
 /// How many conversations are made up for each template.
@@ -327,7 +332,7 @@ fn made_up_conversations_render_as_in_transformers() {
         .and_then(|many| many.parse().ok())
         .unwrap_or(MADE_UP);
     let seed = Random::new(20_251_120).next();
-    compare(&templates, &|template| {
+    compare(SCRIPT, &templates, &|template| {
         (0..many)
             .map(|index| {
                 let mut random = Random::part(seed, index as u64);

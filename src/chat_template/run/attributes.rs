@@ -41,15 +41,22 @@ impl Render<'_> {
     pub(super) fn look_ahead(&mut self, state: &LoopState, name: &str) -> Result<(), Fault> {
         let index = match name {
             "last" | "nextitem" => *state.index.borrow() + 1,
+            // How many there are of a container that may change is asked of it, not of what comes.
+            "length" | "revindex" | "revindex0" if state.live_len().is_some() => return Ok(()),
             "length" | "revindex" | "revindex0" => usize::MAX,
             _ => return Ok(()),
         };
         self.reach(state, index).map(drop)
     }
 
+    /// Whether the attribute is a method that the sandbox lets a template call.
+    pub(super) fn is_method(&self, value: &Py, name: &str) -> bool {
+        is_harmless(value, name) || (self.rules.list_methods && changes(value, name))
+    }
+
     /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
     pub(super) fn own_attribute(&mut self, value: &Py, name: &str) -> Option<Py> {
-        if is_method(value, name) {
+        if self.is_method(value, name) {
             return Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
         }
         let out_of_bounds = || {
@@ -59,8 +66,7 @@ impl Render<'_> {
             )))
         };
         match value {
-            Py::Dict(_) if DICT_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::List(_) if LIST_MUTATORS.contains(&name) => out_of_bounds(),
+            Py::Dict(_) | Py::List(_) if changes(value, name) => out_of_bounds(),
             Py::Range(start, stop, step, taint) => match name {
                 "start" => Some(Py::Int(*start, taint.derived())),
                 "stop" => Some(Py::Int(*stop, taint.derived())),
@@ -103,8 +109,17 @@ pub(super) fn changes_nothing(name: &str) -> bool {
     strings::METHODS.contains(&name) || DICT.contains(&name) || LIST.contains(&name)
 }
 
-/// Whether the attribute is a method that the sandbox lets a template call.
-pub(super) fn is_method(value: &Py, name: &str) -> bool {
+/// Whether the attribute is a method that changes a list or a dictionary.
+fn changes(value: &Py, name: &str) -> bool {
+    match value {
+        Py::Dict(_) => DICT_MUTATORS.contains(&name),
+        Py::List(_) => LIST_MUTATORS.contains(&name),
+        _ => false,
+    }
+}
+
+/// Whether the attribute is a method that changes nothing.
+fn is_harmless(value: &Py, name: &str) -> bool {
     match value {
         Py::Str(_) => strings::METHODS.contains(&name),
         Py::Dict(_) => DICT.contains(&name),
@@ -121,7 +136,10 @@ pub(super) fn is_method(value: &Py, name: &str) -> bool {
 fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     let index = *state.index.borrow();
     let items = state.items.borrow();
-    let count = items.len();
+    let count = match name {
+        "length" | "revindex" | "revindex0" => state.live_len().unwrap_or(items.len()),
+        _ => items.len(),
+    };
     let int = |value: usize| {
         Some(Py::Int(
             i64::try_from(value).unwrap_or(i64::MAX),
@@ -131,8 +149,9 @@ fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     match name {
         "index" => int(index + 1),
         "index0" => int(index),
-        "revindex" => int(count - index),
-        "revindex0" => int(count - index - 1),
+        // Of a container that grew while the loop ran the count may be too small.
+        "revindex" => Some(Py::int(count as i128 - index as i128)),
+        "revindex0" => Some(Py::int(count as i128 - index as i128 - 1)),
         "first" => Some(Py::bool(index == 0)),
         "last" => Some(Py::bool(index + 1 == count)),
         "length" => int(count),

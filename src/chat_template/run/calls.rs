@@ -36,7 +36,7 @@ impl<'t> Render<'t> {
                 Arg::NamedSplat(_) => match &value {
                     Py::Dict(dict) => {
                         self.decide_shape(&value);
-                        for (key, item) in &dict.items {
+                        for (key, item) in dict.items().iter() {
                             let Py::Str(name) = &key.0 else {
                                 return Err(Fault::error(
                                     "`**` needs a dictionary with strings for keys",
@@ -181,9 +181,9 @@ impl<'t> Render<'t> {
                 match positional.next() {
                     None => {}
                     Some(Py::Dict(from)) => {
-                        shape = from.shape;
+                        shape = from.shape();
                         dict.extend(
-                            from.items
+                            from.items()
                                 .iter()
                                 .map(|(key, item)| (key.clone(), item.clone())),
                         );
@@ -225,7 +225,7 @@ impl<'t> Render<'t> {
                     return Err(Fault::error("`namespace` takes a dictionary or names"));
                 };
                 let mut attributes = IndexMap::new();
-                for (key, value) in &start.items {
+                for (key, value) in start.items().iter() {
                     let Py::Str(name) = &key.0 else { continue };
                     if name.starts_with('_') {
                         return Err(Fault::error(
@@ -326,7 +326,7 @@ impl<'t> Render<'t> {
                     }
                     let taint = match &key {
                         Py::Str(name) => self.not_found(subject, name),
-                        _ => dict.shape,
+                        _ => dict.shape(),
                     };
                     Ok(self.chosen_by(default.unwrap_or(Py::NONE), taint, Other::Telling))
                 }
@@ -339,12 +339,31 @@ impl<'t> Render<'t> {
                 "items" => args
                     .none("items")
                     .map(|()| Py::View(View::Items, dict.clone())),
+                "copy" if self.rules.list_methods => {
+                    args.none("copy")?;
+                    self.room_for(dict.len())?;
+                    Ok(Py::dict_of(dict.items().clone(), dict.shape()))
+                }
                 "copy" => args.none("copy").map(|()| subject.clone()),
+                "clear" | "pop" | "popitem" | "setdefault" | "update" => {
+                    self.change_dict(dict, name, args)
+                }
                 _ => self.call_global(Global::DictFromKeys, args),
             },
             Py::List(_) | Py::Tuple(_) => {
+                if name == "copy" && self.rules.list_methods {
+                    args.none("copy")?;
+                    let items = self.iterate(subject)?;
+                    self.room_for(items.len())?;
+                    return Ok(Py::list_of(items, self.taint(subject)));
+                }
                 if name == "copy" {
                     return args.none("copy").map(|()| subject.clone());
+                }
+                if let Py::List(list) = subject
+                    && !matches!(name, "index" | "count")
+                {
+                    return self.change_list(list, name, args);
                 }
                 let items = self.iterate(subject)?;
                 self.spend(items.len() as u64)?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::attributes::{changes_nothing, is_method};
+use super::attributes::changes_nothing;
 use super::fault::Fault;
 use super::object::{Missing, Py};
 use super::scope::Scope;
@@ -172,7 +172,7 @@ impl<'t> Render<'t> {
         let name = self.name(name);
         let subject = self.expr(subject, scope).map_err(|fault| fault.at(span))?;
         let subject = subject.plain();
-        if is_method(&subject, name) {
+        if self.is_method(&subject, name) {
             let args = self.arguments(args, scope)?;
             self.is_here(span);
             return self.call_method(&subject, name, args);

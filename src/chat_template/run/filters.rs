@@ -111,7 +111,7 @@ impl Render<'_> {
                     Py::Dict(dict) => {
                         let items =
                             self.iterate(&Py::View(super::object::View::Items, dict.clone()))?;
-                        Ok(Py::generator(items, dict.shape))
+                        Ok(Py::generator(items, dict.shape()))
                     }
                     other => Err(Fault::error(format!(
                         "`items` needs a dictionary, not a `{}`",
@@ -237,14 +237,14 @@ impl Render<'_> {
                     Some("value") => 1,
                     _ => return Err(Fault::error("`dictsort` sorts by `key` or by `value`")),
                 };
-                let mut keyed = Vec::with_capacity(dict.items.len());
-                for (key, item) in &dict.items {
+                let mut keyed = Vec::with_capacity(dict.len());
+                for (key, item) in dict.items().iter() {
                     let pair = [key.0.clone(), item.clone()];
                     keyed.push((self.fold(pair[at].clone(), cased)?, Py::tuple(pair)));
                 }
                 let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.room_for(items.len())?;
-                Ok(Py::list_of(items, dict.shape))
+                Ok(Py::list_of(items, dict.shape()))
             }
             "unique" => {
                 let [cased, attribute] = args.bind(name, ["case_sensitive", "attribute"], 0)?;

@@ -33,7 +33,7 @@ struct Layout {
 pub(super) fn percent(text: &Text, values: &Py, out: &mut Written) -> Result<(), Fault> {
     decide_places(text, out);
     let mut positional = match values {
-        Py::Tuple(items) => items.to_vec(),
+        Py::Tuple(items) => items.items().clone(),
         other => vec![other.clone()],
     }
     .into_iter();
@@ -50,7 +50,6 @@ pub(super) fn percent(text: &Text, values: &Py, out: &mut Written) -> Result<(),
             };
             value = Some(
                 dict.get_str(&key)
-                    .cloned()
                     .ok_or_else(|| bad(format!("`%` has no value for `{key}`")))?,
             );
         }

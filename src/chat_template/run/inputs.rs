@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use super::containers::{Dict, List, ReadPath};
 use super::key::Key;
-use super::object::{Dict, List, Py, ReadPath};
+use super::object::Py;
 use super::trace::{Piece, Taint, Text, Trace};
 use crate::chat_template::Inputs;
 use crate::chat_template::syntax::tree::Tree;

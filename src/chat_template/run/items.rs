@@ -3,13 +3,27 @@
 use std::rc::Rc;
 
 use super::Render;
+use super::containers::List;
 use super::fault::Fault;
 use super::key::Key;
-use super::object::{List, Missing, Py, View};
+use super::object::{Missing, Py, View};
 use super::text;
 use super::trace::{Taint, Text};
 
 impl Render<'_> {
+    /// A container of the inputs is walked over.
+    pub(super) fn note_walk(&mut self, value: &Py) {
+        match value {
+            Py::List(list) => {
+                if let Some(at) = list.read.clone() {
+                    self.note(&at, "[]", list.len() > 0);
+                }
+            }
+            Py::View(_, dict) => self.note_whole(&Py::Dict(dict.clone())),
+            other => self.note_whole(other),
+        }
+    }
+
     /// The items that `for` walks over.
     pub(super) fn iterate(&mut self, value: &Py) -> Result<Vec<Py>, Fault> {
         if let Some(len) = value.len() {
@@ -22,23 +36,21 @@ impl Render<'_> {
                 .map(|(at, c)| Py::Str(text.part(at..at + c.len_utf8())))
                 .collect()),
             Py::List(list) => {
-                if let Some(at) = list.read.clone() {
-                    self.note(&at, "[]", !list.items.is_empty());
-                }
-                Ok(list.items.clone())
+                self.note_walk(value);
+                Ok(list.items().clone())
             }
-            Py::Tuple(items) => Ok(items.to_vec()),
+            Py::Tuple(items) => Ok(items.items().clone()),
             Py::Dict(dict) => {
-                self.note_whole(value);
-                Ok(dict.items.keys().map(|key| key.0.clone()).collect())
+                self.note_walk(value);
+                Ok(dict.items().keys().map(|key| key.0.clone()).collect())
             }
             Py::View(kind, dict) => {
-                self.note_whole(&Py::Dict(dict.clone()));
+                self.note_walk(value);
                 Ok(match kind {
-                    View::Keys => dict.items.keys().map(|key| key.0.clone()).collect(),
-                    View::Values => dict.items.values().cloned().collect(),
+                    View::Keys => dict.items().keys().map(|key| key.0.clone()).collect(),
+                    View::Values => dict.items().values().cloned().collect(),
                     View::Items => dict
-                        .items
+                        .items()
                         .iter()
                         .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
                         .collect(),
@@ -102,8 +114,8 @@ impl Render<'_> {
         match value {
             Py::Dict(dict) => {
                 let found = match key {
-                    Py::Str(name) => dict.get_str(name).cloned(),
-                    other => Key::new(other).and_then(|key| dict.items.get(&key).cloned()),
+                    Py::Str(name) => dict.get_str(name),
+                    other => Key::new(other).and_then(|key| dict.items().get(&key).cloned()),
                 };
                 self.decide_shape(key);
                 if let (Some(at), Py::Str(name)) = (&dict.read, key) {
@@ -112,7 +124,7 @@ impl Render<'_> {
                 found
             }
             Py::List(list) => {
-                let found = at(list.items.len()).map(|index| list.items[index].clone());
+                let found = at(list.len()).map(|index| list.items()[index].clone());
                 self.decide_index(list, key);
                 if let (Some(at), Some(_)) = (&list.read, key.as_int()) {
                     self.note(&at.clone(), "[]", found.is_some());
@@ -121,7 +133,7 @@ impl Render<'_> {
             }
             Py::Tuple(items) => {
                 self.decide_index(items, key);
-                at(items.len()).map(|index| items[index].clone())
+                at(items.len()).map(|index| items.items()[index].clone())
             }
             Py::Str(text) => {
                 let index = at(text.chars().count())?;
@@ -184,11 +196,11 @@ impl Render<'_> {
                 if step == 0 {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
-                let items: Vec<Py> = indices(list.items.len(), start, stop, step)
-                    .map(|index| list.items[index].clone())
+                let items: Vec<Py> = indices(list.len(), start, stop, step)
+                    .map(|index| list.items()[index].clone())
                     .collect();
                 self.room_for(items.len())?;
-                let shape = self.join(list.shape, taint).derived();
+                let shape = self.join(list.shape(), taint).derived();
                 Ok(Py::List(Rc::new(List::new(
                     items,
                     list.read.clone(),
@@ -200,8 +212,9 @@ impl Render<'_> {
                     return Err(Fault::error("the step of a slice cannot be zero"));
                 }
                 Ok(Py::tuple_of(
-                    indices(items.len(), start, stop, step).map(|index| items[index].clone()),
-                    self.join(items.shape, taint),
+                    indices(items.len(), start, stop, step)
+                        .map(|index| items.items()[index].clone()),
+                    self.join(items.shape(), taint),
                 ))
             }
             Py::Range(first, _, stride, of) => {
@@ -246,8 +259,8 @@ impl Render<'_> {
     fn decide_index(&self, list: &List, key: &Py) {
         if self.trace.is_some() {
             self.decide_shape(key);
-            if !list.shape.is_itself() || key.as_int().is_some_and(|index| index < 0) {
-                self.decided_by(list.shape);
+            if !list.shape().is_itself() || key.as_int().is_some_and(|index| index < 0) {
+                self.decided_by(list.shape());
             }
         }
     }

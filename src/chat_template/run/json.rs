@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::MAX_VALUE;
+use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::object::{Dict, List, Py};
+use super::object::Py;
 use super::text;
 use super::trace::{Taint, Text, Written};
 use crate::chat_template::error::Limit;
@@ -48,11 +49,10 @@ impl Style {
         };
         let pair = match &separators {
             None | Some(Py::None(_)) => return Ok(style),
-            Some(Py::Tuple(items)) => &items[..],
-            Some(Py::List(list)) => &list.items,
-            Some(_) => &[],
+            Some(Py::Tuple(list) | Py::List(list)) => list.items().clone(),
+            Some(_) => Vec::new(),
         };
-        let [Py::Str(item), Py::Str(key)] = pair else {
+        let [Py::Str(item), Py::Str(key)] = pair.as_slice() else {
             return Err(Fault::error("`separators` of `tojson` takes two strings"));
         };
         style.item_separator = Cow::Owned(item.to_string());
@@ -121,28 +121,27 @@ fn number_text(number: f64) -> String {
 }
 
 fn list_items(list: &List, style: &Style, depth: usize, out: &mut Written) -> Result<(), Fault> {
-    let items = &list.items;
-    out.push_of("[", list.shape);
+    let items = list.items();
+    let shape = list.shape();
+    out.push_of("[", shape);
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            out.push_of(&style.item_separator, list.shape);
+            out.push_of(&style.item_separator, shape);
         }
-        newline(style, depth + 1, list.shape, out);
+        newline(style, depth + 1, shape, out);
         write(item, style, depth + 1, out)?;
     }
     if !items.is_empty() {
-        newline(style, depth, list.shape, out);
+        newline(style, depth, shape, out);
     }
-    out.push_of("]", list.shape);
+    out.push_of("]", shape);
     Ok(())
 }
 
 fn members(dict: &Dict, style: &Style, depth: usize, out: &mut Written) -> Result<(), Fault> {
-    let mut items: Vec<(&Py, &Py)> = dict
-        .items
-        .iter()
-        .map(|(key, item)| (&key.0, item))
-        .collect();
+    let shape = dict.shape();
+    let held = dict.items();
+    let mut items: Vec<(&Py, &Py)> = held.iter().map(|(key, item)| (&key.0, item)).collect();
     if style.sort_keys {
         let mut failed = None;
         items.sort_by(
@@ -158,12 +157,12 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut Written) -> Resul
             return Err(fault);
         }
     }
-    out.push_of("{", dict.shape);
+    out.push_of("{", shape);
     for (index, (key, item)) in items.iter().enumerate() {
         if index > 0 {
-            out.push_of(&style.item_separator, dict.shape);
+            out.push_of(&style.item_separator, shape);
         }
-        newline(style, depth + 1, dict.shape, out);
+        newline(style, depth + 1, shape, out);
         let shown = match key {
             Py::Str(text) => Cow::Borrowed(&**text),
             Py::None(_) => Cow::Borrowed("null"),
@@ -186,13 +185,13 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut Written) -> Resul
                 out.push_of(&format!("\"{shown}\""), taint);
             }
         }
-        out.push_of(&style.key_separator, dict.shape);
+        out.push_of(&style.key_separator, shape);
         write(item, style, depth + 1, out)?;
     }
     if !items.is_empty() {
-        newline(style, depth, dict.shape, out);
+        newline(style, depth, shape, out);
     }
-    out.push_of("}", dict.shape);
+    out.push_of("}", shape);
     Ok(())
 }
 

@@ -35,8 +35,9 @@ impl Key {
         match value {
             Py::List(_) | Py::Dict(_) => None,
             // Hashing walks through a tuple, as often as something in it is shared.
-            Py::Tuple(items) if items.depth > MAX_KEY_DEPTH => None,
+            Py::Tuple(items) if items.depth() > MAX_KEY_DEPTH => None,
             Py::Tuple(items) => items
+                .items()
                 .iter()
                 .all(|item| Self::new(item).is_some())
                 .then(|| Self(value.clone())),
@@ -68,7 +69,7 @@ fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
         }
         Py::Tuple(items) => {
             4u8.hash(state);
-            items.iter().for_each(|item| hash_key(item, state));
+            items.items().iter().for_each(|item| hash_key(item, state));
         }
         Py::None(_) => 5u8.hash(state),
         _ => 6u8.hash(state),

@@ -4,6 +4,7 @@ mod arguments;
 mod attributes;
 mod calls;
 mod changing;
+mod containers;
 mod expressions;
 mod fault;
 mod filters;
@@ -13,6 +14,7 @@ mod items;
 mod json;
 mod key;
 mod loops;
+mod mutating;
 mod numbers;
 mod object;
 mod operators;
@@ -29,16 +31,17 @@ mod tracing;
 
 use std::rc::Rc;
 
+use self::containers::ReadPath;
 use self::fault::Fault;
 use self::key::Key;
-use self::object::{Attributes, Global, Missing, Py, ReadPath};
+use self::object::{Attributes, Global, Missing, Py};
 use self::scope::Scope;
 use self::trace::{Piece, Taint, Text, Trace, Written};
 use super::error::{Limit, RenderError};
 use super::origins::Traced;
 use super::reads::{Read, Reads};
 use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
-use super::{Clock, Inputs};
+use super::{Clock, Inputs, Rules};
 use crate::value::Map;
 
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
@@ -81,6 +84,9 @@ pub(super) struct Render<'t> {
     /// Scopes that macros hold, and namespaces: both can hold themselves, and are emptied at the end.
     scopes: Vec<Rc<Scope>>,
     namespaces: Vec<Rc<Attributes>>,
+    /// Containers that may hold themselves by way of a scope, emptied at the end as well.
+    kept: Vec<Py>,
+    rules: Rules,
     reads: Option<Reads>,
     /// What knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,
@@ -159,6 +165,8 @@ fn run(
         loops: Vec::new(),
         scopes: Vec::new(),
         namespaces: Vec::new(),
+        kept: Vec::new(),
+        rules: input.rules,
         reads: observe.then(Reads::default),
         trace: trace.cloned(),
     };
@@ -171,6 +179,7 @@ fn run(
     for namespace in &render.namespaces {
         namespace.borrow_mut().clear();
     }
+    Render::empty(&render.kept);
     result?;
     Ok((render.out, render.reads.unwrap_or_default()))
 }
@@ -286,6 +295,7 @@ impl<'t> Render<'t> {
                 Some(at) => self.note(&at, "[]", true),
                 None => {
                     for item in list
+                        .items()
                         .iter()
                         .filter(|item| !matches!(item, Py::List(list) if list.read.is_none()))
                     {

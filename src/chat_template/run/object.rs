@@ -1,12 +1,13 @@
 //! The values of a render: Python's, as far as templates can make or meet them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::key::{Key, StrKey};
+use super::containers::{Dict, List};
+use super::key::Key;
 use super::scope::Scope;
 use super::trace::{Taint, Text};
 use crate::value::Integer;
@@ -89,70 +90,15 @@ pub(super) enum Global {
     Joiner,
 }
 
-/// Under which path what is read of a container of the inputs is told: list indices are folded.
+/// Where a loop has its items from, beside those that it came to.
 #[derive(Debug)]
-pub(super) struct ReadPath {
-    pub(super) path: String,
-    pub(super) role: Option<String>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct List {
-    pub(super) items: Vec<Py>,
-    pub(super) read: Option<Rc<ReadPath>>,
-    /// The inputs from which it has its items in this number and order.
-    pub(super) shape: Taint,
-    /// How deep values nest in it, itself included.
-    pub(super) depth: usize,
-}
-
-impl List {
-    pub(super) fn new(items: Vec<Py>, read: Option<Rc<ReadPath>>, shape: Taint) -> Self {
-        let depth = 1 + deepest(&items);
-        Self {
-            items,
-            read,
-            shape,
-            depth,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Dict {
-    pub(super) items: IndexMap<Key, Py>,
-    pub(super) read: Option<Rc<ReadPath>>,
-    /// The inputs from which it has its keys.
-    pub(super) shape: Taint,
-    depth: usize,
-}
-
-fn deepest<'v>(values: impl IntoIterator<Item = &'v Py>) -> usize {
-    values.into_iter().map(Py::depth).max().unwrap_or(0)
-}
-
-impl std::ops::Deref for List {
-    type Target = [Py];
-
-    fn deref(&self) -> &[Py] {
-        &self.items
-    }
-}
-
-impl Dict {
-    pub(super) fn new(items: IndexMap<Key, Py>, read: Option<Rc<ReadPath>>, shape: Taint) -> Self {
-        let depth = 1 + deepest(items.values()).max(deepest(items.keys().map(|key| &key.0)));
-        Self {
-            items,
-            read,
-            shape,
-            depth,
-        }
-    }
-
-    pub(super) fn get_str(&self, key: &str) -> Option<&Py> {
-        self.items.get(&StrKey(key))
-    }
+pub(super) enum Rest {
+    /// There are no others.
+    Nothing,
+    /// These, taken off one by one; whoever walks over the same generator takes them too.
+    Queue(Rc<RefCell<VecDeque<Py>>>),
+    /// A container that may change while the loop runs, how many of its items were taken, and how many there were at first.
+    Live(Py, Cell<usize>, usize),
 }
 
 /// A loop as its body sees it.
@@ -161,15 +107,32 @@ pub(super) struct LoopState {
     /// The items that were come to, or looked ahead at.
     pub(super) items: RefCell<Vec<Py>>,
     /// What there is beside them, where that is not known at once; not all of it need be items of the loop.
-    pub(super) rest: Option<Rc<RefCell<VecDeque<Py>>>>,
+    pub(super) rest: Rest,
     /// Which of the loops that leave items out it is.
     pub(super) filter: Option<usize>,
     pub(super) index: RefCell<usize>,
     pub(super) depth: usize,
+    /// How many items there were when that was asked first.
+    pub(super) length: Cell<Option<usize>>,
     /// What `changed` was asked last, and the inputs of all that it was asked.
     pub(super) changed: RefCell<Option<(Vec<Py>, Taint)>>,
     /// What calling the loop runs again, for a recursive one: the address of its statement.
     pub(super) recursive: Option<usize>,
+}
+
+impl LoopState {
+    /// How many items the container has that may change while the loop runs over all of it. Jinja asks once.
+    pub(super) fn live_len(&self) -> Option<usize> {
+        match &self.rest {
+            Rest::Live(value, ..) if self.filter.is_none() => {
+                if self.length.get().is_none() {
+                    self.length.set(value.len());
+                }
+                self.length.get()
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Py {
@@ -347,14 +310,15 @@ impl Py {
 
     /// How deep values nest in it. Namespaces count for one: what they hold is dropped by itself.
     pub(super) fn depth(&self) -> usize {
+        let deepest =
+            |items: &mut dyn Iterator<Item = &Self>| items.map(Self::depth).max().unwrap_or(0);
         match self {
-            Self::List(list) => list.depth,
-            Self::Dict(dict) => dict.depth,
-            Self::View(_, dict) => 1 + dict.depth,
-            Self::Tuple(items) => items.depth,
-            Self::Generator(items, _) => 1 + deepest(items.borrow().iter()),
-            Self::Loop(state) => 1 + deepest(state.items.borrow().iter()),
-            Self::Cycler(state) => 1 + deepest(&state.0),
+            Self::List(list) | Self::Tuple(list) => list.depth(),
+            Self::Dict(dict) => dict.depth(),
+            Self::View(_, dict) => 1 + dict.depth(),
+            Self::Generator(items, _) => 1 + deepest(&mut items.borrow().iter()),
+            Self::Loop(state) => 1 + deepest(&mut state.items.borrow().iter()),
+            Self::Cycler(state) => 1 + deepest(&mut state.0.iter()),
             Self::Method(method) => 1 + method.0.depth(),
             _ => 1,
         }
@@ -368,9 +332,8 @@ impl Py {
             Self::Int(value, _) => *value != 0,
             Self::Float(value, _) => *value != 0.0,
             Self::Str(text) | Self::Markup(text) => !text.is_empty(),
-            Self::List(list) => !list.items.is_empty(),
-            Self::Tuple(items) => !items.is_empty(),
-            Self::Dict(dict) | Self::View(_, dict) => !dict.items.is_empty(),
+            Self::List(list) | Self::Tuple(list) => list.len() > 0,
+            Self::Dict(dict) | Self::View(_, dict) => dict.len() > 0,
             Self::Range(..) => self.len().is_some_and(|len| len > 0),
             _ => true,
         }
@@ -381,9 +344,8 @@ impl Py {
         Some(match self {
             Self::Undefined(..) => 0,
             Self::Str(text) => text.chars().count(),
-            Self::List(list) => list.items.len(),
-            Self::Tuple(items) => items.len(),
-            Self::Dict(dict) | Self::View(_, dict) => dict.items.len(),
+            Self::List(list) | Self::Tuple(list) => list.len(),
+            Self::Dict(dict) | Self::View(_, dict) => dict.len(),
             Self::Range(start, stop, step, _) => {
                 let (start, stop, step) =
                     (i128::from(*start), i128::from(*stop), i128::from(*step));
@@ -418,13 +380,14 @@ impl Py {
                 a == b
             }
             (Self::Big(a, _), Self::Big(b, _)) => a == b,
-            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => all(a, b),
+            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => {
+                all(&a.items(), &b.items())
+            }
             (Self::Dict(a), Self::Dict(b)) => {
-                a.items.len() == b.items.len()
-                    && a.items.iter().all(|(key, value)| {
-                        b.items
-                            .get(key)
-                            .is_some_and(|other| value.equals(other, steps))
+                let (a, b) = (a.items(), b.items());
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| {
+                        b.get(key).is_some_and(|other| value.equals(other, steps))
                     })
             }
             (Self::Range(a, b, c, _), Self::Range(x, y, z, _)) => {

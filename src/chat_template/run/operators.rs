@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::containers::List;
 use super::fault::Fault;
 use super::format;
 use super::items::weight;
 use super::key::Key;
-use super::object::{List, Py, View};
+use super::object::{Py, View};
 use super::text;
 use super::text_filters::escape;
 use super::{MAX_VALUE, Render};
@@ -100,18 +101,18 @@ impl Render<'_> {
                 self.text(out)
             }
             (Py::List(a), Py::List(b)) => {
-                self.room_for(a.items.len() + b.items.len())?;
-                let items = a.items.iter().chain(&b.items).cloned().collect();
+                self.room_for(a.len() + b.len())?;
+                let items = a.items().iter().chain(b.items().iter()).cloned().collect();
                 // What comes from the inputs still does when something is appended.
                 let read = a.read.clone().or_else(|| b.read.clone());
-                let shape = self.join(a.shape, b.shape);
+                let shape = self.join(a.shape(), b.shape());
                 Ok(Py::List(Rc::new(List::new(items, read, shape.derived()))))
             }
             (Py::Tuple(a), Py::Tuple(b)) => {
                 self.room_for(a.len() + b.len())?;
                 Ok(Py::tuple_of(
-                    a.iter().chain(b.iter()).cloned(),
-                    self.join(a.shape, b.shape),
+                    a.items().iter().chain(b.items().iter()).cloned(),
+                    self.join(a.shape(), b.shape()),
                 ))
             }
             _ => arithmetic(BinaryOp::Add, left, right),
@@ -143,18 +144,24 @@ impl Render<'_> {
                 self.text(out)
             }
             Py::List(list) => {
-                self.room_for(list.items.len().saturating_mul(times))?;
-                let items = list.items.iter().cloned().cycle();
+                self.room_for(list.len().saturating_mul(times))?;
+                let held = list.items();
+                let items = held.iter().cloned().cycle();
                 Ok(Py::list_of(
-                    items.take(list.items.len() * times).collect(),
-                    list.shape,
+                    items.take(list.len() * times).collect(),
+                    list.shape(),
                 ))
             }
             Py::Tuple(items) => {
                 self.room_for(items.len().saturating_mul(times))?;
                 Ok(Py::tuple_of(
-                    items.iter().cloned().cycle().take(items.len() * times),
-                    items.shape,
+                    items
+                        .items()
+                        .iter()
+                        .cloned()
+                        .cycle()
+                        .take(items.len() * times),
+                    items.shape(),
                 ))
             }
             _ => arithmetic(BinaryOp::Mul, left, right),
@@ -223,7 +230,7 @@ impl Render<'_> {
                 let key = Key::new(item).ok_or_else(|| {
                     Fault::error(format!("a `{}` cannot be a key", item.type_name()))
                 })?;
-                dict.items.contains_key(&key)
+                dict.items().contains_key(&key)
             }
             other => {
                 let items = self.iterate(other)?;
@@ -251,7 +258,7 @@ pub(super) fn order(
             Ok(Some(a.cmp(b)))
         }
         (Py::List(a), Py::List(b)) | (Py::Tuple(a), Py::Tuple(b)) => {
-            for (a, b) in a.iter().zip(b.iter()) {
+            for (a, b) in a.items().iter().zip(b.items().iter()) {
                 if !a.equals(b, steps) {
                     return order(symbol, a, b, steps);
                 }

@@ -114,7 +114,7 @@ fn affix(text: &str, name: &str, args: Arguments) -> Result<Py, Fault> {
     };
     match affix.unwrap_or(Py::NONE) {
         Py::Tuple(items) => {
-            for item in items.iter() {
+            for item in items.items().iter() {
                 if one(item)? {
                     return Ok(Py::bool(true));
                 }
@@ -328,7 +328,7 @@ impl Render<'_> {
                     return Err(Fault::error("`format_map` needs a dictionary"));
                 };
                 let mut named = Arguments::default();
-                for (key, item) in &dict.items {
+                for (key, item) in dict.items().iter() {
                     if let Key(Py::Str(name)) = key {
                         named.named.push((name.clone(), item.clone()));
                     }

@@ -69,22 +69,22 @@ pub(super) fn write_repr(value: &Py, out: &mut Written, depth: usize) -> Result<
             quote(text, out);
             out.push(")");
         }
-        Py::List(list) => sequence(&list.items, list.shape, "[", "]", out, depth)?,
+        Py::List(list) => sequence(&list.items(), list.shape(), "[", "]", out, depth)?,
         Py::Tuple(list) if list.len() == 1 => {
-            sequence(&list.items, list.shape, "(", ",)", out, depth)?;
+            sequence(&list.items(), list.shape(), "(", ",)", out, depth)?;
         }
-        Py::Tuple(list) => sequence(&list.items, list.shape, "(", ")", out, depth)?,
+        Py::Tuple(list) => sequence(&list.items(), list.shape(), "(", ")", out, depth)?,
         Py::Dict(dict) => {
-            out.push_of("{", dict.shape);
-            for (index, (key, item)) in dict.items.iter().enumerate() {
+            out.push_of("{", dict.shape());
+            for (index, (key, item)) in dict.items().iter().enumerate() {
                 if index > 0 {
-                    out.push_of(", ", dict.shape);
+                    out.push_of(", ", dict.shape());
                 }
                 write_repr(&key.0, out, depth + 1)?;
-                out.push_of(": ", dict.shape);
+                out.push_of(": ", dict.shape());
                 write_repr(item, out, depth + 1)?;
             }
-            out.push_of("}", dict.shape);
+            out.push_of("}", dict.shape());
         }
         Py::Range(start, stop, 1, taint) => {
             out.push_of(&format!("range({start}, {stop})"), *taint);
@@ -94,16 +94,16 @@ pub(super) fn write_repr(value: &Py, out: &mut Written, depth: usize) -> Result<
         }
         Py::View(kind, dict) => {
             let items: Vec<Py> = match kind {
-                View::Keys => dict.items.keys().map(|key| key.0.clone()).collect(),
-                View::Values => dict.items.values().cloned().collect(),
+                View::Keys => dict.items().keys().map(|key| key.0.clone()).collect(),
+                View::Values => dict.items().values().cloned().collect(),
                 View::Items => dict
-                    .items
+                    .items()
                     .iter()
                     .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
                     .collect(),
             };
-            out.push_of(value.type_name(), dict.shape);
-            sequence(&items, dict.shape, "([", "])", out, depth)?;
+            out.push_of(value.type_name(), dict.shape());
+            sequence(&items, dict.shape(), "([", "])", out, depth)?;
         }
         Py::Namespace(attributes) => {
             // A namespace prints its attributes as a dictionary.

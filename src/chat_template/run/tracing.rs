@@ -105,7 +105,7 @@ impl Render<'_> {
     /// Why a lookup by a string found nothing in a value.
     pub(super) fn not_found(&self, value: &Py, key: &str) -> Taint {
         match (&self.trace, value) {
-            (Some(trace), Py::Dict(dict)) => trace.not_found(dict.shape, key),
+            (Some(trace), Py::Dict(dict)) => trace.not_found(dict.shape(), key),
             (Some(trace), other) => trace.taint(other),
             (None, _) => Taint::NONE,
         }
@@ -114,8 +114,8 @@ impl Render<'_> {
     /// From which inputs a value is where it was found in a dictionary.
     pub(super) fn member_taint(&self, dict: &Py, key: &Py, found: &Py) -> Taint {
         match (&self.trace, dict, key) {
-            (Some(trace), Py::Dict(dict), Py::Str(key)) if dict.shape.is_itself() => {
-                trace.absent(dict.shape, key)
+            (Some(trace), Py::Dict(dict), Py::Str(key)) if dict.shape().is_itself() => {
+                trace.absent(dict.shape(), key)
             }
             (Some(trace), dict, _) => trace.join(trace.taint(dict), trace.taint(found)),
             (None, ..) => Taint::NONE,
@@ -133,11 +133,11 @@ impl Render<'_> {
                 match left.as_str() {
                     Some(key) => match dict.get_str(key) {
                         // Whether a member of an input is there is told by the place where it is or would be.
-                        Some(_) if dict.shape.is_itself() => trace.absent(dict.shape, key),
-                        Some(_) => dict.shape,
-                        None => trace.not_found(dict.shape, key),
+                        Some(_) if dict.shape().is_itself() => trace.absent(dict.shape(), key),
+                        Some(_) => dict.shape(),
+                        None => trace.not_found(dict.shape(), key),
                     },
-                    None => dict.shape,
+                    None => dict.shape(),
                 }
             }
             (CompareOp::In | CompareOp::NotIn, right) => trace.whole_taint(right),
@@ -189,7 +189,7 @@ impl Render<'_> {
         let shape = self.taint(value);
         match value {
             Py::Str(text) => self.cut_by(text, Taint::NONE),
-            Py::List(list) if is_first && list.shape.is_itself() => {}
+            Py::List(list) if is_first && list.shape().is_itself() => {}
             _ => self.decided_by(shape),
         }
         shape

@@ -283,8 +283,8 @@ impl Trace {
             | Py::Range(_, _, _, taint)
             | Py::Generator(_, taint) => *taint,
             Py::Str(text) | Py::Markup(text) => self.inputs_of_all(text.pieces()),
-            Py::List(list) | Py::Tuple(list) => list.shape,
-            Py::Dict(dict) | Py::View(_, dict) => dict.shape,
+            Py::List(list) | Py::Tuple(list) => list.shape(),
+            Py::Dict(dict) | Py::View(_, dict) => dict.shape(),
             Py::Method(method) => self.taint(&method.0),
             Py::Namespace(_)
             | Py::Loop(_)
@@ -316,10 +316,12 @@ impl Trace {
         }
         match value {
             Py::List(list) | Py::Tuple(list) => {
-                list.iter().for_each(|item| self.add_whole(item, all, seen));
+                list.items()
+                    .iter()
+                    .for_each(|item| self.add_whole(item, all, seen));
             }
             Py::Dict(dict) | Py::View(_, dict) => {
-                for (key, item) in &dict.items {
+                for (key, item) in dict.items().iter() {
                     self.add_whole(&key.0, all, seen);
                     self.add_whole(item, all, seen);
                 }
