@@ -28,6 +28,8 @@ mod gguf;
 #[cfg(test)]
 mod loading_tests;
 mod origins;
+#[cfg(test)]
+mod origins_tests;
 mod reads;
 mod rules;
 mod run;

@@ -31,15 +31,20 @@ pub(super) struct Container<T> {
     /// The inputs from which it has its items in this number and order, or its keys.
     shape: Cell<Taint>,
     /// How deep values nest in it, itself included. What was put into what it holds since does not count.
-    depth: Cell<usize>,
+    depth: Cell<u16>,
     /// How many containers it stands in, as far as that came about by putting something into one.
-    level: Cell<usize>,
+    level: Cell<u16>,
     /// Whether the render empties it at its end.
     is_kept: Cell<bool>,
 }
 
 fn deepest<'v>(values: impl IntoIterator<Item = &'v Py>) -> usize {
     values.into_iter().map(Py::depth).max().unwrap_or(0)
+}
+
+/// Nesting is cut off long before it is too deep for this.
+fn narrow(depth: usize) -> u16 {
+    u16::try_from(depth).unwrap_or(u16::MAX)
 }
 
 impl List {
@@ -75,7 +80,7 @@ impl<T> Container<T> {
             items: RefCell::new(items),
             read,
             shape: Cell::new(shape),
-            depth: Cell::new(depth),
+            depth: Cell::new(narrow(depth)),
             level: Cell::new(0),
             is_kept: Cell::new(false),
         }
@@ -98,11 +103,11 @@ impl<T> Container<T> {
     }
 
     pub(super) fn depth(&self) -> usize {
-        self.depth.get()
+        usize::from(self.depth.get())
     }
 
     pub(super) fn level(&self) -> usize {
-        self.level.get()
+        usize::from(self.level.get())
     }
 
     /// It was changed because of these inputs, together with those before.
@@ -112,12 +117,12 @@ impl<T> Container<T> {
 
     /// It holds values that nest at least so deep, itself included.
     pub(super) fn deepen(&self, depth: usize) {
-        self.depth.set(self.depth.get().max(depth));
+        self.depth.set(self.depth.get().max(narrow(depth)));
     }
 
     /// It stands in at least so many containers.
     pub(super) fn sink(&self, level: usize) {
-        self.level.set(self.level.get().max(level));
+        self.level.set(self.level.get().max(narrow(level)));
     }
 
     /// Marks it as one that the render empties at its end; whether it was not marked before.

@@ -104,6 +104,13 @@ impl<'t> Render<'t> {
                 otherwise,
             } => {
                 let test = self.expr(test, scope)?;
+                if self.trace.is_none() {
+                    return match otherwise {
+                        _ if test.is_true() => self.expr(then, scope),
+                        Some(otherwise) => self.expr(otherwise, scope),
+                        None => Ok(no_else()),
+                    };
+                }
                 let mut calls = self.calls_something(then);
                 let value = if test.is_true() {
                     self.expr(then, scope)?
@@ -111,7 +118,7 @@ impl<'t> Render<'t> {
                     calls |= self.calls_something(otherwise);
                     self.expr(otherwise, scope)?
                 } else {
-                    Py::missing(Missing::Nothing("an inline `if` without `else` was false"))
+                    no_else()
                 };
                 if calls {
                     self.decide_shape(&test);
@@ -247,6 +254,12 @@ impl<'t> Render<'t> {
                     continue;
                 }
             };
+            if self.trace.is_none() {
+                if !decided {
+                    left = self.expr(right, scope)?;
+                }
+                continue;
+            }
             let chooser = self.taint(&left);
             if !chooser.is_none() && self.calls_something(right) {
                 self.decided_by(chooser);
@@ -367,4 +380,8 @@ impl Render<'_> {
             }
         }
     }
+}
+
+fn no_else() -> Py {
+    Py::missing(Missing::Nothing("an inline `if` without `else` was false"))
 }

@@ -175,26 +175,20 @@ impl Giver<'_> {
         let is_there = |map: &Map, key: &str| !matches!(map.get(key), None | Some(Value::Null));
         let name = REASONING.into_iter().find(|key| is_there(&map, key));
         let has_thinking = map.contains_key("thinking");
-        let mut shown = map.clone();
-        if let Some(reasoning) = name.and_then(|name| map.get(name)) {
-            let thinking = if has_thinking {
-                map.get("thinking").unwrap_or(reasoning)
-            } else {
-                reasoning
-            };
-            shown.shift_insert(0, "thinking", thinking.clone());
-            shown.insert("reasoning_content".to_owned(), reasoning.clone());
-        }
-        let Some(name) = name else {
-            return self.dict(&shown, |key| Cow::Borrowed(key));
+        let Some((name, reasoning)) = name.and_then(|name| Some((name, map.get(name)?.clone())))
+        else {
+            return self.dict(&map, |key| Cow::Borrowed(key));
         };
+        let thinking = map.get("thinking").unwrap_or(&reasoning).clone();
+        map.shift_insert(0, "thinking", thinking);
+        map.insert("reasoning_content".to_owned(), reasoning);
         if let Some(trace) = self.trace {
             // That the names before it hold nothing is why it is this one.
             for before in REASONING.into_iter().take_while(|before| *before != name) {
                 trace.decide(trace.absent(self.at, before));
             }
         }
-        self.dict(&shown, |key| match key {
+        self.dict(&map, |key| match key {
             "reasoning_content" => Cow::Borrowed(name),
             "thinking" if !has_thinking => Cow::Borrowed(name),
             key => Cow::Borrowed(key),

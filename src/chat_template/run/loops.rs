@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::fault::Fault;
-use super::object::{LoopState, Py, Rest, View};
+use super::object::{Live, LoopState, Py, Rest, View};
 use super::scope::Scope;
 use super::{Flow, Render};
 use crate::chat_template::syntax::tree::For;
@@ -29,7 +29,13 @@ impl<'t> Render<'t> {
             Py::List(_) | Py::Dict(_) | Py::View(..) if self.rules.list_methods => {
                 self.note_walk(value);
                 let len = value.len().unwrap_or(0);
-                (Vec::new(), Rest::Live(value.clone(), Cell::new(0), len))
+                let live = Live {
+                    container: value.clone(),
+                    taken: Cell::new(0),
+                    len,
+                    length: Cell::new(None),
+                };
+                (Vec::new(), Rest::Live(Box::new(live)))
             }
             _ => {
                 let items = self
@@ -52,7 +58,6 @@ impl<'t> Render<'t> {
             filter: registered.filter(|_| stmt.filter.is_some()),
             index: 0.into(),
             depth,
-            length: Cell::new(None),
             changed: None.into(),
             recursive: registered.filter(|_| stmt.recursive),
         });
@@ -89,10 +94,10 @@ impl<'t> Render<'t> {
             let next = match &state.rest {
                 Rest::Nothing => None,
                 Rest::Queue(rest) => rest.borrow_mut().pop_front(),
-                Rest::Live(value, taken, len) => {
+                Rest::Live(live) => {
                     self.spend(1)?;
-                    let item = nth(value, taken.get(), *len)?;
-                    taken.set(taken.get() + 1);
+                    let item = nth(&live.container, live.taken.get(), live.len)?;
+                    live.taken.set(live.taken.get() + 1);
                     item
                 }
             };

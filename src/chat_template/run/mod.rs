@@ -557,3 +557,9 @@ fn hashable(value: &Py) -> Result<Key, Fault> {
     Key::new(value)
         .ok_or_else(|| Fault::error(format!("a `{}` cannot be a key", value.type_name())))
 }
+
+/// The bytes of a value.
+#[cfg(test)]
+pub(super) fn value_size() -> usize {
+    std::mem::size_of::<Py>()
+}

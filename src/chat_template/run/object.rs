@@ -97,8 +97,20 @@ pub(super) enum Rest {
     Nothing,
     /// These, taken off one by one; whoever walks over the same generator takes them too.
     Queue(Rc<RefCell<VecDeque<Py>>>),
-    /// A container that may change while the loop runs, how many of its items were taken, and how many there were at first.
-    Live(Py, Cell<usize>, usize),
+    /// Those of a container that may change while the loop runs.
+    Live(Box<Live>),
+}
+
+/// A walk over a container that may change.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) container: Py,
+    /// How many items were taken.
+    pub(super) taken: Cell<usize>,
+    /// How many there were at first.
+    pub(super) len: usize,
+    /// How many there were when the loop was asked for its length.
+    pub(super) length: Cell<Option<usize>>,
 }
 
 /// A loop as its body sees it.
@@ -112,8 +124,6 @@ pub(super) struct LoopState {
     pub(super) filter: Option<usize>,
     pub(super) index: RefCell<usize>,
     pub(super) depth: usize,
-    /// How many items there were when that was asked first.
-    pub(super) length: Cell<Option<usize>>,
     /// What `changed` was asked last, and the inputs of all that it was asked.
     pub(super) changed: RefCell<Option<(Vec<Py>, Taint)>>,
     /// What calling the loop runs again, for a recursive one: the address of its statement.
@@ -124,11 +134,11 @@ impl LoopState {
     /// How many items the container has that may change while the loop runs over all of it. Jinja asks once.
     pub(super) fn live_len(&self) -> Option<usize> {
         match &self.rest {
-            Rest::Live(value, ..) if self.filter.is_none() => {
-                if self.length.get().is_none() {
-                    self.length.set(value.len());
+            Rest::Live(live) if self.filter.is_none() => {
+                if live.length.get().is_none() {
+                    live.length.set(live.container.len());
                 }
-                self.length.get()
+                live.length.get()
             }
             _ => None,
         }

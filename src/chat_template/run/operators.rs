@@ -40,6 +40,9 @@ impl Render<'_> {
         }
         let value = match op {
             BinaryOp::Add => self.add(left, right),
+            BinaryOp::Concat if matches!((left, right), (Py::Str(_), Py::Str(_))) => {
+                self.add(left, right)
+            }
             BinaryOp::Concat => {
                 let mut out = self.written();
                 text::write_str(left, &mut out)?;
@@ -93,6 +96,12 @@ impl Render<'_> {
 
     fn add(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
         match (left, right) {
+            (Py::Str(a), Py::Str(b)) if self.trace.is_none() => {
+                let mut out = String::with_capacity(a.len() + b.len());
+                out.push_str(a);
+                out.push_str(b);
+                self.string(out)
+            }
             (Py::Str(a), Py::Str(b)) => {
                 let mut out = self.written();
                 out.reserve(a.len() + b.len());

@@ -172,6 +172,9 @@ impl Render<'_> {
                 }
             }
         }?;
+        if self.trace.is_none() {
+            return Ok(value);
+        }
         Ok(self.made_of(value, taint))
     }
 

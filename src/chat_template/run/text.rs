@@ -140,7 +140,10 @@ fn quote(text: &Text, out: &mut Written) {
         out.push(&shown);
         return;
     };
-    let whole = trace.inputs_of_all(text.pieces());
+    let whole = match text.pieces() {
+        [key] if key.is_key() => key.itself(),
+        pieces => trace.inputs_of_all(pieces),
+    };
     let quote = &shown[..1];
     if text.contains(['\'', '"']) && !trace.is_of_one(text.pieces()) {
         // One character anywhere can change which quotes there are, and which of them are escaped.

@@ -6,7 +6,7 @@ use super::Render;
 use super::arguments::Arguments;
 use super::object::{Py, View};
 use super::text_rules::Ends;
-use super::trace::{Taint, Text, Written};
+use super::trace::{Taint, Text, Trace, Written};
 use crate::chat_template::syntax::tree::{CompareOp, Span};
 
 /// What might have been chosen instead of a value.
@@ -20,6 +20,7 @@ pub(super) enum Other {
 
 impl Render<'_> {
     /// Says which expression is evaluated, to which what it writes itself is put down.
+    #[inline]
     pub(super) fn is_here(&self, span: Span) {
         if let Some(trace) = &self.trace {
             trace.set_here(span);
@@ -27,11 +28,13 @@ impl Render<'_> {
     }
 
     /// Text to write.
+    #[inline]
     pub(super) fn written(&self) -> Written {
         Written::new(self.trace.as_ref())
     }
 
     /// From which inputs a value was made, without what it holds.
+    #[inline]
     pub(super) fn taint(&self, value: &Py) -> Taint {
         self.trace
             .as_ref()
@@ -39,6 +42,7 @@ impl Render<'_> {
     }
 
     /// The same, with what it holds.
+    #[inline]
     pub(super) fn whole_taint(&self, value: &Py) -> Taint {
         self.trace
             .as_ref()
@@ -46,6 +50,7 @@ impl Render<'_> {
     }
 
     /// From which inputs a string was made.
+    #[inline]
     pub(super) fn text_taint(&self, text: &Text) -> Taint {
         self.trace.as_ref().map_or(Taint::NONE, |trace| {
             trace.inputs_of_all(text.pieces()).derived()
@@ -53,6 +58,7 @@ impl Render<'_> {
     }
 
     /// From which inputs any of the arguments were made, with what they hold.
+    #[inline]
     pub(super) fn arguments_taint(&self, args: &Arguments) -> Taint {
         let mut all = Taint::NONE;
         if self.trace.is_some() {
@@ -68,6 +74,7 @@ impl Render<'_> {
     }
 
     /// What is made of both.
+    #[inline]
     pub(super) fn join(&self, a: Taint, b: Taint) -> Taint {
         match &self.trace {
             Some(trace) => trace.join(a, b),
@@ -76,6 +83,7 @@ impl Render<'_> {
     }
 
     /// Control flow read what was made of these inputs.
+    #[inline]
     pub(super) fn decided_by(&self, taint: Taint) {
         if let Some(trace) = &self.trace {
             trace.decide(taint);
@@ -83,12 +91,14 @@ impl Render<'_> {
     }
 
     /// Whether a value is true, where that decides what happens.
+    #[inline]
     pub(super) fn decide(&self, value: &Py) -> bool {
         self.decide_shape(value);
         value.is_true()
     }
 
     /// How many items a value has decides what happens, or what a scalar is.
+    #[inline]
     pub(super) fn decide_shape(&self, value: &Py) {
         if let Some(trace) = &self.trace {
             match value {
@@ -115,7 +125,7 @@ impl Render<'_> {
     pub(super) fn member_taint(&self, dict: &Py, key: &Py, found: &Py) -> Taint {
         match (&self.trace, dict, key) {
             (Some(trace), Py::Dict(dict), Py::Str(key)) if dict.shape().is_itself() => {
-                trace.absent(dict.shape(), key)
+                trace.not_found(dict.shape(), key)
             }
             (Some(trace), dict, _) => trace.join(trace.taint(dict), trace.taint(found)),
             (None, ..) => Taint::NONE,
@@ -123,36 +133,16 @@ impl Render<'_> {
     }
 
     /// On which inputs a comparison depends.
+    #[inline]
     pub(super) fn compared_taint(&self, op: CompareOp, left: &Py, right: &Py) -> Taint {
-        let Some(trace) = &self.trace else {
-            return Taint::NONE;
-        };
-        let parts = |value: &Py| !value.is_scalar() && value.as_str().is_none();
-        let right_taint = match (op, right) {
-            (CompareOp::In | CompareOp::NotIn, Py::Dict(dict) | Py::View(View::Keys, dict)) => {
-                match left.as_str() {
-                    Some(key) => match dict.get_str(key) {
-                        // Whether a member of an input is there is told by the place where it is or would be.
-                        Some(_) if dict.shape().is_itself() => trace.absent(dict.shape(), key),
-                        Some(_) => dict.shape(),
-                        None => trace.not_found(dict.shape(), key),
-                    },
-                    None => dict.shape(),
-                }
-            }
-            (CompareOp::In | CompareOp::NotIn, right) => trace.whole_taint(right),
-            (_, right) if parts(left) && parts(right) => trace.whole_taint(right),
-            (_, right) => trace.taint(right),
-        };
-        let left_taint = if parts(left) && parts(right) {
-            trace.whole_taint(left)
-        } else {
-            trace.taint(left)
-        };
-        trace.join(left_taint, right_taint)
+        match &self.trace {
+            Some(trace) => compared(trace, op, left, right),
+            None => Taint::NONE,
+        }
     }
 
     /// On which inputs a test depends.
+    #[inline]
     pub(super) fn tested_taint(&self, name: &str, subject: &Py, args: &Arguments) -> Taint {
         if self.trace.is_none() {
             return Taint::NONE;
@@ -170,6 +160,7 @@ impl Render<'_> {
     }
 
     /// All that a value is and holds decides what happens.
+    #[inline]
     pub(super) fn decide_whole(&self, value: &Py) {
         if self.trace.is_some() {
             self.decided_by(self.whole_taint(value));
@@ -309,4 +300,29 @@ impl Render<'_> {
             text.each_in(&range, |piece| trace.decide(trace.inputs_of(&piece)));
         }
     }
+}
+
+fn compared(trace: &Trace, op: CompareOp, left: &Py, right: &Py) -> Taint {
+    let parts = |value: &Py| !value.is_scalar() && value.as_str().is_none();
+    let right_taint = match (op, right) {
+        (CompareOp::In | CompareOp::NotIn, Py::Dict(dict) | Py::View(View::Keys, dict)) => {
+            match left.as_str() {
+                Some(key) => match dict.get_str(key) {
+                    // Whether a member of an input is there is told by the place where it is or would be.
+                    Some(_) if !dict.shape().is_itself() => dict.shape(),
+                    _ => trace.not_found(dict.shape(), key),
+                },
+                None => dict.shape(),
+            }
+        }
+        (CompareOp::In | CompareOp::NotIn, right) => trace.whole_taint(right),
+        (_, right) if parts(left) && parts(right) => trace.whole_taint(right),
+        (_, right) => trace.taint(right),
+    };
+    let left_taint = if parts(left) && parts(right) {
+        trace.whole_taint(left)
+    } else {
+        trace.taint(left)
+    };
+    trace.join(left_taint, right_taint)
 }

@@ -45,6 +45,7 @@ impl Written {
         &mut self.text
     }
 
+    #[inline]
     pub(in crate::chat_template::run) fn len(&self) -> usize {
         self.text.len()
     }
@@ -77,11 +78,13 @@ impl Written {
     }
 
     /// Text that comes from no input but from what the template does here.
+    #[inline]
     pub(in crate::chat_template::run) fn push(&mut self, text: &str) {
         self.push_of(text, Taint::NONE);
     }
 
     /// Text that was derived from inputs, or from what the template does here.
+    #[inline]
     pub(in crate::chat_template::run) fn push_of(&mut self, text: &str, taint: Taint) {
         self.text.push_str(text);
         if let Some(traced) = &self.traced {
@@ -94,6 +97,7 @@ impl Written {
     }
 
     /// Nothing, because inputs are what they are.
+    #[inline]
     pub(in crate::chat_template::run) fn push_nothing(&mut self, taint: Taint) {
         if !taint.is_none() {
             self.piece(Piece::written(0, taint.node(), true));
@@ -101,6 +105,7 @@ impl Written {
     }
 
     /// The text of a value as it is, derived only when the value is not an input itself.
+    #[inline]
     pub(in crate::chat_template::run) fn push_value(&mut self, text: &str, taint: Taint) {
         if taint.is_itself() {
             self.text.push_str(text);
@@ -111,6 +116,7 @@ impl Written {
     }
 
     /// A constant of the template.
+    #[inline]
     pub(in crate::chat_template::run) fn push_constant(&mut self, text: &str, origin: Node) {
         self.text.push_str(text);
         if self.traced.is_some() {
@@ -119,6 +125,7 @@ impl Written {
     }
 
     /// A string.
+    #[inline]
     pub(in crate::chat_template::run) fn push_text(&mut self, text: &Text) {
         if self.traced.is_none() {
             self.text.push_str(text);
@@ -131,6 +138,7 @@ impl Written {
     }
 
     /// A part of a string.
+    #[inline]
     pub(in crate::chat_template::run) fn push_part(&mut self, text: &Text, range: Range<usize>) {
         self.push_changed(text, range, |piece| piece);
     }
