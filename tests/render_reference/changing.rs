@@ -33,10 +33,9 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-#[test]
-fn templates_that_change_what_they_hold_render_as_in_jinja() {
-    let cases = cases();
-    let templates: Vec<(String, String)> = include_str!("changing.jinja")
+/// The templates of `changing.jinja`.
+pub fn templates() -> Vec<(String, String)> {
+    include_str!("changing.jinja")
         .split("\n=====\n")
         .enumerate()
         .map(|(index, source)| {
@@ -45,8 +44,13 @@ fn templates_that_change_what_they_hold_render_as_in_jinja() {
                 source.trim_end_matches('\n').to_owned(),
             )
         })
-        .collect();
-    compare(SCRIPT, &templates, &|_| cases.as_slice());
+        .collect()
+}
+
+#[test]
+fn templates_that_change_what_they_hold_render_as_in_jinja() {
+    let cases = cases();
+    compare(SCRIPT, &templates(), &|_| cases.as_slice());
 }
 
 /// Statements on four variables, two of which hold the same list.

@@ -18,7 +18,7 @@ mod support;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
+use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput, Rules};
 use obverse::value::{Integer, Map, Value};
 use serde_json::{Value as Json, json};
 use support::random::Random;
@@ -357,11 +357,25 @@ fn watching_a_render_does_not_change_it() {
     }
 }
 
+/// Every template of the suite: the odd ones, those that change what they hold, the project's own and the corpus.
+fn all() -> Vec<(String, String)> {
+    let mut all = odd();
+    all.extend(changing::templates());
+    let mut own = Vec::new();
+    jinja_files(&root().join("chat_templates"), &mut own);
+    all.extend(own.into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).expect("a template");
+        (path.display().to_string(), text)
+    }));
+    all.extend(corpus().unwrap_or_default());
+    all
+}
+
 #[test]
 fn origins_cover_every_render_and_are_right() {
     let mut seen = 0;
     let inputs = cases(false);
-    for (name, source) in odd().into_iter().chain(corpus().unwrap_or_default()) {
+    for (name, source) in all() {
         let Ok(template) = ChatTemplate::new(&source) else {
             continue;
         };
@@ -396,7 +410,7 @@ fn a_changed_input_changes_only_what_comes_from_it() {
     let seed = Random::new(20_261_121).next();
     let inputs = cases(false);
     let mut asked = 0;
-    for (name, source) in odd().into_iter().chain(corpus().unwrap_or_default()) {
+    for (name, source) in all() {
         let Ok(template) = ChatTemplate::new(&source) else {
             continue;
         };
@@ -410,11 +424,16 @@ fn a_changed_input_changes_only_what_comes_from_it() {
                 &inputs[random.below(inputs.len())]
             };
             let name = format!("{name} {} {index}", case.name);
+            let mut input = case.input.clone();
+            input.rules = Rules {
+                keep_nulls: random.once_in(2),
+                list_methods: random.once_in(2),
+            };
             asked += usize::from(origins::assert_contained(
                 &mut random,
                 &name,
                 &template,
-                &case.input,
+                &input,
             ));
         }
     }

@@ -193,12 +193,16 @@ impl<'t> Render<'t> {
                         for pair in self.iterate(&pairs)? {
                             let [key, value] = <[Py; 2]>::try_from(self.iterate(&pair)?)
                                 .map_err(|_| Fault::error("`dict` needs pairs"))?;
+                            self.decide_shape(&key);
                             dict.insert(hashable(&key)?, value);
                         }
                     }
                 }
                 if positional.next().is_some() {
                     return Err(Fault::error("`dict` takes one argument"));
+                }
+                for (name, _) in &args.named {
+                    self.decide_place(shape, name);
                 }
                 dict.extend(
                     args.named
@@ -215,6 +219,7 @@ impl<'t> Render<'t> {
                 let shape = self.taint(&keys);
                 let mut dict = IndexMap::new();
                 for key in self.iterate(&keys)? {
+                    self.decide_shape(&key);
                     dict.insert(hashable(&key)?, value.clone());
                 }
                 Ok(Py::dict_of(dict, shape))

@@ -44,6 +44,8 @@ impl<'t> Render<'t> {
                 for (key, value) in items {
                     let key = self.expr(key, scope)?.plain();
                     let value = self.expr(value, scope)?.plain();
+                    // A key that is computed may be one that is there.
+                    self.decide_shape(&key);
                     dict.insert(hashable(&key)?, value);
                 }
                 Ok(Py::dict(dict))

@@ -240,7 +240,10 @@ impl Render<'_> {
                 let mut keyed = Vec::with_capacity(dict.len());
                 for (key, item) in dict.items().iter() {
                     let pair = [key.0.clone(), item.clone()];
-                    keyed.push((self.fold(pair[at].clone(), cased)?, Py::tuple(pair)));
+                    keyed.push((
+                        self.fold(pair[at].clone(), cased)?,
+                        Py::tuple_of(pair, dict.shape()),
+                    ));
                 }
                 let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
                 self.room_for(items.len())?;

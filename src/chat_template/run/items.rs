@@ -52,7 +52,9 @@ impl Render<'_> {
                     View::Items => dict
                         .items()
                         .iter()
-                        .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
+                        .map(|(key, item)| {
+                            Py::tuple_of([key.0.clone(), item.clone()], dict.shape())
+                        })
                         .collect(),
                 })
             }

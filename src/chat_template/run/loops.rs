@@ -138,6 +138,6 @@ fn nth(value: &Py, at: usize, len: usize) -> Result<Option<Py>, Fault> {
     Ok(items.get_index(at).map(|(key, item)| match kind {
         View::Keys => key.0.clone(),
         View::Values => item.clone(),
-        View::Items => Py::tuple([key.0.clone(), item.clone()]),
+        View::Items => Py::tuple_of([key.0.clone(), item.clone()], dict.shape()),
     }))
 }

@@ -181,6 +181,9 @@ impl Render<'_> {
                 );
                 self.room_for(pairs.len())?;
                 for (key, value) in pairs {
+                    if let Py::Str(name) = &key.0 {
+                        self.decide_place(dict.shape(), name);
+                    }
                     self.put(&Py::Dict(dict.clone()), &value)?;
                     dict.items_mut()?.insert(key, value);
                 }

@@ -99,7 +99,7 @@ pub(super) fn write_repr(value: &Py, out: &mut Written, depth: usize) -> Result<
                 View::Items => dict
                     .items()
                     .iter()
-                    .map(|(key, item)| Py::tuple([key.0.clone(), item.clone()]))
+                    .map(|(key, item)| Py::tuple_of([key.0.clone(), item.clone()], dict.shape()))
                     .collect(),
             };
             out.push_of(value.type_name(), dict.shape());

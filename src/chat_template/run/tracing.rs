@@ -159,6 +159,13 @@ impl Render<'_> {
         }
     }
 
+    /// Where what is put under a key comes to stand depends on whether a dictionary of that shape has the key.
+    pub(super) fn decide_place(&self, shape: Taint, key: &str) {
+        if let Some(trace) = &self.trace {
+            trace.decide(trace.not_found(shape, key));
+        }
+    }
+
     /// All that a value is and holds decides what happens.
     #[inline]
     pub(super) fn decide_whole(&self, value: &Py) {
