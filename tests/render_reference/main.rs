@@ -10,6 +10,7 @@
 )]
 
 mod changing;
+mod expressions;
 mod generate;
 mod origins;
 #[path = "../support/mod.rs"]
@@ -439,4 +440,47 @@ fn a_changed_input_changes_only_what_comes_from_it() {
     }
     assert!(asked > 1000, "only {asked} changes");
     eprintln!("{asked} changes");
+}
+
+/// The same of templates that are made up as well, of which many fail; `OBVERSE_CASES` says how many.
+#[test]
+fn made_up_expressions_keep_their_origins() {
+    let many = std::env::var("OBVERSE_CASES")
+        .ok()
+        .and_then(|many| many.parse().ok())
+        .unwrap_or(4000);
+    let seed = Random::new(20_261_123).next();
+    let (mut told, mut asked) = (0, 0);
+    for index in 0..many {
+        let mut random = Random::part(seed, index as u64);
+        let source = expressions::template(&mut random);
+        let template = ChatTemplate::new(&source).expect(&source);
+        for _ in 0..4 {
+            let texts = ["a-b c", "ab\n\"a'", "", "- a", "banana\n\nx", "é<&>"];
+            let mut text = || random.pick(&texts);
+            let json = json!({
+                "messages": [
+                    {"role": "user", "content": text(), "tool_calls": [{"name": text()}]},
+                    {"role": "assistant", "content": text()},
+                ],
+                "add_generation_prompt": false,
+                "kwargs": {"x": text(), "y": [text(), text(), 3], "z": {"k": text()}, "n": 12},
+            });
+            let case = Case::new(source.clone(), json);
+            if origins::assert_told(&source, &source, &template, &case.input) {
+                told += 1;
+                asked += usize::from(origins::assert_contained(
+                    &mut random,
+                    &source,
+                    &template,
+                    &case.input,
+                ));
+            }
+        }
+    }
+    assert!(
+        told * 4 > many && asked * 8 > many,
+        "{told} told, {asked} asked"
+    );
+    eprintln!("{told} renders, {asked} changes");
 }

@@ -96,7 +96,7 @@ impl Giver<'_> {
             )),
             Value::String(text) => Py::str(text),
             Value::Array(items) => self.list(items.iter(), |giver, item| giver.value(item)),
-            Value::Object(map) => self.dict(map, |key| Cow::Borrowed(key)),
+            Value::Object(map) => self.dict(map, Cow::Borrowed),
         }
     }
 
@@ -177,7 +177,7 @@ impl Giver<'_> {
         let has_thinking = map.contains_key("thinking");
         let Some((name, reasoning)) = name.and_then(|name| Some((name, map.get(name)?.clone())))
         else {
-            return self.dict(&map, |key| Cow::Borrowed(key));
+            return self.dict(&map, Cow::Borrowed);
         };
         let thinking = map.get("thinking").unwrap_or(&reasoning).clone();
         map.shift_insert(0, "thinking", thinking);

@@ -31,10 +31,13 @@ impl Render<'_> {
         }
         match value {
             Py::Undefined(..) => Ok(Vec::new()),
-            Py::Str(text) => Ok(text
-                .char_indices()
-                .map(|(at, c)| Py::Str(text.part(at..at + c.len_utf8())))
-                .collect()),
+            Py::Str(text) => {
+                self.cut_by(text, Taint::NONE);
+                Ok(text
+                    .char_indices()
+                    .map(|(at, c)| Py::Str(text.part(at..at + c.len_utf8())))
+                    .collect())
+            }
             Py::List(list) => {
                 self.note_walk(value);
                 Ok(list.items().clone())

@@ -184,7 +184,7 @@ impl Render<'_> {
                 }
             }
             end = (start + line.len()).min(text.len());
-            if start < end {
+            if start < end || text.is_empty() {
                 out.push_part(text, start..end);
             }
         }

@@ -240,6 +240,12 @@ impl Render<'_> {
             return value;
         };
         let own = trace.taint(&value);
+        if matches!(&value, Py::Str(text) if text.is_empty()) {
+            if other == Other::Silent {
+                trace.decide(taint);
+            }
+            return self.nothing(trace.join(own, taint));
+        }
         let tells = match &value {
             Py::Str(text) => own.node() == taint.node() && trace.is_of_one(text.pieces()),
             value => value.is_scalar(),

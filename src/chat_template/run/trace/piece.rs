@@ -16,6 +16,8 @@ pub(in crate::chat_template::run) struct Piece {
 const SHOWS: u8 = 1;
 const DERIVED: u8 = 2;
 const KEY: u8 = 4;
+/// The bytes do not stand one to one, even where there are as many.
+const UNEVEN: u8 = 8;
 
 pub(super) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
@@ -76,7 +78,7 @@ impl Piece {
 
     /// Whether each byte stands for one of the origin.
     fn is_even(&self) -> bool {
-        self.kind & SHOWS != 0 && self.len == self.from_len
+        self.kind & (SHOWS | UNEVEN) == SHOWS && self.len == self.from_len
     }
 
     /// So many bytes of it from an offset on.
@@ -98,11 +100,11 @@ impl Piece {
         }
     }
 
-    /// The piece as the origin of other text of a length, such as an escape.
-    pub(super) fn instead(&self, len: usize) -> Self {
+    /// The piece as the origin of other text of a length: of another character, or else of an escape and the like.
+    pub(super) fn instead(&self, len: usize, is_character: bool) -> Self {
         Self {
             len: narrow(len),
-            kind: self.kind | DERIVED,
+            kind: self.kind | DERIVED | if is_character { 0 } else { UNEVEN },
             ..*self
         }
     }

@@ -111,6 +111,15 @@ impl Text {
         }
         let mut pieces = Vec::new();
         self.each_in(&range, |piece| append(&mut pieces, 0, piece));
+        if pieces.is_empty() {
+            // Nothing between two pieces is there because of the text all the same.
+            let mut end = 0;
+            let around = self.pieces().iter().find(|piece| {
+                end += piece.len as usize;
+                end >= range.start
+            });
+            pieces.extend(around.map(|piece| piece.part(0, 0)));
+        }
         Self::of_pieces(text, pieces)
     }
 }

@@ -169,17 +169,22 @@ impl Written {
         let mut only: Option<Piece> = None;
         let mut count = 0;
         let mut all = Taint::NONE;
+        let mut beside = Taint::NONE;
         text.each_in(&range, |piece| {
-            if piece.len > 0 {
+            if piece.is_empty() {
+                beside = traced.trace.join(beside, traced.trace.inputs_of(&piece));
+            } else {
                 count += 1;
                 only = Some(piece);
             }
             all = traced.trace.join(all, traced.trace.inputs_of(&piece));
         });
         self.text.push_str(shown);
+        let is_one = |text: &str| text.chars().nth(1).is_none();
+        let is_character = is_one(shown) && is_one(&text[range]);
         let piece = match only {
             Some(piece) if count == 1 && (also.is_none() || all == also) => {
-                piece.instead(shown.len())
+                piece.instead(shown.len(), is_character)
             }
             Some(piece) if count == 1 && !all.is_none() && !piece.is_key() => piece
                 .with_origin(
@@ -188,7 +193,7 @@ impl Written {
                         .join(traced.trace.inputs_of(&piece), also)
                         .node(),
                 )
-                .instead(shown.len()),
+                .instead(shown.len(), is_character),
             _ => {
                 let origin = match traced.trace.join(all, also).node() {
                     0 => traced.trace.here(),
@@ -197,6 +202,8 @@ impl Written {
                 Piece::written(shown.len(), origin, true)
             }
         };
+        // What is empty beside a character stays beside what stands for it.
+        self.push_nothing(beside);
         self.piece(piece);
     }
 
