@@ -179,7 +179,7 @@ fn sessions() -> Vec<Value> {
 fn origins() -> Vec<Value> {
     let conversation = r#"[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a", "reasoning_content": "r\n",
         "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"k": "\"", "n": 5}}}]}]"#;
-    let rendered = ["qwen3", "gpt_oss", "llama3_1"].map(|name| {
+    let rendered = ["qwen3", "qwen2_5", "glm4_6"].map(|name| {
         let out = assert_cmd::Command::cargo_bin("obverse")
             .expect("the binary")
             .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -205,6 +205,12 @@ fn quote(text: &Text, ensure_ascii: bool, out: &mut Written) {
         pieces => trace.inputs_of_all(pieces),
     };
     out.push_of("\"", whole);
+    let is_plain = |byte: u8| matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~');
+    if text.bytes().all(is_plain) {
+        out.push_text(text);
+        out.push_of("\"", whole);
+        return;
+    }
     out.push_mapped(text, |c, shown| {
         if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') {
             return false;
