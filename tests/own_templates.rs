@@ -205,6 +205,7 @@ fn obverse(template: &ChatTemplate, input: &Value) -> Result<String, String> {
         add_generation_prompt: prompt.is_some_and(|prompt| prompt.is_truthy()),
         kwargs,
         clock: None,
+        ..RenderInput::default()
     };
     template.render(&input).map_err(|error| error.to_string())
 }

@@ -174,6 +174,25 @@ fn sessions() -> Vec<Value> {
     vec![derived, edited]
 }
 
+/// Renders with origins of some of the project's chat templates.
+#[cfg(feature = "cli")]
+fn origins() -> Vec<Value> {
+    let conversation = r#"[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a", "reasoning_content": "r\n",
+        "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"k": "\"", "n": 5}}}]}]"#;
+    let rendered = ["qwen3", "qwen2_5", "glm4_6"].map(|name| {
+        let out = assert_cmd::Command::cargo_bin("obverse")
+            .expect("the binary")
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["render", &format!("chat_templates/{name}.jinja")])
+            .args(["--messages", "-", "--origins", "--date", "2026-01-02"])
+            .write_stdin(conversation)
+            .assert()
+            .success();
+        serde_json::from_slice(&out.get_output().stdout).expect("JSON")
+    });
+    rendered.to_vec()
+}
+
 /// The files of the project, of each kind that there is a schema of, and what is none of the kind.
 fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -231,6 +250,8 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             .iter()
             .map(|path| ("derivation", read(path), true)),
     );
+    #[cfg(feature = "cli")]
+    all.extend(origins().into_iter().map(|one| ("origins", one, true)));
     #[cfg(feature = "tui")]
     all.extend(sessions().into_iter().map(|one| ("session", one, true)));
     let project: Value = toml::from_str(&text(&root.join("obverse.toml"))).expect("TOML");
@@ -265,6 +286,20 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"lint": {"allow": [{"code": "dollar"}]}}"#,
             false,
         ),
+        (
+            "origins",
+            r#"{"text": "aé", "decided_by": [["messages"]], "origins": [
+                {"start": 0, "end": 1, "source": {"line": 1, "column": 2, "start": 1, "end": 2}},
+                {"start": 1, "end": 3, "input": ["messages", 0, "content"], "from": [0, 2], "derived": true,
+                 "key": true, "also": [["tools"]]}]}"#,
+            true,
+        ),
+        (
+            "origins",
+            r#"{"text": "a", "origins": [{"start": 0, "end": 1}], "decided_by": []}"#,
+            false,
+        ),
+        ("origins", r#"{"text": "a", "origins": []}"#, false),
         ("report", r#"{"results": []}"#, false),
         ("session", r#"{"obverse_session": 1, "samples": []}"#, false),
         (

@@ -3,7 +3,8 @@
 //! [`load`] finds the templates of a model on disk, [`ChatTemplate`] is one of them, compiled. A render gives what
 //! `apply_chat_template(tokenize=False)` of transformers 5.23 gives, byte for byte, and fails where that raises: lexer and
 //! parser are minijinja's, the walk over the tree is our own, with Python's values and Jinja2's rules. Message keys that
-//! hold `null` are dropped first, and reasoning is given under every name that transformers gives it.
+//! hold `null` are dropped first, and reasoning is given under every name that transformers gives it. [`Rules`] has what other
+//! renderers do differently. A render can be told with the origin of every character: [`ChatTemplate::render_traced`].
 //!
 //! # Limits
 //!
@@ -17,15 +18,20 @@
 //! Each of these is an error rather than another text: the filters `filesizeformat`, `groupby`, `pprint`, `random`,
 //! `striptags`, `urlize`, `wordwrap` and `xmlattr`; `{% autoescape true %}`; a tuple without parentheses anywhere but in
 //! `set`; unary plus; a call right behind a filter (`x|f()()`); names outside ASCII; `\N{...}` in strings;
-//! integers beyond 128 bits in arithmetic; `str.encode` and `str.translate`; `lipsum`. Methods and generators that are
-//! printed show no address.
+//! integers beyond 128 bits in arithmetic; `str.encode` and `str.translate`; `lipsum`; with [`Rules::list_methods`] a list or
+//! dictionary that comes to hold itself. Methods and generators that are printed show no address. Where lists can be changed,
+//! the one list in `[[]] * 3` is held three times, as in Python; Jinja makes three of it when all of it is constant.
 
 mod clock;
 mod error;
 mod gguf;
 #[cfg(test)]
 mod loading_tests;
+mod origins;
+#[cfg(test)]
+mod origins_tests;
 mod reads;
+mod rules;
 mod run;
 mod source;
 mod survey;
@@ -39,7 +45,9 @@ use crate::value::{Map, Value};
 
 pub use clock::Clock;
 pub use error::{Limit, RenderError, TemplateError};
+pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
+pub use rules::Rules;
 pub use source::{ChatTemplateSource, LoadError, from_text, load};
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
@@ -76,6 +84,8 @@ pub struct RenderInput {
     pub kwargs: Map,
     /// The time that `strftime_now` prints; the system's, in UTC, when there is none.
     pub clock: Option<Clock>,
+    /// Where renderers differ, the rules to render by: those of transformers 5.23 unless told otherwise.
+    pub rules: Rules,
 }
 
 /// The same, borrowed, for whoever renders many variants of one conversation.
@@ -87,6 +97,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) add_generation_prompt: bool,
     pub(crate) kwargs: &'a Map,
     pub(crate) clock: Option<Clock>,
+    pub(crate) rules: Rules,
 }
 
 impl Inputs<'_> {
@@ -98,6 +109,7 @@ impl Inputs<'_> {
             add_generation_prompt: self.add_generation_prompt,
             kwargs: self.kwargs.clone(),
             clock: self.clock,
+            rules: self.rules,
         }
     }
 }
@@ -111,6 +123,7 @@ impl RenderInput {
             add_generation_prompt: self.add_generation_prompt,
             kwargs: &self.kwargs,
             clock: self.clock,
+            rules: self.rules,
         }
     }
 }
@@ -224,5 +237,25 @@ impl ChatTemplate {
         steps: &mut u64,
     ) -> Result<(String, Reads), RenderError> {
         run::render(&self.inner.tree, &self.tokens, inputs, true, steps)
+    }
+
+    /// The same render with the origin of every byte, and the inputs that control flow read.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render), and when there is more to tell of origins than a render may: more than four million
+    /// inputs and combinations of them, or more than a million paths beside the first of each run.
+    pub fn render_traced(&self, input: &RenderInput) -> Result<Traced, RenderError> {
+        let mut steps = MAX_STEPS;
+        self.render_borrowed_traced(&input.borrowed(), &mut steps)
+    }
+
+    /// [`render_traced`](Self::render_traced) with no more steps than `steps` has.
+    pub(crate) fn render_borrowed_traced(
+        &self,
+        inputs: &Inputs<'_>,
+        steps: &mut u64,
+    ) -> Result<Traced, RenderError> {
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, steps)
     }
 }

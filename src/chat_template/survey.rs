@@ -111,7 +111,7 @@ impl<'t> Walk<'t> {
 
     fn stmt(&mut self, stmt: &'t Stmt) {
         match stmt {
-            Stmt::Raw(text) => self.constant(text),
+            Stmt::Raw(text, _) => self.constant(text),
             Stmt::Emit(expr) => self.expr(expr),
             Stmt::For(stmt) => {
                 self.expr(&stmt.iter);
@@ -187,7 +187,7 @@ impl<'t> Walk<'t> {
         match &expr.kind {
             ExprKind::Var(name) => self.variable(*name),
             ExprKind::Literal(index) => {
-                if let Literal::Str(text) = &self.tree.literals[*index] {
+                if let Literal::Str(text, _) = &self.tree.literals[*index] {
                     self.constant(text);
                 }
             }
@@ -304,7 +304,7 @@ impl<'t> Walk<'t> {
                         None => return,
                     },
                     Literal::Float(value) => Value::Float(*value),
-                    Literal::Str(text) => Value::from(text.as_str()),
+                    Literal::Str(text, _) => Value::from(text.as_str()),
                 };
                 self.candidate(subject, value);
             }

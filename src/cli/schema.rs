@@ -38,6 +38,8 @@ enum Of {
     Report,
     /// The report of a derivation
     Derivation,
+    /// What render --origins writes
+    Origins,
     /// A session of the debugger, which debug --record writes
     Session,
 }
@@ -56,6 +58,7 @@ impl Of {
             Self::Event => include_str!("../../schemas/event.json"),
             Self::Report => include_str!("../../schemas/report.json"),
             Self::Derivation => include_str!("../../schemas/derivation.json"),
+            Self::Origins => include_str!("../../schemas/origins.json"),
             Self::Session => include_str!("../../schemas/session.json"),
         }
     }

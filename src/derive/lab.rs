@@ -13,7 +13,7 @@ use super::text;
 use super::unasked;
 use super::wants::Wants;
 use crate::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput,
+    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
 };
 use crate::value::{Map, Value};
 
@@ -378,6 +378,7 @@ impl<'a> Lab<'a> {
             add_generation_prompt,
             kwargs: &context.kwargs,
             clock: self.clock,
+            rules: Rules::default(),
         }
     }
 

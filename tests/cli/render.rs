@@ -250,3 +250,62 @@ nonsense
         .done();
     assert_eq!(fine, "{\"text\": \"\"}\n{\"text\": \"\"}\n");
 }
+
+#[test]
+fn origins_are_told() {
+    let bench = bench().file(
+        "o.jinja",
+        "{# é #}<b>{{ messages[0].content|trim }}\n{{ messages[0]|tojson }}{{ messages|length }}{{ k or 'é' }}",
+    );
+    let told = bench
+        .run("render o.jinja --messages messages.json --origins")
+        .done();
+    assert_snapshot!(told, @r#"{"text": "<b>Hé <b>\n{\"role\": \"user\", \"content\": \"Hé <b>\\n\"}1é", "origins": [{"start": 0, "end": 3, "source": {"line": 1, "column": 8, "start": 8, "end": 11}}, {"start": 3, "end": 10, "input": ["messages", 0, "content"], "from": [0, 7]}, {"start": 10, "end": 11, "source": {"line": 1, "column": 41, "start": 41, "end": 42}}, {"start": 11, "end": 12, "input": ["messages", 0], "derived": true}, {"start": 12, "end": 13, "input": ["messages", 0, "role"], "derived": true}, {"start": 13, "end": 17, "input": ["messages", 0, "role"], "from": [0, 4], "key": true}, {"start": 17, "end": 18, "input": ["messages", 0, "role"], "derived": true}, {"start": 18, "end": 20, "input": ["messages", 0], "derived": true}, {"start": 20, "end": 21, "input": ["messages", 0, "role"], "derived": true}, {"start": 21, "end": 25, "input": ["messages", 0, "role"], "from": [0, 4]}, {"start": 25, "end": 26, "input": ["messages", 0, "role"], "derived": true}, {"start": 26, "end": 28, "input": ["messages", 0], "derived": true}, {"start": 28, "end": 29, "input": ["messages", 0, "content"], "derived": true}, {"start": 29, "end": 36, "input": ["messages", 0, "content"], "from": [0, 7], "key": true}, {"start": 36, "end": 37, "input": ["messages", 0, "content"], "derived": true}, {"start": 37, "end": 39, "input": ["messages", 0], "derived": true}, {"start": 39, "end": 40, "input": ["messages", 0, "content"], "derived": true}, {"start": 40, "end": 47, "input": ["messages", 0, "content"], "from": [0, 7]}, {"start": 47, "end": 49, "input": ["messages", 0, "content"], "from": [7, 8], "derived": true}, {"start": 49, "end": 50, "input": ["messages", 0, "content"], "derived": true}, {"start": 50, "end": 51, "input": ["messages", 0], "derived": true}, {"start": 51, "end": 52, "input": ["messages"], "derived": true}, {"start": 52, "end": 54, "source": {"line": 2, "column": 55, "start": 96, "end": 98}}], "decided_by": [["k"]]}"#);
+    let lines = bench
+        .run_with(
+            "render chat.jinja --origins --jsonl",
+            "{\"id\": 1, \"messages\": []}",
+        )
+        .done();
+    assert!(
+        lines.starts_with("{\"id\": 1, \"text\": \"\", \"origins\": [], \"decided_by\": ["),
+        "{lines}"
+    );
+}
+
+/// Coloured text is for a terminal: nothing of an input may reach it unescaped.
+#[test]
+fn origins_are_coloured() {
+    let hostile = r#"[{"role": "user", "content": "\u001b[31m\u202ea\n"}]"#;
+    let bench = bench().file(
+        "o.jinja",
+        "<b>{{ messages[0].content }}{{ messages[0].role|upper }}",
+    );
+    let text = bench
+        .run_with(
+            "render o.jinja --messages - --origins --color always",
+            hostile,
+        )
+        .done_quietly();
+    assert_eq!(
+        text,
+        "\u{1b}[2m<b>\u{1b}[0m\u{1b}[32m\\u{1b}[31m\\u{202e}a\n\u{1b}[0m\u{1b}[33mUSER\u{1b}[0m"
+    );
+    let plain = bench
+        .run_with(
+            "render o.jinja --messages - --origins --format text",
+            hostile,
+        )
+        .done_quietly();
+    assert_eq!(plain, "<b>\\u{1b}[31m\\u{202e}a\nUSER");
+    let json = bench
+        .run_with(
+            "render o.jinja --messages - --origins --format json --color always",
+            hostile,
+        )
+        .done();
+    assert!(
+        json.starts_with("{\"text\": \"<b>\\u001b[31m\\u202ea\\nUSER\""),
+        "{json}"
+    );
+}

@@ -9,14 +9,17 @@
     reason = "a test says how much it has seen"
 )]
 
+mod changing;
+mod expressions;
 mod generate;
+mod origins;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
+use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput, Rules};
 use obverse::value::{Integer, Map, Value};
 use serde_json::{Value as Json, json};
 use support::random::Random;
@@ -65,6 +68,7 @@ impl Case {
                     .cloned()
                     .unwrap_or_else(Map::new),
                 clock: Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9)),
+                ..RenderInput::default()
             },
             json,
         }
@@ -115,6 +119,7 @@ fn cases(every_kwargs: bool) -> Vec<Case> {
 
 /// Renders every template with its cases on both sides and lists the differences.
 fn compare<C: std::borrow::Borrow<[Case]>>(
+    script: &str,
     templates: &[(String, String)],
     cases: &dyn Fn(&ChatTemplate) -> C,
 ) {
@@ -139,7 +144,7 @@ fn compare<C: std::borrow::Borrow<[Case]>>(
             json!({"template": source, "inputs": inputs}).to_string()
         })
         .collect();
-    let Some(answers) = support::reference::ask("render.py", &lines) else {
+    let Some(answers) = support::reference::ask(script, &lines) else {
         return;
     };
     let (mut equal, mut total, mut refused, mut raised) = (0, 0, 0, 0);
@@ -203,6 +208,9 @@ fn compare<C: std::borrow::Borrow<[Case]>>(
         "{differences}\n{equal} of {total} renders equal"
     );
 }
+
+/// The script that renders as transformers does.
+const SCRIPT: &str = "render.py";
 
 /// How the reference names what a template raises.
 const RAISED: &str = "TemplateError: ";
@@ -302,14 +310,14 @@ fn odd_templates_render_as_in_transformers() {
         .into_iter()
         .filter(|case| few(&case.name))
         .collect();
-    compare(&odd(), &|_| cases.as_slice());
+    compare(SCRIPT, &odd(), &|_| cases.as_slice());
 }
 
 #[test]
 fn real_templates_render_as_in_transformers() {
     let Some(templates) = corpus() else { return };
     let cases = cases(true);
-    compare(&templates, &|_| cases.as_slice());
+    compare(SCRIPT, &templates, &|_| cases.as_slice());
 }
 
 /// How many conversations are made up for each template.
@@ -325,7 +333,7 @@ fn made_up_conversations_render_as_in_transformers() {
         .and_then(|many| many.parse().ok())
         .unwrap_or(MADE_UP);
     let seed = Random::new(20_251_120).next();
-    compare(&templates, &|template| {
+    compare(SCRIPT, &templates, &|template| {
         (0..many)
             .map(|index| {
                 let mut random = Random::part(seed, index as u64);
@@ -348,4 +356,131 @@ fn watching_a_render_does_not_change_it() {
             assert_eq!(plain, watched, "{name} {}", case.name);
         }
     }
+}
+
+/// Every template of the suite: the odd ones, those that change what they hold, the project's own and the corpus.
+fn all() -> Vec<(String, String)> {
+    let mut all = odd();
+    all.extend(changing::templates());
+    let mut own = Vec::new();
+    jinja_files(&root().join("chat_templates"), &mut own);
+    all.extend(own.into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).expect("a template");
+        (path.display().to_string(), text)
+    }));
+    all.extend(corpus().unwrap_or_default());
+    all
+}
+
+#[test]
+fn origins_cover_every_render_and_are_right() {
+    let mut seen = 0;
+    let inputs = cases(false);
+    for (name, source) in all() {
+        let Ok(template) = ChatTemplate::new(&source) else {
+            continue;
+        };
+        for case in &inputs {
+            let name = format!("{name} {}", case.name);
+            seen += usize::from(origins::assert_told(&name, &source, &template, &case.input));
+        }
+        for index in 0..10 {
+            let mut random = Random::part(20_261_120, index);
+            let conversation = generate::conversation(&mut random);
+            let json = generate::with_kwarg(&mut random, &template, conversation);
+            let case = Case::new(format!("{name} made up {index}"), json);
+            seen += usize::from(origins::assert_told(
+                &case.name,
+                &source,
+                &template,
+                &case.input,
+            ));
+        }
+    }
+    assert!(seen > 500, "only {seen} renders");
+    eprintln!("{seen} renders told");
+}
+
+/// `OBVERSE_SEED` chooses other changes, `OBVERSE_CASES` how many for each template.
+#[test]
+fn a_changed_input_changes_only_what_comes_from_it() {
+    let many = std::env::var("OBVERSE_CASES")
+        .ok()
+        .and_then(|many| many.parse().ok())
+        .unwrap_or(MADE_UP);
+    let seed = Random::new(20_261_121).next();
+    let inputs = cases(false);
+    let mut asked = 0;
+    for (name, source) in all() {
+        let Ok(template) = ChatTemplate::new(&source) else {
+            continue;
+        };
+        for index in 0..many {
+            let mut random = Random::part(seed, index as u64);
+            let case = if random.once_in(2) {
+                let conversation = generate::conversation(&mut random);
+                let json = generate::with_kwarg(&mut random, &template, conversation);
+                &Case::new(format!("made up {index}"), json)
+            } else {
+                &inputs[random.below(inputs.len())]
+            };
+            let name = format!("{name} {} {index}", case.name);
+            let mut input = case.input.clone();
+            input.rules = Rules {
+                keep_nulls: random.once_in(2),
+                list_methods: random.once_in(2),
+            };
+            asked += usize::from(origins::assert_contained(
+                &mut random,
+                &name,
+                &template,
+                &input,
+            ));
+        }
+    }
+    assert!(asked > 1000, "only {asked} changes");
+    eprintln!("{asked} changes");
+}
+
+/// The same of templates that are made up as well, of which many fail; `OBVERSE_CASES` says how many.
+#[test]
+fn made_up_expressions_keep_their_origins() {
+    let many = std::env::var("OBVERSE_CASES")
+        .ok()
+        .and_then(|many| many.parse().ok())
+        .unwrap_or(4000);
+    let seed = Random::new(20_261_123).next();
+    let (mut told, mut asked) = (0, 0);
+    for index in 0..many {
+        let mut random = Random::part(seed, index as u64);
+        let source = expressions::template(&mut random);
+        let template = ChatTemplate::new(&source).expect(&source);
+        for _ in 0..4 {
+            let texts = ["a-b c", "ab\n\"a'", "", "- a", "banana\n\nx", "é<&>"];
+            let mut text = || random.pick(&texts);
+            let json = json!({
+                "messages": [
+                    {"role": "user", "content": text(), "tool_calls": [{"name": text()}]},
+                    {"role": "assistant", "content": text()},
+                ],
+                "add_generation_prompt": false,
+                "kwargs": {"x": text(), "y": [text(), text(), 3], "z": {"k": text()}, "n": 12},
+            });
+            let case = Case::new(source.clone(), json);
+            if origins::assert_told(&source, &source, &template, &case.input) {
+                told += 1;
+                asked += usize::from(origins::assert_contained(
+                    &mut random,
+                    &source,
+                    &template,
+                    &case.input,
+                ));
+            }
+        }
+    }
+    assert!(
+        told * 4 > many && asked * 8 > many,
+        "{told} told, {asked} asked"
+    );
+    eprintln!("{told} renders, {asked} changes");
 }

@@ -1,15 +1,14 @@
 //! The arguments of a call, given to parameters as Python gives them.
 
-use std::rc::Rc;
-
 use super::fault::Fault;
 use super::object::Py;
+use super::trace::Text;
 
 /// What a call passes.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) positional: Vec<Py>,
-    pub(super) named: Vec<(Rc<str>, Py)>,
+    pub(super) named: Vec<(Text, Py)>,
 }
 
 impl Arguments {
@@ -64,7 +63,7 @@ impl Arguments {
     /// The only argument.
     pub(super) fn one(self, function: &str, parameter: &str) -> Result<Py, Fault> {
         let [value] = self.bind(function, [parameter], 1)?;
-        Ok(value.unwrap_or(Py::None))
+        Ok(value.unwrap_or(Py::NONE))
     }
 
     /// Nothing must be given.

@@ -6,6 +6,7 @@ use super::Render;
 use super::fault::Fault;
 use super::object::{Global, LoopState, Missing, Py};
 use super::strings;
+use super::trace::Taint;
 
 /// The methods of `dict` that change nothing, and those that would.
 const DICT: [&str; 6] = ["get", "items", "keys", "values", "copy", "fromkeys"];
@@ -18,7 +19,7 @@ const LIST_MUTATORS: [&str; 8] = [
 impl Render<'_> {
     /// `value.name`: an attribute, or what `value["name"]` gives.
     pub(super) fn attribute(&mut self, value: &Py, name: &str) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = value {
+        if let Py::Undefined(missing, _) = value {
             return Err(Fault::error(missing.message()));
         }
         if let Py::Loop(state) = value {
@@ -32,25 +33,30 @@ impl Render<'_> {
         {
             return Ok(item);
         }
-        Ok(Py::missing(Missing::Attr(
-            value.type_name().to_owned(),
-            format!("`{name}`"),
-        )))
+        let why = Missing::Attr(value.type_name().to_owned(), format!("`{name}`"));
+        Ok(Py::missing_of(why, self.not_found(value, name)))
     }
 
     /// Comes to the items that an attribute of a loop is told from.
     pub(super) fn look_ahead(&mut self, state: &LoopState, name: &str) -> Result<(), Fault> {
         let index = match name {
             "last" | "nextitem" => *state.index.borrow() + 1,
+            // How many there are of a container that may change is asked of it, not of what comes.
+            "length" | "revindex" | "revindex0" if state.live_len().is_some() => return Ok(()),
             "length" | "revindex" | "revindex0" => usize::MAX,
             _ => return Ok(()),
         };
         self.reach(state, index).map(drop)
     }
 
+    /// Whether the attribute is a method that the sandbox lets a template call.
+    pub(super) fn is_method(&self, value: &Py, name: &str) -> bool {
+        is_harmless(value, name) || (self.rules.list_methods && changes(value, name))
+    }
+
     /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
     pub(super) fn own_attribute(&mut self, value: &Py, name: &str) -> Option<Py> {
-        if is_method(value, name) {
+        if self.is_method(value, name) {
             return Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
         }
         let out_of_bounds = || {
@@ -60,12 +66,11 @@ impl Render<'_> {
             )))
         };
         match value {
-            Py::Dict(_) if DICT_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::List(_) if LIST_MUTATORS.contains(&name) => out_of_bounds(),
-            Py::Range(start, stop, step) => match name {
-                "start" => Some(Py::Int(*start)),
-                "stop" => Some(Py::Int(*stop)),
-                "step" => Some(Py::Int(*step)),
+            Py::Dict(_) | Py::List(_) if changes(value, name) => out_of_bounds(),
+            Py::Range(start, stop, step, taint) => match name {
+                "start" => Some(Py::Int(*start, taint.derived())),
+                "stop" => Some(Py::Int(*stop, taint.derived())),
+                "step" => Some(Py::Int(*step, taint.derived())),
                 _ => None,
             },
             Py::Namespace(attributes) => attributes.borrow().get(name).cloned(),
@@ -81,9 +86,9 @@ impl Render<'_> {
                             .iter()
                             .map(|param| Py::str(tree.name(*param))),
                     )),
-                    "catch_varargs" => Some(Py::Bool(definition.uses_varargs)),
-                    "catch_kwargs" => Some(Py::Bool(definition.uses_kwargs)),
-                    "caller" => Some(Py::Bool(definition.uses_caller)),
+                    "catch_varargs" => Some(Py::bool(definition.uses_varargs)),
+                    "catch_kwargs" => Some(Py::bool(definition.uses_kwargs)),
+                    "caller" => Some(Py::bool(definition.uses_caller)),
                     _ => None,
                 }
             }
@@ -99,15 +104,29 @@ impl Render<'_> {
     }
 }
 
-/// Whether the attribute is a method that the sandbox lets a template call.
-pub(super) fn is_method(value: &Py, name: &str) -> bool {
+/// Whether a method of that name changes nothing, whatever it is called on.
+pub(super) fn changes_nothing(name: &str) -> bool {
+    strings::METHODS.contains(&name) || DICT.contains(&name) || LIST.contains(&name)
+}
+
+/// Whether the attribute is a method that changes a list or a dictionary.
+fn changes(value: &Py, name: &str) -> bool {
+    match value {
+        Py::Dict(_) => DICT_MUTATORS.contains(&name),
+        Py::List(_) => LIST_MUTATORS.contains(&name),
+        _ => false,
+    }
+}
+
+/// Whether the attribute is a method that changes nothing.
+fn is_harmless(value: &Py, name: &str) -> bool {
     match value {
         Py::Str(_) => strings::METHODS.contains(&name),
         Py::Dict(_) => DICT.contains(&name),
         Py::List(_) => LIST.contains(&name),
         Py::Tuple(_) => matches!(name, "index" | "count"),
-        Py::Float(_) => name == "is_integer",
-        Py::Int(_) | Py::Bool(_) => name == "bit_length",
+        Py::Float(..) => name == "is_integer",
+        Py::Int(..) | Py::Bool(..) => name == "bit_length",
         Py::Loop(_) => matches!(name, "cycle" | "changed"),
         Py::Cycler(_) => matches!(name, "next" | "reset"),
         _ => false,
@@ -117,15 +136,24 @@ pub(super) fn is_method(value: &Py, name: &str) -> bool {
 fn loop_attribute(state: &LoopState, name: &str) -> Option<Py> {
     let index = *state.index.borrow();
     let items = state.items.borrow();
-    let count = items.len();
-    let int = |value: usize| Some(Py::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+    let count = match name {
+        "length" | "revindex" | "revindex0" => state.live_len().unwrap_or(items.len()),
+        _ => items.len(),
+    };
+    let int = |value: usize| {
+        Some(Py::Int(
+            i64::try_from(value).unwrap_or(i64::MAX),
+            Taint::NONE,
+        ))
+    };
     match name {
         "index" => int(index + 1),
         "index0" => int(index),
-        "revindex" => int(count - index),
-        "revindex0" => int(count - index - 1),
-        "first" => Some(Py::Bool(index == 0)),
-        "last" => Some(Py::Bool(index + 1 == count)),
+        // Of a container that grew while the loop ran the count may be too small.
+        "revindex" => Some(Py::int(count as i128 - index as i128)),
+        "revindex0" => Some(Py::int(count as i128 - index as i128 - 1)),
+        "first" => Some(Py::bool(index == 0)),
+        "last" => Some(Py::bool(index + 1 == count)),
         "length" => int(count),
         "depth" => int(state.depth),
         "depth0" => int(state.depth - 1),

@@ -10,7 +10,9 @@ use super::fault::Fault;
 use super::key::Key;
 use super::object::{Global, LoopState, Py, View};
 use super::scope::Scope;
-use super::{MAX_RANGE, Render, hashable, strings, text};
+use super::trace::Taint;
+use super::tracing::Other;
+use super::{MAX_RANGE, Render, hashable, text};
 use crate::chat_template::Clock;
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::Arg;
@@ -27,10 +29,14 @@ impl<'t> Render<'t> {
             match arg {
                 Arg::Pos(_) => out.positional.push(value),
                 Arg::Named(name, _) => out.named.push((self.shared_name(*name), value)),
-                Arg::Splat(_) => out.positional.extend(self.iterate(&value)?),
+                Arg::Splat(_) => {
+                    self.decide_shape(&value);
+                    out.positional.extend(self.iterate(&value)?);
+                }
                 Arg::NamedSplat(_) => match &value {
                     Py::Dict(dict) => {
-                        for (key, item) in &dict.items {
+                        self.decide_shape(&value);
+                        for (key, item) in dict.items().iter() {
                             let Py::Str(name) = &key.0 else {
                                 return Err(Fault::error(
                                     "`**` needs a dictionary with strings for keys",
@@ -60,13 +66,13 @@ impl<'t> Render<'t> {
             Py::Joiner(joiner) => {
                 args.none("joiner")?;
                 let used = joiner.1.replace(true);
-                Ok(if used {
-                    Py::Str(joiner.0.clone())
+                Ok(Py::Str(if used {
+                    joiner.0.clone()
                 } else {
-                    Py::str("")
-                })
+                    self.nothing_of(&joiner.0)
+                }))
             }
-            Py::Undefined(missing) => Err(Fault::error(missing.message())),
+            Py::Undefined(missing, _) => Err(Fault::error(missing.message())),
             other => Err(Fault::error(format!(
                 "a `{}` cannot be called",
                 other.type_name()
@@ -164,21 +170,30 @@ impl<'t> Render<'t> {
 
     fn call_global(&mut self, global: Global, args: Arguments) -> Result<Py, Fault> {
         match global {
-            Global::Range => range(args),
+            Global::Range => {
+                let taint = self.arguments_taint(&args);
+                range(args, taint)
+            }
             Global::Dict => {
                 let mut dict = IndexMap::new();
+                let mut shape = Taint::NONE;
                 let mut positional = args.positional.into_iter();
                 match positional.next() {
                     None => {}
-                    Some(Py::Dict(from)) => dict.extend(
-                        from.items
-                            .iter()
-                            .map(|(key, item)| (key.clone(), item.clone())),
-                    ),
+                    Some(Py::Dict(from)) => {
+                        shape = from.shape();
+                        dict.extend(
+                            from.items()
+                                .iter()
+                                .map(|(key, item)| (key.clone(), item.clone())),
+                        );
+                    }
                     Some(pairs) => {
+                        shape = self.taint(&pairs);
                         for pair in self.iterate(&pairs)? {
                             let [key, value] = <[Py; 2]>::try_from(self.iterate(&pair)?)
                                 .map_err(|_| Fault::error("`dict` needs pairs"))?;
+                            self.decide_shape(&key);
                             dict.insert(hashable(&key)?, value);
                         }
                     }
@@ -186,22 +201,28 @@ impl<'t> Render<'t> {
                 if positional.next().is_some() {
                     return Err(Fault::error("`dict` takes one argument"));
                 }
+                for (name, _) in &args.named {
+                    self.decide_place(shape, name);
+                }
                 dict.extend(
                     args.named
                         .into_iter()
                         .map(|(key, value)| (Key(Py::Str(key)), value)),
                 );
                 self.room_for(dict.len())?;
-                Ok(Py::dict(dict))
+                Ok(Py::dict_of(dict, shape))
             }
             Global::DictFromKeys => {
                 let [keys, value] = args.bind("fromkeys", ["iterable", "value"], 1)?;
-                let value = value.unwrap_or(Py::None);
+                let value = value.unwrap_or(Py::NONE);
+                let keys = keys.unwrap_or(Py::NONE);
+                let shape = self.taint(&keys);
                 let mut dict = IndexMap::new();
-                for key in self.iterate(&keys.unwrap_or(Py::None))? {
+                for key in self.iterate(&keys)? {
+                    self.decide_shape(&key);
                     dict.insert(hashable(&key)?, value.clone());
                 }
-                Ok(Py::dict(dict))
+                Ok(Py::dict_of(dict, shape))
             }
             Global::Namespace => {
                 let named = args.named.clone();
@@ -209,16 +230,20 @@ impl<'t> Render<'t> {
                     return Err(Fault::error("`namespace` takes a dictionary or names"));
                 };
                 let mut attributes = IndexMap::new();
-                for (key, value) in &start.items {
+                for (key, value) in start.items().iter() {
                     let Py::Str(name) = &key.0 else { continue };
                     if name.starts_with('_') {
                         return Err(Fault::error(
                             "a namespace takes no attribute that begins with `_`",
                         ));
                     }
-                    attributes.insert(name.clone(), value.clone());
+                    attributes.insert(name.shared().clone(), value.clone());
                 }
-                attributes.extend(named);
+                attributes.extend(
+                    named
+                        .into_iter()
+                        .map(|(name, value)| (name.shared().clone(), value)),
+                );
                 let namespace = Rc::new(RefCell::new(attributes));
                 self.namespaces.push(namespace.clone());
                 Ok(Py::Namespace(namespace))
@@ -229,8 +254,13 @@ impl<'t> Render<'t> {
             }
             Global::StrftimeNow => {
                 let format = args.one("strftime_now", "format")?;
-                let format = arguments::string("strftime_now", &format)?;
-                self.string(self.clock.unwrap_or_else(Clock::now).strftime(format))
+                let shown = arguments::string("strftime_now", &format)?;
+                let shown = self.clock.unwrap_or_else(Clock::now).strftime(shown);
+                let shown = self.string(shown)?;
+                let clock = self.trace.as_ref().map_or(Taint::NONE, |trace| {
+                    trace.absent(Taint::NONE, "strftime_now")
+                });
+                Ok(self.made_of(shown, self.join(clock, self.taint(&format))))
             }
             Global::Lipsum => Err(Fault::error(
                 "`lipsum` prints random text, which no chat template can mean",
@@ -244,22 +274,29 @@ impl<'t> Render<'t> {
             Global::Joiner => {
                 let [separator] = args.bind("joiner", ["sep"], 0)?;
                 let separator = separator.unwrap_or_else(|| Py::str(", "));
-                let separator = Rc::from(arguments::string("joiner", &separator)?);
+                arguments::string("joiner", &separator)?;
+                let Py::Str(separator) = separator.plain() else {
+                    return Err(Fault::error("`joiner` needs a string"));
+                };
                 Ok(Py::Joiner(Rc::new((separator, RefCell::new(false)))))
             }
         }
     }
 
     fn loop_method(&mut self, state: &LoopState, name: &str, args: Arguments) -> Result<Py, Fault> {
+        let mut taint = self.arguments_taint(&args);
         let values = args.positional;
         if name == "changed" {
             let before = state.changed.replace(None);
             let same = match before {
-                Some(before) => self.same(&Py::list(before), &Py::list(values.clone()))?,
+                Some((before, taint_before)) => {
+                    taint = self.join(taint, taint_before);
+                    self.same(&Py::list(before), &Py::list(values.clone()))?
+                }
                 None => false,
             };
-            *state.changed.borrow_mut() = Some(values);
-            return Ok(Py::Bool(!same));
+            *state.changed.borrow_mut() = Some((values, taint));
+            return Ok(Py::Bool(!same, taint.derived()));
         }
         if values.is_empty() {
             return Err(Fault::error("`loop.cycle` needs at least one item"));
@@ -274,15 +311,29 @@ impl<'t> Render<'t> {
         args: Arguments,
     ) -> Result<Py, Fault> {
         match subject {
-            Py::Str(text) => strings::call(self, text, name, args),
+            Py::Str(text) => self.string_method(text, name, args),
             Py::Dict(dict) => match name {
                 "get" => {
                     let [key, default] =
                         args.without_names(name)?
                             .bind("get", ["key", "default"], 1)?;
-                    let key = key.unwrap_or(Py::None);
+                    let key = key.unwrap_or(Py::NONE);
                     hashable(&key)?;
-                    Ok(self.own_item(subject, &key).or(default).unwrap_or(Py::None))
+                    if let Some(found) = self.own_item(subject, &key) {
+                        // A default that does not tell that the key is missing would have been there instead.
+                        return Ok(match &default {
+                            Some(default) if !default.is_scalar() && default.is_true() => {
+                                let taint = self.member_taint(subject, &key, &found);
+                                self.chosen_by(found, taint, Other::Silent)
+                            }
+                            _ => found,
+                        });
+                    }
+                    let taint = match &key {
+                        Py::Str(name) => self.not_found(subject, name),
+                        _ => dict.shape(),
+                    };
+                    Ok(self.chosen_by(default.unwrap_or(Py::NONE), taint, Other::Telling))
                 }
                 "keys" => args
                     .none("keys")
@@ -293,38 +344,60 @@ impl<'t> Render<'t> {
                 "items" => args
                     .none("items")
                     .map(|()| Py::View(View::Items, dict.clone())),
+                "copy" if self.rules.list_methods => {
+                    args.none("copy")?;
+                    self.room_for(dict.len())?;
+                    Ok(Py::dict_of(dict.items().clone(), dict.shape()))
+                }
                 "copy" => args.none("copy").map(|()| subject.clone()),
+                "clear" | "pop" | "popitem" | "setdefault" | "update" => {
+                    self.change_dict(dict, name, args)
+                }
                 _ => self.call_global(Global::DictFromKeys, args),
             },
             Py::List(_) | Py::Tuple(_) => {
+                if name == "copy" && self.rules.list_methods {
+                    args.none("copy")?;
+                    let items = self.iterate(subject)?;
+                    self.room_for(items.len())?;
+                    return Ok(Py::list_of(items, self.taint(subject)));
+                }
                 if name == "copy" {
                     return args.none("copy").map(|()| subject.clone());
+                }
+                if let Py::List(list) = subject
+                    && !matches!(name, "index" | "count")
+                {
+                    return self.change_list(list, name, args);
                 }
                 let items = self.iterate(subject)?;
                 self.spend(items.len() as u64)?;
                 let wanted = args.one(name, "value")?;
+                let taint = self.join(self.whole_taint(subject), self.whole_taint(&wanted));
                 if name == "count" {
                     let mut count = 0;
                     for item in &items {
                         count += i128::from(self.same(item, &wanted)?);
                     }
-                    return Ok(Py::int(count));
+                    return Ok(Py::int(count).with_taint(taint.derived()));
                 }
                 for (at, item) in items.iter().enumerate() {
                     if self.same(item, &wanted)? {
-                        return Ok(Py::int(at as i128));
+                        return Ok(Py::int(at as i128).with_taint(taint.derived()));
                     }
                 }
                 Err(Fault::error("`index` of what is not in the list"))
             }
-            Py::Float(value) => args.none(name).map(|()| Py::Bool(value.fract() == 0.0)),
+            Py::Float(value, taint) => args
+                .none(name)
+                .map(|()| Py::Bool(value.fract() == 0.0, taint.derived())),
             Py::Loop(state) => self.loop_method(state, name, args),
             Py::Cycler(state) => {
                 args.none(name)?;
                 let mut at = state.1.borrow_mut();
                 if name == "reset" {
                     *at = 0;
-                    return Ok(Py::None);
+                    return Ok(Py::NONE);
                 }
                 let item = state.0[*at].clone();
                 *at = (*at + 1) % state.0.len();
@@ -335,19 +408,19 @@ impl<'t> Render<'t> {
                 let bits = other
                     .as_int()
                     .map_or(0, |value| 128 - value.unsigned_abs().leading_zeros());
-                Ok(Py::Int(i64::from(bits)))
+                Ok(Py::Int(i64::from(bits), self.taint(other).derived()))
             }
         }
     }
 }
 
-fn range(args: Arguments) -> Result<Py, Fault> {
+fn range(args: Arguments, taint: Taint) -> Result<Py, Fault> {
     if !args.named.is_empty() {
         return Err(Fault::error("`range` takes no names"));
     }
     let mut numbers = Vec::new();
     for value in &args.positional {
-        if matches!(value, Py::Undefined(_)) || value.as_int().is_none() {
+        if matches!(value, Py::Undefined(..)) || value.as_int().is_none() {
             return Err(Fault::error(format!(
                 "`range` needs integers, not a `{}`",
                 value.type_name()
@@ -364,7 +437,7 @@ fn range(args: Arguments) -> Result<Py, Fault> {
     if step == 0 {
         return Err(Fault::error("the step of a range cannot be zero"));
     }
-    let range = Py::Range(start, stop, step);
+    let range = Py::Range(start, stop, step, taint);
     if range.len().is_some_and(|len| len > MAX_RANGE) {
         return Err(Fault::Limit(Limit::Range, MAX_RANGE as u64));
     }

@@ -4,17 +4,17 @@ use std::cmp::Ordering;
 
 use indexmap::IndexMap;
 
-use super::arguments::{self, Arguments, int_or};
+use super::arguments::Arguments;
 use super::fault::Fault;
 use super::items::weight;
 use super::json;
 use super::key::Key;
 use super::object::{Missing, Py};
-use super::text_rules::{self, Ends};
+use super::trace::Taint;
+use super::tracing::Other;
 use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
-use crate::value::python;
 
 /// Whether there is a filter of that name.
 pub(super) fn is_filter(name: &str) -> bool {
@@ -58,42 +58,60 @@ impl Render<'_> {
                     0,
                 )?;
                 self.note_whole(&subject);
-                let out = json::dumps(
-                    &subject,
-                    &json::Style::new(ascii, indent, separators, sort)?,
-                )?;
-                self.string(out)
+                for value in [&ascii, &indent, &separators, &sort].into_iter().flatten() {
+                    self.decide_whole(value);
+                }
+                let style = json::Style::new(ascii, indent, separators, sort)?;
+                let mut out = self.written();
+                json::dumps(&subject, &style, &mut out)?;
+                self.text(out)
             }
             "default" | "d" => {
                 let [default, boolean] = args.bind(name, ["default_value", "boolean"], 0)?;
                 let missing = subject.is_undefined()
                     || (boolean.is_some_and(|value| value.is_true()) && !subject.is_true());
-                Ok(if missing {
+                let taint = self.taint(&subject);
+                let is_empty = matches!(&default, None | Some(Py::Str(_)))
+                    && !default.as_ref().is_some_and(Py::is_true);
+                if missing && is_empty && self.trace.is_some() {
+                    let own = default.map_or(Taint::NONE, |default| self.taint(&default));
+                    return Ok(self.nothing(self.join(taint, own)));
+                }
+                let other = match &default {
+                    Some(default) if missing || default.is_scalar() => Other::Telling,
+                    _ if is_empty => Other::Telling,
+                    _ => Other::Silent,
+                };
+                let value = if missing {
                     default.unwrap_or_else(|| Py::str(""))
                 } else {
                     subject
-                })
+                };
+                Ok(self.chosen_by(value, taint, other))
             }
             "length" | "count" => {
                 args.none(name)?;
                 let len = subject.len().ok_or_else(|| {
                     Fault::error(format!("a `{}` has no length", subject.type_name()))
                 })?;
-                Ok(Py::int(len as i128))
+                let taint = self.taint(&subject).derived();
+                Ok(Py::int(len as i128).with_taint(taint))
             }
             "list" => {
                 args.none(name)?;
+                let shape = self.taint(&subject);
                 let items = self.iterate(&subject)?;
-                self.list(items)
+                self.room_for(items.len())?;
+                Ok(Py::list_of(items, shape))
             }
             "items" => {
                 args.none(name)?;
                 match &subject {
-                    Py::Undefined(_) => Ok(Py::generator(Vec::new())),
+                    Py::Undefined(_, taint) => Ok(Py::generator(Vec::new(), *taint)),
                     Py::Dict(dict) => {
                         let items =
                             self.iterate(&Py::View(super::object::View::Items, dict.clone()))?;
-                        Ok(Py::generator(items))
+                        Ok(Py::generator(items, dict.shape()))
                     }
                     other => Err(Fault::error(format!(
                         "`items` needs a dictionary, not a `{}`",
@@ -103,57 +121,68 @@ impl Render<'_> {
             }
             "join" => {
                 let [separator, attribute] = args.bind(name, ["d", "attribute"], 0)?;
-                let separator = separator
-                    .map_or_else(|| Ok(String::new()), |separator| text::str_of(&separator))?;
+                let mut between = self.written();
+                if let Some(separator) = &separator {
+                    text::write_str(separator, &mut between)?;
+                }
+                let separator = between.finish();
+                self.decide_shape(&subject);
                 let mut items = self.iterate(&subject)?;
                 if let Some(attribute) =
-                    attribute.filter(|attribute| !matches!(attribute, Py::None))
+                    attribute.filter(|attribute| !matches!(attribute, Py::None(_)))
                 {
                     items = items
                         .iter()
                         .map(|item| self.path(item, &attribute))
                         .collect::<Result<_, _>>()?;
                 }
-                let mut out = String::new();
+                let mut out = self.written();
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
-                        out.push_str(&separator);
+                        out.push_text(&separator);
                     }
                     text::write_str(item, &mut out)?;
                     if out.len() > MAX_VALUE {
                         return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
                     }
                 }
-                self.string(out)
+                self.text(out)
             }
             "first" => {
                 args.none(name)?;
+                let shape = self.end_shape(&subject, true);
                 let items = self.iterate(&subject)?;
-                Ok(items
-                    .into_iter()
-                    .next()
-                    .unwrap_or_else(|| Py::missing(Missing::Nothing("there is no first item"))))
+                Ok(items.into_iter().next().unwrap_or_else(|| {
+                    Py::missing_of(Missing::Nothing("there is no first item"), shape)
+                }))
             }
             "last" => {
                 args.none(name)?;
-                if matches!(subject, Py::Generator(_)) {
+                if matches!(subject, Py::Generator(..)) {
                     return Err(Fault::error("`last` cannot walk a generator backwards"));
                 }
+                let shape = self.end_shape(&subject, false);
                 let items = self.iterate(&subject)?;
-                Ok(items
-                    .into_iter()
-                    .last()
-                    .unwrap_or_else(|| Py::missing(Missing::Nothing("there is no last item"))))
+                Ok(items.into_iter().last().unwrap_or_else(|| {
+                    Py::missing_of(Missing::Nothing("there is no last item"), shape)
+                }))
             }
             "reverse" => {
                 args.none(name)?;
                 if let Py::Str(text) = &subject {
-                    let reversed = text.chars().rev().collect();
-                    return self.string(reversed);
+                    let mut out = self.written();
+                    for (at, c) in text.char_indices().rev() {
+                        out.push_part(text, at..at + c.len_utf8());
+                    }
+                    if text.is_empty() {
+                        out.push_text(text);
+                    }
+                    return self.text(out);
                 }
+                let shape = self.taint(&subject);
                 let mut items = self.iterate(&subject)?;
                 items.reverse();
-                Ok(Py::generator(items))
+                Ok(Py::generator(items, shape))
             }
             "map" => self.map_filter(&subject, args),
             "select" | "reject" | "selectattr" | "rejectattr" => {
@@ -162,6 +191,8 @@ impl Render<'_> {
             "sort" => {
                 let [reverse, cased, attribute] =
                     args.bind(name, ["reverse", "case_sensitive", "attribute"], 0)?;
+                self.decide_options(&[&reverse, &cased, &attribute]);
+                let shape = self.taint(&subject);
                 let items = self.iterate(&subject)?;
                 let cased = cased.is_some_and(|value| value.is_true());
                 let mut keyed = Vec::new();
@@ -177,7 +208,7 @@ impl Render<'_> {
                                 .collect::<Result<Vec<_>, _>>()?;
                             Py::list(keys)
                         }
-                        Some(path) if !matches!(path, Py::None) => {
+                        Some(path) if !matches!(path, Py::None(_)) => {
                             let key = self.path(&item, path)?;
                             self.fold(key, cased)?
                         }
@@ -186,7 +217,8 @@ impl Render<'_> {
                     keyed.push((key, item));
                 }
                 let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
-                self.list(items)
+                self.room_for(items.len())?;
+                Ok(Py::list_of(items, shape))
             }
             "dictsort" => {
                 let [cased, by, reverse] =
@@ -198,30 +230,38 @@ impl Render<'_> {
                     )));
                 };
                 self.note_whole(&subject);
+                self.decide_options(&[&cased, &by, &reverse]);
                 let cased = cased.is_some_and(|value| value.is_true());
                 let at = match by.as_ref().map_or(Some("key"), Py::as_str) {
                     Some("key") => 0,
                     Some("value") => 1,
                     _ => return Err(Fault::error("`dictsort` sorts by `key` or by `value`")),
                 };
-                let mut keyed = Vec::with_capacity(dict.items.len());
-                for (key, item) in &dict.items {
+                let mut keyed = Vec::with_capacity(dict.len());
+                for (key, item) in dict.items().iter() {
                     let pair = [key.0.clone(), item.clone()];
-                    keyed.push((self.fold(pair[at].clone(), cased)?, Py::tuple(pair)));
+                    keyed.push((
+                        self.fold(pair[at].clone(), cased)?,
+                        Py::tuple_of(pair, dict.shape()),
+                    ));
                 }
                 let items = self.sorted(keyed, reverse.is_some_and(|value| value.is_true()))?;
-                self.list(items)
+                self.room_for(items.len())?;
+                Ok(Py::list_of(items, dict.shape()))
             }
             "unique" => {
                 let [cased, attribute] = args.bind(name, ["case_sensitive", "attribute"], 0)?;
                 let cased = cased.is_some_and(|value| value.is_true());
+                self.decide_options(&[&attribute]);
+                let shape = self.taint(&subject);
                 let mut seen: IndexMap<Key, ()> = IndexMap::new();
                 let mut out = Vec::new();
                 for item in self.iterate(&subject)? {
                     let key = match &attribute {
-                        Some(path) if !matches!(path, Py::None) => self.path(&item, path)?,
+                        Some(path) if !matches!(path, Py::None(_)) => self.path(&item, path)?,
                         _ => item.clone(),
                     };
+                    self.decide_whole(&key);
                     if seen
                         .insert(super::hashable(&self.fold(key, cased)?)?, ())
                         .is_none()
@@ -229,17 +269,21 @@ impl Render<'_> {
                         out.push(item);
                     }
                 }
-                Ok(Py::generator(out))
+                Ok(Py::generator(out, shape))
             }
             "min" | "max" => {
                 let [cased, attribute] = args.bind(name, ["case_sensitive", "attribute"], 0)?;
                 let cased = cased.is_some_and(|value| value.is_true());
+                self.decide_options(&[&attribute]);
+                let shape = self.taint(&subject);
+                self.decided_by(shape);
                 let mut best: Option<(Py, Py)> = None;
                 for item in self.iterate(&subject)? {
                     let key = match &attribute {
-                        Some(path) if !matches!(path, Py::None) => self.path(&item, path)?,
+                        Some(path) if !matches!(path, Py::None(_)) => self.path(&item, path)?,
                         _ => item.clone(),
                     };
+                    self.decide_whole(&key);
                     let key = self.fold(key, cased)?;
                     let wanted = if name == "min" {
                         Ordering::Less
@@ -255,16 +299,17 @@ impl Render<'_> {
                     }
                 }
                 Ok(best.map_or_else(
-                    || Py::missing(Missing::Nothing("nothing to choose from")),
+                    || Py::missing_of(Missing::Nothing("nothing to choose from"), shape),
                     |(_, item)| item,
                 ))
             }
             "sum" => {
                 let [attribute, start] = args.bind(name, ["attribute", "start"], 0)?;
-                let mut total = start.unwrap_or(Py::Int(0));
+                self.decide_shape(&subject);
+                let mut total = start.unwrap_or_else(|| Py::int(0));
                 for item in self.iterate(&subject)? {
                     let item = match &attribute {
-                        Some(path) if !matches!(path, Py::None) => self.path(&item, path)?,
+                        Some(path) if !matches!(path, Py::None(_)) => self.path(&item, path)?,
                         _ => item,
                     };
                     total = self.binary(BinaryOp::Add, &total, &item)?;
@@ -274,8 +319,9 @@ impl Render<'_> {
             "batch" | "slice" => self.portions(name, &subject, args),
             "attr" => {
                 let attribute = args.one(name, "name")?;
+                self.decide_shape(&attribute);
                 let attribute = text::str_of(&attribute)?;
-                if let Py::Undefined(missing) = &subject {
+                if let Py::Undefined(missing, _) = &subject {
                     return Err(Fault::error(missing.message()));
                 }
                 Ok(self.own_attribute(&subject, &attribute).unwrap_or_else(|| {
@@ -285,194 +331,15 @@ impl Render<'_> {
                     ))
                 }))
             }
-            "int" | "float" | "abs" | "round" => self.number_filter(name, &subject, args),
+            "int" | "float" | "abs" | "round" => {
+                let taint = match &self.trace {
+                    Some(_) => self.join(self.taint(&subject), self.arguments_taint(&args)),
+                    None => Taint::NONE,
+                };
+                let number = self.number_filter(name, &subject, args)?;
+                Ok(self.chosen_by(number, taint, Other::Telling))
+            }
             _ => self.text_filter(name, &subject, args),
         }
     }
-
-    fn text_filter(&mut self, name: &str, subject: &Py, args: Arguments) -> Result<Py, Fault> {
-        self.note_whole(subject);
-        if let ("string" | "safe", Py::Str(_)) = (name, subject) {
-            args.none(name)?;
-            return Ok(subject.clone());
-        }
-        let written;
-        let shown = match subject {
-            Py::Str(text) => &**text,
-            other => {
-                written = text::str_of(other)?;
-                &written
-            }
-        };
-        self.spend(shown.len() as u64 / 16)?;
-        let out = match name {
-            "string" | "safe" => {
-                args.none(name)?;
-                shown.to_owned()
-            }
-            "trim" => {
-                let [chars] = args.bind(name, ["chars"], 0)?;
-                let chars = chars.filter(|chars| !matches!(chars, Py::None));
-                let chars = chars
-                    .as_ref()
-                    .map(|chars| arguments::string(name, chars))
-                    .transpose()?;
-                text_rules::strip(shown, chars, Ends::Both).to_owned()
-            }
-            "upper" => args.none(name).map(|()| shown.to_uppercase())?,
-            "lower" => args.none(name).map(|()| shown.to_lowercase())?,
-            "capitalize" => args.none(name).map(|()| text_rules::capitalize(shown))?,
-            "title" => args.none(name).map(|()| title(shown))?,
-            "escape" | "e" | "forceescape" => {
-                args.none(name)?;
-                escape(shown)
-            }
-            "replace" => {
-                let [old, new, count] = args.bind(name, ["old", "new", "count"], 2)?;
-                let (old, new) = (
-                    text::str_of(&old.unwrap_or(Py::None))?,
-                    text::str_of(&new.unwrap_or(Py::None))?,
-                );
-                let count = count.filter(|count| !matches!(count, Py::None));
-                text_rules::replace(shown, &old, &new, int_or(count.as_ref(), -1)?)?
-            }
-            "indent" => indent(shown, args)?,
-            "center" => {
-                let [width] = args.bind(name, ["width"], 0)?;
-                text_rules::pad(shown, int_or(width.as_ref(), 80)?, ' ', true, true)?
-            }
-            "truncate" => truncate(shown, args)?,
-            "wordcount" => {
-                args.none(name)?;
-                let words = shown
-                    .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-                    .filter(|word| !word.is_empty());
-                return Ok(Py::int(words.count() as i128));
-            }
-            "urlencode" => {
-                args.none(name)?;
-                if matches!(subject, Py::Dict(_) | Py::List(_) | Py::Tuple(_)) {
-                    return Err(Fault::error(
-                        "`urlencode` of anything but text is not supported",
-                    ));
-                }
-                shown
-                    .bytes()
-                    .map(|byte| match byte {
-                        b'a'..=b'z'
-                        | b'A'..=b'Z'
-                        | b'0'..=b'9'
-                        | b'_'
-                        | b'.'
-                        | b'-'
-                        | b'~'
-                        | b'/' => char::from(byte).to_string(),
-                        other => format!("%{other:02X}"),
-                    })
-                    .collect()
-            }
-            "format" => {
-                let values = if args.named.is_empty() {
-                    Py::tuple(args.positional)
-                } else {
-                    Py::dict(
-                        args.named
-                            .into_iter()
-                            .map(|(name, value)| (Key(Py::Str(name)), value))
-                            .collect(),
-                    )
-                };
-                super::format::percent(shown, &values)?
-            }
-            _ => return Err(Fault::error(format!("there is no filter named `{name}`"))),
-        };
-        self.string(out)
-    }
-}
-
-/// The text with what HTML gives a meaning replaced.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('>', "&gt;")
-        .replace('<', "&lt;")
-        .replace('\'', "&#39;")
-        .replace('"', "&#34;")
-}
-
-/// Jinja's own `title`: a word starts behind white space, a hyphen or an opening bracket.
-fn title(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut starts = true;
-    for c in text.chars() {
-        if starts {
-            out.extend(c.to_uppercase());
-        } else {
-            out.extend(c.to_lowercase());
-        }
-        starts = python::is_space(c) || matches!(c, '-' | '(' | '{' | '[' | '<');
-    }
-    out
-}
-
-fn indent(text: &str, args: Arguments) -> Result<String, Fault> {
-    let [width, first, blank] = args.bind("indent", ["width", "first", "blank"], 0)?;
-    let margin = match &width {
-        Some(Py::Str(margin)) => margin.to_string(),
-        other => {
-            " ".repeat(usize::try_from(int_or(other.as_ref(), 4)?.clamp(0, 10_000)).unwrap_or(0))
-        }
-    };
-    let (first, blank) = (
-        first.is_some_and(|value| value.is_true()),
-        blank.is_some_and(|value| value.is_true()),
-    );
-    let text = format!("{text}\n");
-    let lines = text_rules::splitlines(&text, false);
-    if text
-        .len()
-        .saturating_add(lines.len().saturating_mul(margin.len()))
-        > MAX_VALUE
-    {
-        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
-    }
-    let mut out = if first { margin.clone() } else { String::new() };
-    for (index, line) in lines.iter().enumerate() {
-        if index > 0 {
-            out.push('\n');
-            if blank || !line.is_empty() {
-                out.push_str(&margin);
-            }
-        }
-        out.push_str(line);
-    }
-    Ok(out)
-}
-
-fn truncate(text: &str, args: Arguments) -> Result<String, Fault> {
-    let [length, kill, end, leeway] =
-        args.bind("truncate", ["length", "killwords", "end", "leeway"], 0)?;
-    let length = usize::try_from(int_or(length.as_ref(), 255)?).unwrap_or(0);
-    let leeway = usize::try_from(int_or(
-        leeway.filter(|leeway| !matches!(leeway, Py::None)).as_ref(),
-        5,
-    )?)
-    .unwrap_or(0);
-    let end = end.unwrap_or_else(|| Py::str("..."));
-    let end = arguments::string("truncate", &end)?;
-    let chars: Vec<char> = text.chars().collect();
-    let room = length
-        .checked_sub(end.chars().count())
-        .ok_or_else(|| Fault::error("`truncate` to less than its end is long"))?;
-    if chars.len() <= length.saturating_add(leeway) {
-        return Ok(text.to_owned());
-    }
-    let cut: String = chars[..room].iter().collect();
-    if kill.is_some_and(|value| value.is_true()) {
-        return Ok(cut + end);
-    }
-    Ok(cut
-        .rsplit_once(' ')
-        .map_or(cut.as_str(), |(words, _)| words)
-        .to_owned()
-        + end)
 }

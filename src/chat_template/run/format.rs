@@ -3,7 +3,9 @@
 use super::arguments::Arguments;
 use super::fault::Fault;
 use super::object::Py;
-use super::{MAX_VALUE, Render, text, text_rules};
+use super::padding::{Padding, Sides};
+use super::trace::{Taint, Text, Written};
+use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::value::python;
 
@@ -23,22 +25,23 @@ struct Layout {
     grouping: Option<char>,
     precision: Option<usize>,
     kind: Option<char>,
+    /// The inputs that the width was made of.
+    because: Taint,
 }
 
-/// `text % values`.
-pub(super) fn percent(text: &str, values: &Py) -> Result<String, Fault> {
+/// `text % values`, appended.
+pub(super) fn percent(text: &Text, values: &Py, out: &mut Written) -> Result<(), Fault> {
+    decide_places(text, out);
     let mut positional = match values {
-        Py::Tuple(items) => items.to_vec(),
+        Py::Tuple(items) => items.items().clone(),
         other => vec![other.clone()],
     }
     .into_iter();
-    let mut out = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
+    let mut rest = &**text;
+    while let Some(at) = rest.find('%') {
+        push_borrowed(text, &rest[..at], out);
+        let percent = &rest[at..=at];
+        let mut chars = rest[at + 1..].chars().peekable();
         let mut value = None;
         if chars.next_if_eq(&'(').is_some() {
             let key: String = chars.by_ref().take_while(|c| *c != ')').collect();
@@ -47,7 +50,6 @@ pub(super) fn percent(text: &str, values: &Py) -> Result<String, Fault> {
             };
             value = Some(
                 dict.get_str(&key)
-                    .cloned()
                     .ok_or_else(|| bad(format!("`%` has no value for `{key}`")))?,
             );
         }
@@ -68,7 +70,11 @@ pub(super) fn percent(text: &str, values: &Py) -> Result<String, Fault> {
                 .ok_or_else(|| bad("`%` has fewer values than places"))
         };
         if chars.next_if_eq(&'*').is_some() {
-            layout.width = super::arguments::int_or(Some(&next()?), 0)?;
+            let width = next()?;
+            if let Some(trace) = out.trace() {
+                layout.because = trace.taint(&width);
+            }
+            layout.width = super::arguments::int_or(Some(&width), 0)?;
         } else {
             layout.width = digits(&mut chars).unwrap_or(0);
         }
@@ -79,8 +85,10 @@ pub(super) fn percent(text: &str, values: &Py) -> Result<String, Fault> {
         let Some(kind) = chars.next() else {
             return Err(bad("`%` at the end of a format"));
         };
+        let left: usize = chars.map(char::len_utf8).sum();
+        rest = &rest[rest.len() - left..];
         if kind == '%' {
-            out.push('%');
+            push_borrowed(text, percent, out);
             continue;
         }
         let value = match value {
@@ -90,16 +98,31 @@ pub(super) fn percent(text: &str, values: &Py) -> Result<String, Fault> {
         if layout.align == Some('<') {
             layout.zero = false;
         }
-        out.push_str(&percent_one(&value, kind, &layout)?);
-        check(&out)?;
+        percent_one(&value, kind, &layout, out)?;
+        check(out)?;
     }
+    push_borrowed(text, rest, out);
     if positional.next().is_some() && !matches!(values, Py::Dict(_) | Py::List(_)) {
         return Err(bad("`%` has more values than places"));
     }
-    Ok(out)
+    Ok(())
 }
 
-fn check(out: &str) -> Result<(), Fault> {
+/// Where a format that comes from the inputs has its places decides what is written.
+fn decide_places(text: &Text, out: &Written) {
+    if let Some(trace) = out.trace() {
+        trace.decide(trace.inputs_of_all(text.pieces()));
+    }
+}
+
+fn push_borrowed(text: &Text, part: &str, out: &mut Written) {
+    match text.range_of(part) {
+        Some(range) => out.push_part(text, range),
+        None => out.push(part),
+    }
+}
+
+fn check(out: &Written) -> Result<(), Fault> {
     if out.len() > MAX_VALUE {
         Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64))
     } else {
@@ -115,41 +138,42 @@ fn digits(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<i64> {
     (!text.is_empty()).then(|| text.parse().unwrap_or(i64::MAX))
 }
 
-fn percent_one(value: &Py, kind: char, layout: &Layout) -> Result<String, Fault> {
+fn percent_one(value: &Py, kind: char, layout: &Layout, out: &mut Written) -> Result<(), Fault> {
     let mut layout = layout.clone();
     match kind {
         's' | 'r' | 'a' => {
-            let mut shown = if kind == 's' {
-                text::str_of(value)?
-            } else {
-                text::repr_of(value)?
-            };
-            if let Some(precision) = layout.precision {
-                shown = shown.chars().take(precision).collect();
-            }
+            let shown = shown(value, kind == 's', out)?;
             layout.zero = false;
-            lay_out(&shown, "", &layout, '>')
+            lay_out(&cut(shown, layout.precision, out), "", &layout, '>', out)
         }
         'd' | 'i' | 'u' => {
             let number = match value {
-                Py::Float(number) => number.trunc() as i128,
+                Py::Float(number, _) => number.trunc() as i128,
                 other => other.as_int().ok_or_else(|| {
                     bad(format!("`%d` needs a number, not `{}`", other.type_name()))
                 })?,
             };
             layout.kind = Some('d');
             layout.precision = None;
-            number_of(&Py::int(number), &layout)
+            let taint = out.trace().map_or(Taint::NONE, |trace| match value {
+                Py::Int(_, taint) => *taint,
+                other => trace.taint(other).derived(),
+            });
+            number_of(&Py::int(number).with_taint(taint), &layout, out)
         }
         'c' => match value {
-            Py::Str(text) if text.chars().count() == 1 => lay_out(text, "", &layout, '>'),
+            Py::Str(text) if text.chars().count() == 1 => lay_out(text, "", &layout, '>', out),
             other => {
                 let c = other
                     .as_int()
                     .and_then(|code| u32::try_from(code).ok())
                     .and_then(char::from_u32);
                 let c = c.ok_or_else(|| bad("`%c` needs a character"))?;
-                lay_out(&c.to_string(), "", &layout, '>')
+                let taint = out
+                    .trace()
+                    .map_or(Taint::NONE, |trace| trace.taint(other).derived());
+                let body = written_value(&c.to_string(), taint, out);
+                lay_out(&body, "", &layout, '>', out)
             }
         },
         'x' | 'X' | 'o' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
@@ -165,7 +189,7 @@ fn percent_one(value: &Py, kind: char, layout: &Layout) -> Result<String, Fault>
             if matches!(kind, 'x' | 'X' | 'o') {
                 layout.precision = None;
             }
-            number_of(value, &layout)
+            number_of(value, &layout, out)
         }
         other => Err(bad(format!("`%{other}` is not a format"))),
     }
@@ -174,31 +198,33 @@ fn percent_one(value: &Py, kind: char, layout: &Layout) -> Result<String, Fault>
 /// `text.format(...)`.
 pub(super) fn braces(
     render: &mut Render<'_>,
-    text: &str,
+    text: &Text,
     args: &Arguments,
-) -> Result<String, Fault> {
+    out: &mut Written,
+) -> Result<(), Fault> {
+    decide_places(text, out);
     let mut automatic = 0;
-    format_fields(render, text, args, &mut automatic, 3)
+    format_fields(render, text, args, &mut automatic, 3, out)
 }
 
 fn format_fields(
     render: &mut Render<'_>,
-    text: &str,
+    text: &Text,
     args: &Arguments,
     automatic: &mut usize,
     levels: usize,
-) -> Result<String, Fault> {
+    out: &mut Written,
+) -> Result<(), Fault> {
     if levels == 0 {
         return Err(bad("fields of a format nest too deep"));
     }
-    let mut out = String::new();
-    let mut rest = text;
+    let mut rest = &**text;
     while let Some(at) = rest.find(['{', '}']) {
-        out.push_str(&rest[..at]);
+        push_borrowed(text, &rest[..at], out);
         let brace = &rest[at..=at];
         rest = &rest[at + 1..];
         if rest.starts_with(brace) {
-            out.push_str(brace);
+            push_borrowed(text, brace, out);
             rest = &rest[1..];
             continue;
         }
@@ -228,16 +254,20 @@ fn format_fields(
         let value = field_value(render, name, args, automatic)?;
         let value = match conversion {
             None => value,
-            Some("s") => Py::str(&text::str_of(&value)?),
-            Some("r" | "a") => Py::str(&text::repr_of(&value)?),
+            Some("s") => Py::Str(shown(&value, true, out)?),
+            Some("r" | "a") => Py::Str(shown(&value, false, out)?),
             Some(other) => return Err(bad(format!("`!{other}` is not a conversion"))),
         };
-        let spec = format_fields(render, spec, args, automatic, levels - 1)?;
-        out.push_str(&format_value(&value, &spec)?);
-        check(&out)?;
+        let mut filled = Written::new(out.trace());
+        let spec = text
+            .range_of(spec)
+            .map_or_else(|| Text::plain(spec), |range| text.part(range));
+        format_fields(render, &spec, args, automatic, levels - 1, &mut filled)?;
+        format_value(&value, &filled.finish(), out)?;
+        check(out)?;
     }
-    out.push_str(rest);
-    Ok(out)
+    push_borrowed(text, rest, out);
+    Ok(())
 }
 
 fn field_value(
@@ -268,7 +298,9 @@ fn field_value(
         } else if let Some((key, after)) =
             rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         {
-            let key = key.parse::<i64>().map_or_else(|_| Py::str(key), Py::Int);
+            let key = key
+                .parse::<i64>()
+                .map_or_else(|_| Py::str(key), |index| Py::int(i128::from(index)));
             value = render.item(&value, &key)?;
             rest = after;
         } else {
@@ -279,10 +311,12 @@ fn field_value(
 }
 
 /// Python's `format(value, spec)`.
-fn format_value(value: &Py, spec: &str) -> Result<String, Fault> {
+fn format_value(value: &Py, spec: &Text, out: &mut Written) -> Result<(), Fault> {
     if spec.is_empty() {
-        return text::str_of(value);
+        return text::write_str(value, out);
     }
+    decide_places(spec, out);
+    let spec = &**spec;
     let mut layout = Layout::default();
     let all: Vec<char> = spec.chars().collect();
     let mut chars = spec.chars().peekable();
@@ -316,27 +350,24 @@ fn format_value(value: &Py, spec: &str) -> Result<String, Fault> {
             {
                 return Err(bad(format!("`{spec}` does not format a string")));
             }
-            let shown: String = text
-                .chars()
-                .take(layout.precision.unwrap_or(usize::MAX))
-                .collect();
+            let shown = cut(text.clone(), layout.precision, out);
             if layout.zero && layout.fill.is_none() {
                 layout.fill = Some('0');
             }
             layout.zero = false;
-            lay_out(&shown, "", &layout, '<')
+            lay_out(&shown, "", &layout, '<', out)
         }
-        Py::Int(_) | Py::Big(_) | Py::Float(_) | Py::Bool(_) => number_of(value, &layout),
+        Py::Int(..) | Py::Big(..) | Py::Float(..) | Py::Bool(..) => number_of(value, &layout, out),
         other => Err(bad(format!("a `{}` takes no format", other.type_name()))),
     }
 }
 
-fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
+fn number_of(value: &Py, layout: &Layout, out: &mut Written) -> Result<(), Fault> {
     let mut layout = layout.clone();
     if layout.precision.is_some_and(|precision| precision > 10_000) {
         return Err(Fault::Limit(Limit::Memory, 10_000));
     }
-    let integral = !matches!(value, Py::Float(_))
+    let integral = !matches!(value, Py::Float(..))
         && matches!(
             layout.kind,
             None | Some('d' | 'x' | 'X' | 'o' | 'b' | 'c' | 'n')
@@ -415,7 +446,24 @@ fn number_of(value: &Py, layout: &Layout) -> Result<String, Fault> {
         (false, Some(_)) => " ",
         (false, None) => "",
     };
-    lay_out(&digits, &format!("{sign}{prefix}"), &layout, '>')
+    let taint = out.trace().map_or(Taint::NONE, |trace| {
+        let is_plain = match value {
+            Py::Int(number, _) => {
+                layout.kind.is_none_or(|kind| kind == 'd')
+                    && number.unsigned_abs().to_string() == digits
+            }
+            _ => false,
+        };
+        let taint = trace.taint(value);
+        // A sign that was asked for and digits that were grouped are not the number as it is.
+        if is_plain && !negative {
+            taint
+        } else {
+            taint.derived()
+        }
+    });
+    let body = written_value(&digits, taint, out);
+    lay_out(&body, &format!("{sign}{prefix}"), &layout, '>', out)
 }
 
 fn exponent(size: f64, precision: usize) -> String {
@@ -455,7 +503,45 @@ fn general(size: f64, precision: usize, keep_zeros: bool) -> String {
     }
 }
 
-fn lay_out(body: &str, sign: &str, layout: &Layout, default: char) -> Result<String, Fault> {
+/// A value's text, as `str()` or else `repr()` gives it.
+fn shown(value: &Py, plainly: bool, out: &Written) -> Result<Text, Fault> {
+    let mut shown = Written::new(out.trace());
+    if plainly {
+        text::write_str(value, &mut shown)?;
+    } else {
+        text::write_repr(value, &mut shown, 0)?;
+    }
+    Ok(shown.finish())
+}
+
+fn written_value(shown: &str, taint: Taint, out: &Written) -> Text {
+    let mut written = Written::new(out.trace());
+    written.push_value(shown, taint);
+    written.finish()
+}
+
+/// So many characters of a text.
+fn cut(text: Text, precision: Option<usize>, out: &Written) -> Text {
+    let end = precision.and_then(|precision| text.char_indices().nth(precision));
+    let Some((end, _)) = end else { return text };
+    if let Some(trace) = out.trace()
+        && !trace.is_of_one(text.pieces())
+    {
+        trace.decide(trace.inputs_of_all(text.pieces()));
+    }
+    text.part(0..end)
+}
+
+fn lay_out(
+    body: &Text,
+    sign: &str,
+    layout: &Layout,
+    default: char,
+    out: &mut Written,
+) -> Result<(), Fault> {
+    let because = out.trace().map_or(Taint::NONE, |trace| {
+        trace.join(trace.inputs_of_all(body.pieces()), layout.because)
+    });
     let mut align = layout.align.unwrap_or(default);
     let mut fill = layout.fill.unwrap_or(' ');
     if layout.zero && layout.fill.is_none() && layout.align.is_none() {
@@ -464,53 +550,60 @@ fn lay_out(body: &str, sign: &str, layout: &Layout, default: char) -> Result<Str
     } else if layout.zero && layout.fill.is_none() {
         fill = '0';
     }
+    let sides = match align {
+        '<' => Sides::After,
+        '^' => Sides::BothEvenly,
+        _ => Sides::Before,
+    };
+    let width = layout
+        .width
+        .saturating_sub(i64::try_from(sign.chars().count()).unwrap_or(0));
+    let pad = Padding::new(body, width, fill, sides)?;
     if align == '=' {
-        let width = layout
-            .width
-            .saturating_sub(i64::try_from(sign.chars().count()).unwrap_or(0));
-        return Ok(format!(
-            "{sign}{}",
-            text_rules::pad(body, width, fill, true, false)?
-        ));
+        out.push_of(sign, because);
+        pad.before(out, because);
+        out.push_text(body);
+        return Ok(());
     }
-    let whole = format!("{sign}{body}");
-    match align {
-        // `format` puts the odd one out to the right, `str.center` does not always.
-        '^' => {
-            let missing = usize::try_from(layout.width)
-                .unwrap_or(0)
-                .saturating_sub(whole.chars().count());
-            let left = i64::try_from(whole.chars().count() + missing / 2).unwrap_or(0);
-            let padded = text_rules::pad(&whole, left, fill, true, false)?;
-            text_rules::pad(&padded, layout.width, fill, false, true)
-        }
-        '<' => text_rules::pad(&whole, layout.width, fill, false, true),
-        _ => text_rules::pad(&whole, layout.width, fill, true, false),
-    }
+    pad.before(out, because);
+    out.push_of(sign, because);
+    out.push_text(body);
+    pad.after(out, because);
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{format_value, percent};
     use crate::chat_template::run::object::Py;
+    use crate::chat_template::run::trace::{Text, Written};
 
     #[test]
     fn specs_are_pythons() {
-        let shown = |value: Py, spec| format_value(&value, spec).expect("a format");
-        assert_eq!(shown(Py::Int(1_234_567), ","), "1,234,567");
-        assert_eq!(shown(Py::Int(-5), "05d"), "-0005");
-        assert_eq!(shown(Py::Float(2.71), ".1f"), "2.7");
-        assert_eq!(shown(Py::Float(0.25), ".0%"), "25%");
-        assert_eq!(shown(Py::Float(1e10), "g"), "1e+10");
+        let shown = |value: Py, spec: &str| {
+            let mut out = Written::default();
+            format_value(&value, &Text::plain(spec), &mut out).expect("a format");
+            out.into_parts().0
+        };
+        assert_eq!(shown(Py::int(1_234_567), ","), "1,234,567");
+        assert_eq!(shown(Py::int(-5), "05d"), "-0005");
+        assert_eq!(shown(Py::float(2.71), ".1f"), "2.7");
+        assert_eq!(shown(Py::float(0.25), ".0%"), "25%");
+        assert_eq!(shown(Py::float(1e10), "g"), "1e+10");
         assert_eq!(shown(Py::str("ab"), "*^5"), "*ab**");
-        assert_eq!(shown(Py::Int(255), "#x"), "0xff");
+        assert_eq!(shown(Py::int(-7), "^6"), "  -7  ");
+        assert_eq!(shown(Py::int(255), "#x"), "0xff");
     }
 
     #[test]
     fn percent_is_pythons() {
-        let two = Py::tuple([Py::str("a"), Py::Float(2.5)]);
-        assert_eq!(percent("%s=%05.1f%%", &two).expect("a format"), "a=002.5%");
-        assert!(percent("%s", &two).is_err());
-        assert!(percent("%d", &Py::str("x")).is_err());
+        let shown = |text: &str, values: &Py| {
+            let mut out = Written::default();
+            percent(&Text::plain(text), values, &mut out).map(|()| out.into_parts().0)
+        };
+        let two = Py::tuple([Py::str("a"), Py::float(2.5)]);
+        assert_eq!(shown("%s=%05.1f%%", &two).expect("a format"), "a=002.5%");
+        assert!(shown("%s", &two).is_err());
+        assert!(shown("%d", &Py::str("x")).is_err());
     }
 }

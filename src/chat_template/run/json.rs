@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::MAX_VALUE;
+use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::object::{Dict, Py};
+use super::object::Py;
 use super::text;
+use super::trace::{Taint, Text, Written};
 use crate::chat_template::error::Limit;
 use crate::value::json::{self, Format};
 use crate::value::{Value, python};
@@ -31,7 +33,7 @@ impl Style {
         sort_keys: Option<Py>,
     ) -> Result<Self, Fault> {
         let indent = match indent {
-            None | Some(Py::None) => None,
+            None | Some(Py::None(_)) => None,
             Some(Py::Str(text)) => Some(text.to_string()),
             Some(other) => {
                 let width = super::arguments::int_or(Some(&other), 0)?.clamp(0, 1000);
@@ -46,12 +48,11 @@ impl Style {
             sort_keys: sort_keys.is_some_and(|value| value.is_true()),
         };
         let pair = match &separators {
-            None | Some(Py::None) => return Ok(style),
-            Some(Py::Tuple(items)) => &items[..],
-            Some(Py::List(list)) => &list.items,
-            Some(_) => &[],
+            None | Some(Py::None(_)) => return Ok(style),
+            Some(Py::Tuple(list) | Py::List(list)) => list.items().clone(),
+            Some(_) => Vec::new(),
         };
-        let [Py::Str(item), Py::Str(key)] = pair else {
+        let [Py::Str(item), Py::Str(key)] = pair.as_slice() else {
             return Err(Fault::error("`separators` of `tojson` takes two strings"));
         };
         style.item_separator = Cow::Owned(item.to_string());
@@ -60,20 +61,18 @@ impl Style {
     }
 }
 
-pub(super) fn dumps(value: &Py, style: &Style) -> Result<String, Fault> {
-    let mut out = String::new();
-    write(value, style, 0, &mut out)?;
-    Ok(out)
+pub(super) fn dumps(value: &Py, style: &Style, out: &mut Written) -> Result<(), Fault> {
+    write(value, style, 0, out)
 }
 
-fn newline(style: &Style, depth: usize, out: &mut String) {
+fn newline(style: &Style, depth: usize, shape: Taint, out: &mut Written) {
     if let Some(indent) = &style.indent {
-        out.push('\n');
-        (0..depth).for_each(|_| out.push_str(indent));
+        out.push_of("\n", shape);
+        (0..depth).for_each(|_| out.push_of(indent, shape));
     }
 }
 
-fn write(value: &Py, style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
+fn write(value: &Py, style: &Style, depth: usize, out: &mut Written) -> Result<(), Fault> {
     if depth > DEPTH {
         return Err(Fault::Limit(Limit::Recursion, DEPTH as u64));
     }
@@ -81,16 +80,16 @@ fn write(value: &Py, style: &Style, depth: usize, out: &mut String) -> Result<()
         return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
     }
     match value {
-        Py::None => out.push_str("null"),
-        Py::Bool(true) => out.push_str("true"),
-        Py::Bool(false) => out.push_str("false"),
-        Py::Int(_) | Py::Big(_) => text::write_str(value, out)?,
-        Py::Float(number) => out.push_str(&number_text(*number)),
+        Py::None(taint) => out.push_value("null", *taint),
+        Py::Bool(true, taint) => out.push_value("true", *taint),
+        Py::Bool(false, taint) => out.push_value("false", *taint),
+        Py::Int(..) | Py::Big(..) => text::write_str(value, out)?,
+        Py::Float(number, taint) => out.push_value(&number_text(*number), *taint),
         Py::Str(text) => quote(text, style.ensure_ascii, out),
-        Py::List(list) => list_items(&list.items, style, depth, out)?,
+        Py::List(list) => list_items(list, style, depth, out)?,
         Py::Tuple(items) => list_items(items, style, depth, out)?,
         Py::Dict(dict) => members(dict, style, depth, out)?,
-        Py::Undefined(missing) => {
+        Py::Undefined(missing, _) => {
             return Err(Fault::error(format!(
                 "`tojson` of a value that is not there: {}",
                 missing.message()
@@ -121,28 +120,28 @@ fn number_text(number: f64) -> String {
     }
 }
 
-fn list_items(items: &[Py], style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
-    out.push('[');
+fn list_items(list: &List, style: &Style, depth: usize, out: &mut Written) -> Result<(), Fault> {
+    let items = list.items();
+    let shape = list.shape();
+    out.push_of("[", shape);
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            out.push_str(&style.item_separator);
+            out.push_of(&style.item_separator, shape);
         }
-        newline(style, depth + 1, out);
+        newline(style, depth + 1, shape, out);
         write(item, style, depth + 1, out)?;
     }
     if !items.is_empty() {
-        newline(style, depth, out);
+        newline(style, depth, shape, out);
     }
-    out.push(']');
+    out.push_of("]", shape);
     Ok(())
 }
 
-fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result<(), Fault> {
-    let mut items: Vec<(&Py, &Py)> = dict
-        .items
-        .iter()
-        .map(|(key, item)| (&key.0, item))
-        .collect();
+fn members(dict: &Dict, style: &Style, depth: usize, out: &mut Written) -> Result<(), Fault> {
+    let shape = dict.shape();
+    let held = dict.items();
+    let mut items: Vec<(&Py, &Py)> = held.iter().map(|(key, item)| (&key.0, item)).collect();
     if style.sort_keys {
         let mut failed = None;
         items.sort_by(
@@ -158,19 +157,19 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
             return Err(fault);
         }
     }
-    out.push('{');
+    out.push_of("{", shape);
     for (index, (key, item)) in items.iter().enumerate() {
         if index > 0 {
-            out.push_str(&style.item_separator);
+            out.push_of(&style.item_separator, shape);
         }
-        newline(style, depth + 1, out);
-        let key = match key {
+        newline(style, depth + 1, shape, out);
+        let shown = match key {
             Py::Str(text) => Cow::Borrowed(&**text),
-            Py::None => Cow::Borrowed("null"),
-            Py::Bool(true) => Cow::Borrowed("true"),
-            Py::Bool(false) => Cow::Borrowed("false"),
-            Py::Int(_) | Py::Big(_) => Cow::Owned(text::str_of(key)?),
-            Py::Float(number) => Cow::Owned(number_text(*number)),
+            Py::None(_) => Cow::Borrowed("null"),
+            Py::Bool(true, _) => Cow::Borrowed("true"),
+            Py::Bool(false, _) => Cow::Borrowed("false"),
+            Py::Int(..) | Py::Big(..) => Cow::Owned(text::str_of(key)?),
+            Py::Float(number, _) => Cow::Owned(number_text(*number)),
             other => {
                 return Err(Fault::error(format!(
                     "`tojson` cannot write a key that is a `{}`",
@@ -178,19 +177,54 @@ fn members(dict: &Dict, style: &Style, depth: usize, out: &mut String) -> Result
                 )));
             }
         };
-        quote(&key, style.ensure_ascii, out);
-        out.push_str(&style.key_separator);
+        match (key, out.trace()) {
+            (Py::Str(text), _) => quote(text, style.ensure_ascii, out),
+            (_, None) => quote(&Text::plain(&*shown), style.ensure_ascii, out),
+            (key, Some(trace)) => {
+                let taint = trace.taint(key).derived();
+                out.push_of(&format!("\"{shown}\""), taint);
+            }
+        }
+        out.push_of(&style.key_separator, shape);
         write(item, style, depth + 1, out)?;
     }
     if !items.is_empty() {
-        newline(style, depth, out);
+        newline(style, depth, shape, out);
     }
-    out.push('}');
+    out.push_of("}", shape);
     Ok(())
 }
 
-fn quote(text: &str, ensure_ascii: bool, out: &mut String) {
-    if ensure_ascii && !text.is_ascii() {
+fn quote(text: &Text, ensure_ascii: bool, out: &mut Written) {
+    let Some(trace) = out.trace().cloned() else {
+        write_quoted(text, ensure_ascii, out.buffer());
+        return;
+    };
+    let whole = match text.pieces() {
+        [key] if key.is_key() => key.itself(),
+        pieces => trace.inputs_of_all(pieces),
+    };
+    out.push_of("\"", whole);
+    let is_plain = |byte: u8| matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~');
+    if text.bytes().all(is_plain) {
+        out.push_text(text);
+        out.push_of("\"", whole);
+        return;
+    }
+    out.push_mapped(text, |c, shown| {
+        if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') {
+            return false;
+        }
+        write_quoted(c.encode_utf8(&mut [0; 4]), ensure_ascii, shown);
+        shown.pop();
+        shown.remove(0);
+        !shown.starts_with(c) || c == '\\'
+    });
+    out.push_of("\"", whole);
+}
+
+fn write_quoted(text: &str, ensure_ascii: bool, out: &mut String) {
+    if ensure_ascii {
         let format = Format {
             ensure_ascii,
             ..Format::default()

@@ -35,17 +35,14 @@ impl Key {
         match value {
             Py::List(_) | Py::Dict(_) => None,
             // Hashing walks through a tuple, as often as something in it is shared.
-            Py::Tuple(items) if items.depth > MAX_KEY_DEPTH => None,
+            Py::Tuple(items) if items.depth() > MAX_KEY_DEPTH => None,
             Py::Tuple(items) => items
+                .items()
                 .iter()
                 .all(|item| Self::new(item).is_some())
                 .then(|| Self(value.clone())),
             _ => Some(Self(value.clone())),
         }
-    }
-
-    pub(super) fn str(text: &str) -> Self {
-        Self(Py::str(text))
     }
 }
 
@@ -56,25 +53,25 @@ fn hash_key<H: Hasher>(value: &Py, state: &mut H) {
             text.hash(state);
         }
         // Numbers that are equal are the same key.
-        Py::Bool(value) => (1u8, i64::from(*value)).hash(state),
-        Py::Int(value) => (1u8, *value).hash(state),
+        Py::Bool(value, _) => (1u8, i64::from(*value)).hash(state),
+        Py::Int(value, _) => (1u8, *value).hash(state),
         #[allow(
             clippy::cast_possible_truncation,
             reason = "only whole floats get here"
         )]
-        Py::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
+        Py::Float(value, _) if value.fract() == 0.0 && value.abs() < 9e18 => {
             (1u8, *value as i64).hash(state)
         }
-        Py::Float(value) => (2u8, value.to_bits()).hash(state),
-        Py::Big(value) => {
+        Py::Float(value, _) => (2u8, value.to_bits()).hash(state),
+        Py::Big(value, _) => {
             3u8.hash(state);
             value.hash(state);
         }
         Py::Tuple(items) => {
             4u8.hash(state);
-            items.iter().for_each(|item| hash_key(item, state));
+            items.items().iter().for_each(|item| hash_key(item, state));
         }
-        Py::None => 5u8.hash(state),
+        Py::None(_) => 5u8.hash(state),
         _ => 6u8.hash(state),
     }
 }

@@ -1,10 +1,10 @@
 //! Loops.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::fault::Fault;
-use super::object::{LoopState, Py};
+use super::object::{Live, LoopState, Py, Rest, View};
 use super::scope::Scope;
 use super::{Flow, Render};
 use crate::chat_template::syntax::tree::For;
@@ -23,15 +23,27 @@ impl<'t> Render<'t> {
         scope: &Rc<Scope>,
         depth: usize,
     ) -> Result<(), Fault> {
+        self.decide_shape(value);
         let (items, rest) = match value {
-            Py::Generator(rest) => (Vec::new(), Some(rest.clone())),
+            Py::Generator(rest, _) => (Vec::new(), Rest::Queue(rest.clone())),
+            Py::List(_) | Py::Dict(_) | Py::View(..) if self.rules.list_methods => {
+                self.note_walk(value);
+                let len = value.len().unwrap_or(0);
+                let live = Live {
+                    container: value.clone(),
+                    taken: Cell::new(0),
+                    len,
+                    length: Cell::new(None),
+                };
+                (Vec::new(), Rest::Live(Box::new(live)))
+            }
             _ => {
                 let items = self
                     .iterate(value)
                     .map_err(|fault| fault.at(stmt.iter.span))?;
                 match &stmt.filter {
-                    Some(_) => (Vec::new(), Some(Rc::new(RefCell::new(items.into())))),
-                    None => (items, None),
+                    Some(_) => (Vec::new(), Rest::Queue(Rc::new(RefCell::new(items.into())))),
+                    None => (items, Rest::Nothing),
                 }
             }
         };
@@ -79,25 +91,53 @@ impl<'t> Render<'t> {
     /// a body may change what the `if` reads, or break before an item over which it would raise.
     pub(super) fn reach(&mut self, state: &LoopState, index: usize) -> Result<bool, Fault> {
         while state.items.borrow().len() <= index {
-            let Some(item) = state
-                .rest
-                .as_ref()
-                .and_then(|rest| rest.borrow_mut().pop_front())
-            else {
+            let next = match &state.rest {
+                Rest::Nothing => None,
+                Rest::Queue(rest) => rest.borrow_mut().pop_front(),
+                Rest::Live(live) => {
+                    self.spend(1)?;
+                    let item = nth(&live.container, live.taken.get(), live.len)?;
+                    live.taken.set(live.taken.get() + 1);
+                    item
+                }
+            };
+            let Some(item) = next else {
                 return Ok(false);
             };
             if let Some(filter) = state.filter {
                 let (stmt, scope) = self.loops[filter].clone();
                 let inner = Scope::inside(&scope);
                 self.assign(&stmt.target, item.clone(), &inner)?;
-                if let Some(test) = &stmt.filter
-                    && !self.expr(test, &inner)?.is_true()
-                {
-                    continue;
+                if let Some(test) = &stmt.filter {
+                    let test = self.expr(test, &inner)?;
+                    if !self.decide(&test) {
+                        continue;
+                    }
                 }
             }
             state.items.borrow_mut().push(item);
         }
         Ok(true)
     }
+}
+
+/// The item of a container that comes next after so many; a dictionary that had `len` keys must still have as many.
+fn nth(value: &Py, at: usize, len: usize) -> Result<Option<Py>, Fault> {
+    let (kind, dict) = match value {
+        Py::List(list) => return Ok(list.items().get(at).cloned()),
+        Py::Dict(dict) => (View::Keys, dict),
+        Py::View(kind, dict) => (*kind, dict),
+        _ => return Ok(None),
+    };
+    if dict.len() != len {
+        return Err(Fault::error(
+            "a dictionary changed its size while it was walked over",
+        ));
+    }
+    let items = dict.items();
+    Ok(items.get_index(at).map(|(key, item)| match kind {
+        View::Keys => key.0.clone(),
+        View::Values => item.clone(),
+        View::Items => Py::tuple_of([key.0.clone(), item.clone()], dict.shape()),
+    }))
 }

@@ -3,6 +3,8 @@
 mod arguments;
 mod attributes;
 mod calls;
+mod changing;
+mod containers;
 mod expressions;
 mod fault;
 mod filters;
@@ -12,26 +14,34 @@ mod items;
 mod json;
 mod key;
 mod loops;
+mod mutating;
 mod numbers;
 mod object;
 mod operators;
+mod padding;
 mod scope;
 mod selecting;
 mod strings;
 mod tests;
 mod text;
+mod text_filters;
 mod text_rules;
+mod trace;
+mod tracing;
 
 use std::rc::Rc;
 
+use self::containers::ReadPath;
 use self::fault::Fault;
 use self::key::Key;
-use self::object::{Attributes, Global, Missing, Origin, Py};
+use self::object::{Attributes, Global, Missing, Py};
 use self::scope::Scope;
+use self::trace::{Piece, Taint, Text, Trace, Written};
 use super::error::{Limit, RenderError};
+use super::origins::Traced;
 use super::reads::{Read, Reads};
 use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
-use super::{Clock, Inputs};
+use super::{Clock, Inputs, Rules};
 use crate::value::Map;
 
 /// The bytes that one string may have, and what a list may hold at sixteen bytes an item.
@@ -59,7 +69,7 @@ pub(super) struct Render<'t> {
     /// The literals that were come upon, by their index.
     literals: Vec<Option<Py>>,
     /// The names that values have to hold, by their index, where they were needed.
-    names: Vec<Option<Rc<str>>>,
+    names: Vec<Option<Text>>,
     /// The variables that are given, by the index of their names.
     inputs: Vec<Option<Py>>,
     clock: Option<Clock>,
@@ -68,13 +78,18 @@ pub(super) struct Render<'t> {
     max_fuel: u64,
     depth: usize,
     /// What is printed; what a block under way captures is at the end.
-    out: String,
+    out: Written,
     /// The loops that can call themselves or leave items out, with the scope around each.
     loops: Vec<(&'t For, Rc<Scope>)>,
     /// Scopes that macros hold, and namespaces: both can hold themselves, and are emptied at the end.
     scopes: Vec<Rc<Scope>>,
     namespaces: Vec<Rc<Attributes>>,
+    /// Containers that may hold themselves by way of a scope, emptied at the end as well.
+    kept: Vec<Py>,
+    rules: Rules,
     reads: Option<Reads>,
+    /// What knows the origins of characters, where they are traced.
+    trace: Option<Rc<Trace>>,
 }
 
 /// What happens after a statement.
@@ -93,6 +108,37 @@ pub(super) fn render(
     observe: bool,
     fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
+    let (out, reads) = run(tree, tokens, input, observe, None, fuel)?;
+    Ok((out.into_parts().0, reads))
+}
+
+/// Renders with the origin of every character.
+pub(super) fn render_traced(
+    tree: &Tree,
+    tokens: &Map,
+    input: &Inputs<'_>,
+    fuel: &mut u64,
+) -> Result<Traced, RenderError> {
+    let trace = Trace::new(tree.places.len());
+    let (out, _) = run(tree, tokens, input, false, Some(&trace), fuel)?;
+    let (text, pieces) = out.into_parts();
+    let traced = trace.resolve(tree, text, &pieces);
+    traced
+        .filter(|_| !trace.is_full())
+        .ok_or(RenderError::Limit {
+            which: Limit::Memory,
+            limit: MAX_VALUE as u64,
+        })
+}
+
+fn run(
+    tree: &Tree,
+    tokens: &Map,
+    input: &Inputs<'_>,
+    observe: bool,
+    trace: Option<&Rc<Trace>>,
+    fuel: &mut u64,
+) -> Result<(Written, Reads), RenderError> {
     let values = input
         .messages
         .iter()
@@ -110,16 +156,19 @@ pub(super) fn render(
         tree,
         literals: vec![None; tree.literals.len()],
         names: vec![None; tree.names.len()],
-        inputs: inputs::variables(tree, tokens, input, observe),
+        inputs: inputs::variables(tree, tokens, input, observe, trace),
         clock: input.clock,
         fuel: *fuel,
         max_fuel: *fuel,
         depth: 0,
-        out: String::new(),
+        out: Written::new(trace),
         loops: Vec::new(),
         scopes: Vec::new(),
         namespaces: Vec::new(),
+        kept: Vec::new(),
+        rules: input.rules,
         reads: observe.then(Reads::default),
+        trace: trace.cloned(),
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
@@ -130,17 +179,22 @@ pub(super) fn render(
     for namespace in &render.namespaces {
         namespace.borrow_mut().clear();
     }
+    Render::empty(&render.kept);
     result?;
     Ok((render.out, render.reads.unwrap_or_default()))
 }
 
-fn literal(literal: &Literal) -> Py {
+fn literal(literal: &Literal, traced: bool) -> Py {
     match literal {
-        Literal::None => Py::None,
-        Literal::Bool(value) => Py::Bool(*value),
+        Literal::None => Py::NONE,
+        Literal::Bool(value) => Py::bool(*value),
         Literal::Int(value) => Py::int(*value),
-        Literal::Float(value) => Py::Float(*value),
-        Literal::Str(text) => Py::str(text),
+        Literal::Float(value) => Py::float(*value),
+        Literal::Str(text, index) if traced => Py::Str(Text::of(
+            Rc::from(text.as_str()),
+            Piece::whole(text.len(), Trace::constant(*index)),
+        )),
+        Literal::Str(text, _) => Py::str(text),
     }
 }
 
@@ -161,11 +215,21 @@ impl<'t> Render<'t> {
 
     /// A new string, paid for.
     fn string(&mut self, text: String) -> Result<Py, Fault> {
-        if text.len() > MAX_VALUE {
+        self.pay_for(text.len())?;
+        Ok(Py::Str(Text::plain(text)))
+    }
+
+    /// A new string with its origins, paid for.
+    fn text(&mut self, text: Written) -> Result<Py, Fault> {
+        self.pay_for(text.len())?;
+        Ok(Py::Str(text.finish()))
+    }
+
+    fn pay_for(&mut self, len: usize) -> Result<(), Fault> {
+        if len > MAX_VALUE {
             return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
         }
-        self.spend(text.len() as u64 / 16)?;
-        Ok(Py::Str(Rc::from(text)))
+        self.spend(len as u64 / 16)
     }
 
     /// Pays for a list of so many items before it is made.
@@ -192,24 +256,25 @@ impl<'t> Render<'t> {
     }
 
     /// The name as values hold it.
-    fn shared_name(&mut self, name: Name) -> Rc<str> {
+    fn shared_name(&mut self, name: Name) -> Text {
         let text = self.tree.name(name);
         let slot = &mut self.names[name.index()];
-        slot.get_or_insert_with(|| Rc::from(&**text)).clone()
+        slot.get_or_insert_with(|| Text::plain(&**text)).clone()
     }
 
     fn literal(&mut self, index: usize) -> Py {
         let tree = self.tree;
+        let traced = self.trace.is_some();
         let slot = &mut self.literals[index];
-        slot.get_or_insert_with(|| literal(&tree.literals[index]))
+        slot.get_or_insert_with(|| literal(&tree.literals[index], traced))
             .clone()
     }
 
-    fn note(&mut self, origin: &Origin, step: &str, found: bool) {
+    fn note(&mut self, at: &ReadPath, step: &str, found: bool) {
         if let Some(reads) = &mut self.reads {
             reads.places.insert(Read {
-                path: format!("{}{step}", origin.path),
-                role: origin.role.clone(),
+                path: format!("{}{step}", at.path),
+                role: at.role.clone(),
                 found,
             });
         }
@@ -222,16 +287,17 @@ impl<'t> Render<'t> {
         }
         match value {
             Py::Dict(dict) => {
-                if let Some(origin) = dict.origin.clone() {
-                    self.note(&origin, ".*", true);
+                if let Some(at) = dict.read.clone() {
+                    self.note(&at, ".*", true);
                 }
             }
-            Py::List(list) => match list.origin.clone() {
-                Some(origin) => self.note(&origin, "[]", true),
+            Py::List(list) => match list.read.clone() {
+                Some(at) => self.note(&at, "[]", true),
                 None => {
                     for item in list
+                        .items()
                         .iter()
-                        .filter(|item| !matches!(item, Py::List(list) if list.origin.is_none()))
+                        .filter(|item| !matches!(item, Py::List(list) if list.read.is_none()))
                     {
                         self.note_whole(item);
                     }
@@ -250,7 +316,7 @@ impl<'t> Render<'t> {
             let value = value.clone();
             if self.reads.is_some() {
                 self.note(
-                    &Origin {
+                    &ReadPath {
                         path: text.to_owned(),
                         role: None,
                     },
@@ -273,7 +339,11 @@ impl<'t> Render<'t> {
                 if let Some(reads) = &mut self.reads {
                     reads.undefined.insert(text.to_owned());
                 }
-                return Py::missing(Missing::Name(Rc::from(text)));
+                let taint = self
+                    .trace
+                    .as_ref()
+                    .map_or(Taint::NONE, |trace| trace.absent(Taint::NONE, text));
+                return Py::missing_of(Missing::Name(Rc::from(text)), taint);
             }
         };
         Py::Global(global)
@@ -313,17 +383,14 @@ impl<'t> Render<'t> {
 
     /// Runs something and returns what it prints instead of printing it.
     fn capture(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<Py, Fault> {
-        let before = self.out.len();
+        let before = self.out.mark();
         run(self)?;
-        let text = &self.out[before..];
+        let text = self.out.take(before);
         if text.len() > MAX_VALUE {
             return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
         }
-        let captured = Py::str(text);
-        let steps = text.len() as u64 / 16;
-        self.out.truncate(before);
-        self.spend(steps)?;
-        Ok(captured)
+        self.spend(text.len() as u64 / 16)?;
+        Ok(Py::Str(text))
     }
 
     fn capture_block(&mut self, body: &'t [Stmt], scope: &Rc<Scope>) -> Result<Py, Fault> {
@@ -333,20 +400,21 @@ impl<'t> Render<'t> {
     fn stmt(&mut self, stmt: &'t Stmt, scope: &Rc<Scope>) -> Result<Flow, Fault> {
         self.spend(1)?;
         match stmt {
-            Stmt::Raw(text) => {
+            Stmt::Raw(text, index) => {
                 let before = self.out.len();
-                self.out.push_str(text);
+                self.out.push_constant(text, Trace::constant(*index));
                 self.printed(before)?;
             }
             Stmt::Emit(expr) => {
                 let value = self.expr(expr, scope)?;
+                self.is_here(expr.span);
                 self.print(&value).map_err(|fault| fault.at(expr.span))?;
             }
             Stmt::If { .. } => return self.branch(stmt, scope),
             Stmt::For(stmt) => self.for_loop(stmt, scope)?,
             Stmt::Set { target, value } => {
                 let value = self.expr(value, scope)?;
-                if matches!(value, Py::Generator(_) | Py::Loop(_) | Py::Cycler(_)) {
+                if matches!(value, Py::Generator(..) | Py::Loop(_) | Py::Cycler(_)) {
                     self.spend(value.len().unwrap_or(1_000) as u64)?;
                 }
                 if value.depth() > MAX_NESTING {
@@ -385,6 +453,7 @@ impl<'t> Render<'t> {
                 let text = self.capture_block(body, &inner)?;
                 self.depth -= 1;
                 let value = self.filter_chain(filter, text, scope)?;
+                self.is_here(filter.span);
                 self.print(&value)?;
             }
             Stmt::Macro(index) => {
@@ -400,7 +469,8 @@ impl<'t> Render<'t> {
                 let callee = self.expr(callee, scope)?;
                 let mut args = self.arguments(args, scope)?;
                 let caller = self.closure(*body, scope);
-                args.named.push((Rc::from("caller"), caller));
+                args.named.push((Text::plain("caller"), caller));
+                self.is_here(*span);
                 let value = self.call(&callee, args).map_err(|fault| fault.at(*span))?;
                 self.print(&value)?;
             }
@@ -423,7 +493,8 @@ impl<'t> Render<'t> {
                 return self.stmt(stmt, scope);
             };
             self.spend(1)?;
-            if self.expr(test, scope)?.is_true() {
+            let test = self.expr(test, scope)?;
+            if self.decide(&test) {
                 break then;
             }
             match otherwise.as_slice() {
@@ -452,7 +523,9 @@ impl<'t> Render<'t> {
                     Py::Namespace(attributes) => {
                         attributes.borrow_mut().insert(Rc::from(attribute), value);
                     }
-                    Py::Undefined(missing) => return Err(Fault::error(missing.message()).at(*span)),
+                    Py::Undefined(missing, _) => {
+                        return Err(Fault::error(missing.message()).at(*span));
+                    }
                     other => {
                         let message = format!(
                             "only a namespace takes attributes, `{}` is a `{}`",
@@ -464,6 +537,7 @@ impl<'t> Render<'t> {
                 }
             }
             Target::Many(targets, span) => {
+                self.decide_shape(&value);
                 let items = self.iterate(&value).map_err(|fault| fault.at(*span))?;
                 if items.len() != targets.len() {
                     let message = format!("{} values for {} names", items.len(), targets.len());
@@ -482,4 +556,10 @@ impl<'t> Render<'t> {
 fn hashable(value: &Py) -> Result<Key, Fault> {
     Key::new(value)
         .ok_or_else(|| Fault::error(format!("a `{}` cannot be a key", value.type_name())))
+}
+
+/// The bytes of a value.
+#[cfg(test)]
+pub(super) fn value_size() -> usize {
+    std::mem::size_of::<Py>()
 }

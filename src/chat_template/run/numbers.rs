@@ -6,6 +6,7 @@ use super::Render;
 use super::arguments::{Arguments, int_or};
 use super::fault::Fault;
 use super::object::Py;
+use super::trace::Taint;
 use crate::value::python;
 
 impl Render<'_> {
@@ -15,7 +16,7 @@ impl Render<'_> {
         subject: &Py,
         args: Arguments,
     ) -> Result<Py, Fault> {
-        if let Py::Undefined(missing) = subject {
+        if let Py::Undefined(missing, _) = subject {
             return Err(Fault::error(missing.message()));
         }
         match name {
@@ -24,13 +25,13 @@ impl Render<'_> {
                 let base = u32::try_from(int_or(base.as_ref(), 10)?).unwrap_or(10);
                 let direct = match subject {
                     Py::Str(text) => parse_int(text, base),
-                    Py::Float(number) if number.is_finite() => {
+                    Py::Float(number, _) if number.is_finite() => {
                         Some(Py::int(number.trunc() as i128))
                     }
                     other => other
                         .as_int()
                         .map(Py::int)
-                        .or_else(|| matches!(other, Py::Big(_)).then(|| other.clone())),
+                        .or_else(|| matches!(other, Py::Big(..)).then(|| other.clone())),
                 };
                 let through_float = || match subject {
                     Py::Str(text) => python::float(text)
@@ -41,7 +42,7 @@ impl Render<'_> {
                 Ok(direct
                     .or_else(through_float)
                     .or(default)
-                    .unwrap_or(Py::Int(0)))
+                    .unwrap_or_else(|| Py::int(0)))
             }
             "float" => {
                 let [default] = args.bind(name, ["default"], 0)?;
@@ -49,12 +50,15 @@ impl Render<'_> {
                     Py::Str(text) => python::float(text),
                     other => other.as_float(),
                 };
-                Ok(number.map(Py::Float).or(default).unwrap_or(Py::Float(0.0)))
+                Ok(number
+                    .map(Py::float)
+                    .or(default)
+                    .unwrap_or_else(|| Py::float(0.0)))
             }
             "abs" => {
                 args.none(name)?;
                 match (subject, subject.as_int()) {
-                    (Py::Float(number), _) => Ok(Py::Float(number.abs())),
+                    (Py::Float(number, _), _) => Ok(Py::float(number.abs())),
                     (_, Some(number)) => Ok(Py::int(number.saturating_abs())),
                     (other, None) => Err(Fault::error(format!(
                         "`abs` needs a number, not a `{}`",
@@ -75,20 +79,20 @@ impl Render<'_> {
                 let scale = 10f64.powi(i32::try_from(precision.clamp(-300, 300)).unwrap_or(0));
                 Ok(match method.as_ref().map_or(Some("common"), Py::as_str) {
                     // Python rounds to even what lies exactly between, as Rust's formatting does.
-                    Some("common") if matches!(subject, Py::Float(_)) && precision >= 0 => {
-                        Py::Float(format!("{number:.places$}").parse().unwrap_or(number))
+                    Some("common") if matches!(subject, Py::Float(..)) && precision >= 0 => {
+                        Py::float(format!("{number:.places$}").parse().unwrap_or(number))
                     }
                     Some("common") if precision >= 0 => subject.clone(),
                     Some("common") => {
                         let rounded = (number * scale).round_ties_even() / scale;
-                        if matches!(subject, Py::Float(_)) {
-                            Py::Float(rounded)
+                        if matches!(subject, Py::Float(..)) {
+                            Py::float(rounded)
                         } else {
                             Py::int(rounded as i128)
                         }
                     }
-                    Some("ceil") => Py::Float((number * scale).ceil() / scale),
-                    Some("floor") => Py::Float((number * scale).floor() / scale),
+                    Some("ceil") => Py::float((number * scale).ceil() / scale),
+                    Some("floor") => Py::float((number * scale).floor() / scale),
                     _ => return Err(Fault::error("`round` rounds `common`, `ceil` or `floor`")),
                 })
             }
@@ -100,11 +104,10 @@ impl Render<'_> {
 fn parse_int(text: &str, base: u32) -> Option<Py> {
     if base == 10 {
         let number = python::int(text)?;
-        return Some(
-            number
-                .as_i64()
-                .map_or_else(|| Py::Big(Rc::new(number)), Py::Int),
-        );
+        return Some(number.as_i64().map_or_else(
+            || Py::Big(Rc::new(number), Taint::NONE),
+            |value| Py::Int(value, Taint::NONE),
+        ));
     }
     let trimmed = python::strip(text);
     let (negative, digits) = match trimmed.strip_prefix('-') {

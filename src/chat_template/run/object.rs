@@ -1,37 +1,39 @@
 //! The values of a render: Python's, as far as templates can make or meet them.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::key::{Key, StrKey};
+use super::containers::{Dict, List};
+use super::key::Key;
 use super::scope::Scope;
-use crate::value::{Integer, Map, Value};
+use super::trace::{Taint, Text};
+use crate::value::Integer;
 
-/// A Python value.
+/// A Python value. Where origins are traced, a string knows its pieces, and what has no text or parts of its own from which
+/// inputs it was made.
 #[derive(Debug, Clone)]
 pub(super) enum Py {
-    Undefined(Rc<Missing>),
-    None,
-    Bool(bool),
-    Int(i64),
+    Undefined(Rc<Missing>, Taint),
+    None(Taint),
+    Bool(bool, Taint),
+    Int(i64, Taint),
     /// An integer outside `i64`.
-    Big(Rc<Integer>),
-    Float(f64),
-    Str(Rc<str>),
+    Big(Rc<Integer>, Taint),
+    Float(f64, Taint),
+    Str(Text),
     /// What `safe` and `escape` make: a string that escapes what is added to it.
-    Markup(Rc<str>),
+    Markup(Text),
     List(Rc<List>),
     Tuple(Rc<List>),
     Dict(Rc<Dict>),
-    Range(i64, i64, i64),
+    Range(i64, i64, i64, Taint),
     /// `dict.keys()`, `.values()` and `.items()`.
     View(View, Rc<Dict>),
     /// What filters such as `map` make: it can be walked once.
-    Generator(Rc<RefCell<VecDeque<Py>>>),
+    Generator(Rc<RefCell<VecDeque<Py>>>, Taint),
     Namespace(Rc<Attributes>),
     Loop(Rc<LoopState>),
     /// The macro of that index, with the scope it was defined in.
@@ -39,7 +41,7 @@ pub(super) enum Py {
     Method(Rc<(Py, Rc<str>)>),
     Global(Global),
     Cycler(Rc<(Vec<Py>, RefCell<usize>)>),
-    Joiner(Rc<(Rc<str>, RefCell<bool>)>),
+    Joiner(Rc<(Text, RefCell<bool>)>),
 }
 
 /// What a namespace holds.
@@ -88,64 +90,27 @@ pub(super) enum Global {
     Joiner,
 }
 
-/// Where in the inputs a container comes from.
+/// Where a loop has its items from, beside those that it came to.
 #[derive(Debug)]
-pub(super) struct Origin {
-    pub(super) path: String,
-    pub(super) role: Option<String>,
+pub(super) enum Rest {
+    /// There are no others.
+    Nothing,
+    /// These, taken off one by one; whoever walks over the same generator takes them too.
+    Queue(Rc<RefCell<VecDeque<Py>>>),
+    /// Those of a container that may change while the loop runs.
+    Live(Box<Live>),
 }
 
-#[derive(Debug, Default)]
-pub(super) struct List {
-    pub(super) items: Vec<Py>,
-    pub(super) origin: Option<Rc<Origin>>,
-    /// How deep values nest in it, itself included.
-    pub(super) depth: usize,
-}
-
-impl List {
-    pub(super) fn new(items: Vec<Py>, origin: Option<Rc<Origin>>) -> Self {
-        let depth = 1 + deepest(&items);
-        Self {
-            items,
-            origin,
-            depth,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Dict {
-    pub(super) items: IndexMap<Key, Py>,
-    pub(super) origin: Option<Rc<Origin>>,
-    depth: usize,
-}
-
-fn deepest<'v>(values: impl IntoIterator<Item = &'v Py>) -> usize {
-    values.into_iter().map(Py::depth).max().unwrap_or(0)
-}
-
-impl std::ops::Deref for List {
-    type Target = [Py];
-
-    fn deref(&self) -> &[Py] {
-        &self.items
-    }
-}
-
-impl Dict {
-    pub(super) fn new(items: IndexMap<Key, Py>, origin: Option<Rc<Origin>>) -> Self {
-        let depth = 1 + deepest(items.values()).max(deepest(items.keys().map(|key| &key.0)));
-        Self {
-            items,
-            origin,
-            depth,
-        }
-    }
-
-    pub(super) fn get_str(&self, key: &str) -> Option<&Py> {
-        self.items.get(&StrKey(key))
-    }
+/// A walk over a container that may change.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) container: Py,
+    /// How many items were taken.
+    pub(super) taken: Cell<usize>,
+    /// How many there were at first.
+    pub(super) len: usize,
+    /// How many there were when the loop was asked for its length.
+    pub(super) length: Cell<Option<usize>>,
 }
 
 /// A loop as its body sees it.
@@ -154,48 +119,121 @@ pub(super) struct LoopState {
     /// The items that were come to, or looked ahead at.
     pub(super) items: RefCell<Vec<Py>>,
     /// What there is beside them, where that is not known at once; not all of it need be items of the loop.
-    pub(super) rest: Option<Rc<RefCell<VecDeque<Py>>>>,
+    pub(super) rest: Rest,
     /// Which of the loops that leave items out it is.
     pub(super) filter: Option<usize>,
     pub(super) index: RefCell<usize>,
     pub(super) depth: usize,
-    pub(super) changed: RefCell<Option<Vec<Py>>>,
+    /// What `changed` was asked last, and the inputs of all that it was asked.
+    pub(super) changed: RefCell<Option<(Vec<Py>, Taint)>>,
     /// What calling the loop runs again, for a recursive one: the address of its statement.
     pub(super) recursive: Option<usize>,
 }
 
+impl LoopState {
+    /// How many items the container has that may change while the loop runs over all of it. Jinja asks once.
+    pub(super) fn live_len(&self) -> Option<usize> {
+        match &self.rest {
+            Rest::Live(live) if self.filter.is_none() => {
+                if live.length.get().is_none() {
+                    live.length.set(live.container.len());
+                }
+                live.length.get()
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Py {
+    pub(super) const NONE: Self = Self::None(Taint::NONE);
+
     pub(super) fn str(text: &str) -> Self {
-        Self::Str(Rc::from(text))
+        Self::Str(Text::plain(text))
+    }
+
+    pub(super) fn bool(value: bool) -> Self {
+        Self::Bool(value, Taint::NONE)
+    }
+
+    pub(super) fn float(value: f64) -> Self {
+        Self::Float(value, Taint::NONE)
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
-        Self::List(Rc::new(List::new(items, None)))
+        Self::list_of(items, Taint::NONE)
+    }
+
+    /// A list whose number and order of items was made from these inputs.
+    pub(super) fn list_of(items: Vec<Self>, shape: Taint) -> Self {
+        Self::List(Rc::new(List::new(items, None, shape.derived())))
     }
 
     pub(super) fn tuple(items: impl IntoIterator<Item = Self>) -> Self {
-        Self::Tuple(Rc::new(List::new(items.into_iter().collect(), None)))
+        Self::tuple_of(items, Taint::NONE)
+    }
+
+    pub(super) fn tuple_of(items: impl IntoIterator<Item = Self>, shape: Taint) -> Self {
+        let items = items.into_iter().collect();
+        Self::Tuple(Rc::new(List::new(items, None, shape.derived())))
     }
 
     pub(super) fn dict(items: IndexMap<Key, Self>) -> Self {
-        Self::Dict(Rc::new(Dict::new(items, None)))
+        Self::dict_of(items, Taint::NONE)
     }
 
-    pub(super) fn generator(items: Vec<Self>) -> Self {
-        Self::Generator(Rc::new(RefCell::new(items.into())))
+    pub(super) fn dict_of(items: IndexMap<Key, Self>, shape: Taint) -> Self {
+        Self::Dict(Rc::new(Dict::new(items, None, shape.derived())))
+    }
+
+    pub(super) fn generator(items: Vec<Self>, shape: Taint) -> Self {
+        Self::Generator(Rc::new(RefCell::new(items.into())), shape.derived())
     }
 
     pub(super) fn missing(why: Missing) -> Self {
-        Self::Undefined(Rc::new(why))
+        Self::missing_of(why, Taint::NONE)
+    }
+
+    /// Something that is not there because of these inputs.
+    pub(super) fn missing_of(why: Missing, taint: Taint) -> Self {
+        Self::Undefined(Rc::new(why), taint.derived())
     }
 
     /// An integer; `None` beyond what can be calculated with.
     pub(super) fn int(value: i128) -> Self {
         match i64::try_from(value) {
-            Ok(value) => Self::Int(value),
+            Ok(value) => Self::Int(value, Taint::NONE),
             Err(_) => Integer::from_digits(&value.to_string())
-                .map_or(Self::None, |big| Self::Big(Rc::new(big))),
+                .map_or(Self::NONE, |big| Self::Big(Rc::new(big), Taint::NONE)),
         }
+    }
+
+    /// The value with other inputs from which it was made, for one that has no text or parts of its own.
+    pub(super) fn with_taint(self, taint: Taint) -> Self {
+        match self {
+            Self::Undefined(why, _) => Self::Undefined(why, taint),
+            Self::None(_) => Self::None(taint),
+            Self::Bool(value, _) => Self::Bool(value, taint),
+            Self::Int(value, _) => Self::Int(value, taint),
+            Self::Big(value, _) => Self::Big(value, taint),
+            Self::Float(value, _) => Self::Float(value, taint),
+            Self::Range(start, stop, step, _) => Self::Range(start, stop, step, taint),
+            other => other,
+        }
+    }
+
+    /// Whether a value has neither text nor parts, so that it knows itself all the inputs from which it was made.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Self::Undefined(..)
+                | Self::None(_)
+                | Self::Bool(..)
+                | Self::Int(..)
+                | Self::Big(..)
+                | Self::Float(..)
+                | Self::Range(..)
+        )
     }
 
     /// The value, a plain string where it is markup.
@@ -214,6 +252,14 @@ impl Py {
         }
     }
 
+    /// The text of a string.
+    pub(super) fn into_text(self) -> Text {
+        match self {
+            Self::Str(text) | Self::Markup(text) => text,
+            _ => Text::plain(""),
+        }
+    }
+
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
             Self::Str(text) | Self::Markup(text) => Some(text),
@@ -224,9 +270,9 @@ impl Py {
     /// The value of an `int` or `bool`.
     pub(super) fn as_int(&self) -> Option<i128> {
         match self {
-            Self::Bool(value) => Some(i128::from(*value)),
-            Self::Int(value) => Some(i128::from(*value)),
-            Self::Big(value) => value.to_string().parse().ok(),
+            Self::Bool(value, _) => Some(i128::from(*value)),
+            Self::Int(value, _) => Some(i128::from(*value)),
+            Self::Big(value, _) => value.to_string().parse().ok(),
             _ => None,
         }
     }
@@ -234,25 +280,25 @@ impl Py {
     /// The value of a number as a double.
     pub(super) fn as_float(&self) -> Option<f64> {
         match self {
-            Self::Float(value) => Some(*value),
-            Self::Big(value) => value.to_string().parse().ok(),
+            Self::Float(value, _) => Some(*value),
+            Self::Big(value, _) => value.to_string().parse().ok(),
             #[allow(clippy::cast_precision_loss, reason = "as Python rounds")]
             other => other.as_int().map(|value| value as f64),
         }
     }
 
     pub(super) fn is_undefined(&self) -> bool {
-        matches!(self, Self::Undefined(_))
+        matches!(self, Self::Undefined(..))
     }
 
     /// The name of the type as Python spells it.
     pub(super) fn type_name(&self) -> &'static str {
         match self {
-            Self::Undefined(_) => "Undefined",
-            Self::None => "NoneType",
-            Self::Bool(_) => "bool",
-            Self::Int(_) | Self::Big(_) => "int",
-            Self::Float(_) => "float",
+            Self::Undefined(..) => "Undefined",
+            Self::None(_) => "NoneType",
+            Self::Bool(..) => "bool",
+            Self::Int(..) | Self::Big(..) => "int",
+            Self::Float(..) => "float",
             Self::Str(_) => "str",
             Self::Markup(_) => "Markup",
             Self::List(_) => "list",
@@ -262,7 +308,7 @@ impl Py {
             Self::View(View::Keys, _) => "dict_keys",
             Self::View(View::Values, _) => "dict_values",
             Self::View(View::Items, _) => "dict_items",
-            Self::Generator(_) => "generator",
+            Self::Generator(..) => "generator",
             Self::Namespace(_) => "TemplateNamespace",
             Self::Loop(_) => "LoopContext",
             Self::Macro(..) => "Macro",
@@ -274,14 +320,15 @@ impl Py {
 
     /// How deep values nest in it. Namespaces count for one: what they hold is dropped by itself.
     pub(super) fn depth(&self) -> usize {
+        let deepest =
+            |items: &mut dyn Iterator<Item = &Self>| items.map(Self::depth).max().unwrap_or(0);
         match self {
-            Self::List(list) => list.depth,
-            Self::Dict(dict) => dict.depth,
-            Self::View(_, dict) => 1 + dict.depth,
-            Self::Tuple(items) => items.depth,
-            Self::Generator(items) => 1 + deepest(items.borrow().iter()),
-            Self::Loop(state) => 1 + deepest(state.items.borrow().iter()),
-            Self::Cycler(state) => 1 + deepest(&state.0),
+            Self::List(list) | Self::Tuple(list) => list.depth(),
+            Self::Dict(dict) => dict.depth(),
+            Self::View(_, dict) => 1 + dict.depth(),
+            Self::Generator(items, _) => 1 + deepest(&mut items.borrow().iter()),
+            Self::Loop(state) => 1 + deepest(&mut state.items.borrow().iter()),
+            Self::Cycler(state) => 1 + deepest(&mut state.0.iter()),
             Self::Method(method) => 1 + method.0.depth(),
             _ => 1,
         }
@@ -290,14 +337,13 @@ impl Py {
     /// What `if` makes of it.
     pub(super) fn is_true(&self) -> bool {
         match self {
-            Self::Undefined(_) | Self::None => false,
-            Self::Bool(value) => *value,
-            Self::Int(value) => *value != 0,
-            Self::Float(value) => *value != 0.0,
+            Self::Undefined(..) | Self::None(_) => false,
+            Self::Bool(value, _) => *value,
+            Self::Int(value, _) => *value != 0,
+            Self::Float(value, _) => *value != 0.0,
             Self::Str(text) | Self::Markup(text) => !text.is_empty(),
-            Self::List(list) => !list.items.is_empty(),
-            Self::Tuple(items) => !items.is_empty(),
-            Self::Dict(dict) | Self::View(_, dict) => !dict.items.is_empty(),
+            Self::List(list) | Self::Tuple(list) => list.len() > 0,
+            Self::Dict(dict) | Self::View(_, dict) => dict.len() > 0,
             Self::Range(..) => self.len().is_some_and(|len| len > 0),
             _ => true,
         }
@@ -306,12 +352,11 @@ impl Py {
     /// What `len()` says; `None` for what has no length.
     pub(super) fn len(&self) -> Option<usize> {
         Some(match self {
-            Self::Undefined(_) => 0,
+            Self::Undefined(..) => 0,
             Self::Str(text) => text.chars().count(),
-            Self::List(list) => list.items.len(),
-            Self::Tuple(items) => items.len(),
-            Self::Dict(dict) | Self::View(_, dict) => dict.items.len(),
-            Self::Range(start, stop, step) => {
+            Self::List(list) | Self::Tuple(list) => list.len(),
+            Self::Dict(dict) | Self::View(_, dict) => dict.len(),
+            Self::Range(start, stop, step, _) => {
                 let (start, stop, step) =
                     (i128::from(*start), i128::from(*stop), i128::from(*step));
                 let count = if step > 0 {
@@ -336,7 +381,7 @@ impl Py {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b, steps))
         };
         match (self, other) {
-            (Self::Undefined(_), Self::Undefined(_)) | (Self::None, Self::None) => true,
+            (Self::Undefined(..), Self::Undefined(..)) | (Self::None(_), Self::None(_)) => true,
             (Self::Str(a), Self::Str(b)) => {
                 if a.len() != b.len() {
                     return false;
@@ -344,23 +389,24 @@ impl Py {
                 *steps = steps.saturating_sub(a.len() as u64 / 64);
                 a == b
             }
-            (Self::Big(a), Self::Big(b)) => a == b,
-            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => all(a, b),
+            (Self::Big(a, _), Self::Big(b, _)) => a == b,
+            (Self::List(a), Self::List(b)) | (Self::Tuple(a), Self::Tuple(b)) => {
+                all(&a.items(), &b.items())
+            }
             (Self::Dict(a), Self::Dict(b)) => {
-                a.items.len() == b.items.len()
-                    && a.items.iter().all(|(key, value)| {
-                        b.items
-                            .get(key)
-                            .is_some_and(|other| value.equals(other, steps))
+                let (a, b) = (a.items(), b.items());
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| {
+                        b.get(key).is_some_and(|other| value.equals(other, steps))
                     })
             }
-            (Self::Range(a, b, c), Self::Range(x, y, z)) => {
+            (Self::Range(a, b, c, _), Self::Range(x, y, z, _)) => {
                 let len = self.len();
                 len == other.len()
                     && (len == Some(0) || (a == x && (len == Some(1) || (b, c) == (y, z))))
             }
             (Self::Namespace(a), Self::Namespace(b)) => Rc::ptr_eq(a, b),
-            (Self::Generator(a), Self::Generator(b)) => Rc::ptr_eq(a, b),
+            (Self::Generator(a, _), Self::Generator(b, _)) => Rc::ptr_eq(a, b),
             (Self::Macro(a, x), Self::Macro(b, y)) => a == b && Rc::ptr_eq(x, y),
             (Self::Global(a), Self::Global(b)) => a == b,
             (Self::View(a, x), Self::View(b, y)) if a == b && *a != View::Values => {
@@ -369,86 +415,11 @@ impl Py {
             _ => match (self.as_int(), other.as_int()) {
                 (Some(a), Some(b)) => a == b,
                 _ => match (self, other) {
-                    (Self::Float(a), other) => other.as_float().is_some_and(|b| *a == b),
-                    (other, Self::Float(b)) => other.as_float().is_some_and(|a| a == *b),
+                    (Self::Float(a, _), other) => other.as_float().is_some_and(|b| *a == b),
+                    (other, Self::Float(b, _)) => other.as_float().is_some_and(|a| a == *b),
                     _ => false,
                 },
             },
         }
-    }
-
-    /// An input as the template sees it. With `origin`, what is read of it can be told.
-    pub(super) fn from_input(value: &Value, origin: Option<&Rc<Origin>>) -> Self {
-        match value {
-            Value::Null => Self::None,
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Int(value) => value
-                .as_i64()
-                .map_or_else(|| Self::Big(Rc::new(value.clone())), Self::Int),
-            Value::Float(value) => Self::Float(*value),
-            Value::String(text) => Self::str(text),
-            Value::Array(items) => Self::list_from_input(items.iter().map(Cow::Borrowed), origin),
-            Value::Object(map) => Self::Dict(Rc::new(Dict::new(
-                Self::members(map, origin),
-                origin.cloned(),
-            ))),
-        }
-    }
-
-    /// A list of inputs, as [`from_input`](Self::from_input).
-    pub(super) fn list_from_input<'v>(
-        items: impl Iterator<Item = Cow<'v, Value>>,
-        origin: Option<&Rc<Origin>>,
-    ) -> Self {
-        let items = items
-            .map(|item| {
-                let origin = origin.filter(|_| container(&item));
-                Self::from_input(&item, origin.map(|origin| origin.item(&item)).as_ref())
-            })
-            .collect();
-        Self::List(Rc::new(List::new(items, origin.cloned())))
-    }
-
-    fn members(map: &Map, origin: Option<&Rc<Origin>>) -> IndexMap<Key, Self> {
-        map.iter()
-            .map(|(key, value)| {
-                let origin = container(value)
-                    .then(|| origin.map(|origin| origin.member(key)))
-                    .flatten();
-                (Key::str(key), Self::from_input(value, origin.as_ref()))
-            })
-            .collect()
-    }
-}
-
-fn container(value: &Value) -> bool {
-    matches!(value, Value::Array(_) | Value::Object(_))
-}
-
-impl Origin {
-    pub(super) fn top(name: &str) -> Rc<Self> {
-        Rc::new(Self {
-            path: name.to_owned(),
-            role: None,
-        })
-    }
-
-    fn item(self: &Rc<Self>, item: &Value) -> Rc<Self> {
-        let role = if self.path == "messages" {
-            item.get("role").and_then(Value::as_str).map(str::to_owned)
-        } else {
-            self.role.clone()
-        };
-        Rc::new(Self {
-            path: format!("{}[]", self.path),
-            role,
-        })
-    }
-
-    fn member(self: &Rc<Self>, key: &str) -> Rc<Self> {
-        Rc::new(Self {
-            path: format!("{}.{key}", self.path),
-            role: self.role.clone(),
-        })
     }
 }

@@ -3,20 +3,21 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::containers::List;
 use super::fault::Fault;
-use super::filters;
 use super::format;
 use super::items::weight;
 use super::key::Key;
-use super::object::{List, Py, View};
+use super::object::{Py, View};
 use super::text;
+use super::text_filters::escape;
 use super::{MAX_VALUE, Render};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::{BinaryOp, CompareOp};
 
 fn unsupported(symbol: &str, left: &Py, right: &Py) -> Fault {
     for side in [left, right] {
-        if let Py::Undefined(missing) = side {
+        if let Py::Undefined(missing, _) = side {
             return Fault::error(missing.message());
         }
     }
@@ -37,17 +38,25 @@ impl Render<'_> {
         if !logical && (matches!(left, Py::Markup(_)) || matches!(right, Py::Markup(_))) {
             return self.with_markup(op, left, right);
         }
-        match op {
+        let value = match op {
             BinaryOp::Add => self.add(left, right),
+            BinaryOp::Concat if matches!((left, right), (Py::Str(_), Py::Str(_))) => {
+                self.add(left, right)
+            }
             BinaryOp::Concat => {
-                let mut out = text::str_of(left)?;
+                let mut out = self.written();
+                text::write_str(left, &mut out)?;
                 text::write_str(right, &mut out)?;
-                self.string(out)
+                self.text(out)
             }
             BinaryOp::Mul => self.multiply(left, right),
             BinaryOp::Rem if matches!(left, Py::Str(_)) && !right.is_undefined() => {
-                let out = format::percent(left.as_str().unwrap_or_default(), right)?;
-                self.string(out)
+                let Py::Str(text) = left else {
+                    return arithmetic(op, left, right);
+                };
+                let mut out = self.written();
+                format::percent(text, right, &mut out)?;
+                self.text(out)
             }
             BinaryOp::And | BinaryOp::Or => Ok(if left.is_true() == (op == BinaryOp::And) {
                 right
@@ -56,18 +65,28 @@ impl Render<'_> {
             }
             .clone()),
             _ => arithmetic(op, left, right),
+        }?;
+        if logical || self.trace.is_none() || !value.is_scalar() {
+            return Ok(value);
         }
+        let taint = self.join(self.taint(left), self.taint(right));
+        Ok(self.made_of(value, taint))
     }
 
     /// Markup stays markup when something is added, and escapes what is not.
     fn with_markup(&mut self, op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
-        let safe = |side: &Py| match side {
-            Py::Str(text) => Some(filters::escape(text)),
-            Py::Markup(text) => Some(text.to_string()),
-            _ => None,
-        };
-        match (op, safe(left), safe(right)) {
-            (BinaryOp::Add, Some(left), Some(right)) => Ok(self.string(left + &right)?.marked_up()),
+        match (op, left.as_str(), right.as_str()) {
+            (BinaryOp::Add, Some(_), Some(_)) => {
+                let mut out = self.written();
+                for side in [left, right] {
+                    match side {
+                        Py::Str(text) => escape(text, &mut out),
+                        Py::Markup(text) => out.push_text(text),
+                        _ => {}
+                    }
+                }
+                Ok(self.text(out)?.marked_up())
+            }
             (BinaryOp::Mul, ..) => Ok(self
                 .binary(op, &left.clone().plain(), &right.clone().plain())?
                 .marked_up()),
@@ -77,22 +96,33 @@ impl Render<'_> {
 
     fn add(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
         match (left, right) {
-            (Py::Str(a), Py::Str(b)) => {
+            (Py::Str(a), Py::Str(b)) if self.trace.is_none() => {
                 let mut out = String::with_capacity(a.len() + b.len());
                 out.push_str(a);
                 out.push_str(b);
                 self.string(out)
             }
+            (Py::Str(a), Py::Str(b)) => {
+                let mut out = self.written();
+                out.reserve(a.len() + b.len());
+                out.push_text(a);
+                out.push_text(b);
+                self.text(out)
+            }
             (Py::List(a), Py::List(b)) => {
-                self.room_for(a.items.len() + b.items.len())?;
-                let items = a.items.iter().chain(&b.items).cloned().collect();
+                self.room_for(a.len() + b.len())?;
+                let items = a.items().iter().chain(b.items().iter()).cloned().collect();
                 // What comes from the inputs still does when something is appended.
-                let origin = a.origin.clone().or_else(|| b.origin.clone());
-                Ok(Py::List(Rc::new(List::new(items, origin))))
+                let read = a.read.clone().or_else(|| b.read.clone());
+                let shape = self.join(a.shape(), b.shape());
+                Ok(Py::List(Rc::new(List::new(items, read, shape.derived()))))
             }
             (Py::Tuple(a), Py::Tuple(b)) => {
                 self.room_for(a.len() + b.len())?;
-                Ok(Py::tuple(a.iter().chain(b.iter()).cloned()))
+                Ok(Py::tuple_of(
+                    a.items().iter().chain(b.items().iter()).cloned(),
+                    self.join(a.shape(), b.shape()),
+                ))
             }
             _ => arithmetic(BinaryOp::Add, left, right),
         }
@@ -100,34 +130,47 @@ impl Render<'_> {
 
     fn multiply(&mut self, left: &Py, right: &Py) -> Result<Py, Fault> {
         let (repeated, times) = match (left, right) {
-            (Py::Str(_) | Py::List(_) | Py::Tuple(_), times) => (left, times.as_int()),
-            (times, Py::Str(_) | Py::List(_) | Py::Tuple(_)) => (right, times.as_int()),
+            (Py::Str(_) | Py::List(_) | Py::Tuple(_), times) => (left, times),
+            (times, Py::Str(_) | Py::List(_) | Py::Tuple(_)) => (right, times),
             _ => return arithmetic(BinaryOp::Mul, left, right),
         };
-        let times = times.ok_or_else(|| unsupported("*", left, right))?.max(0);
+        self.decide_shape(times);
+        let times = times
+            .as_int()
+            .ok_or_else(|| unsupported("*", left, right))?
+            .max(0);
         let times = usize::try_from(times).unwrap_or(usize::MAX);
         match repeated {
             Py::Str(text) => {
                 if text.len().saturating_mul(times) > MAX_VALUE {
                     return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
                 }
-                self.string(text.repeat(times))
+                let mut out = self.written();
+                out.reserve(text.len() * times);
+                for _ in 0..times {
+                    out.push_text(text);
+                }
+                self.text(out)
             }
             Py::List(list) => {
-                self.room_for(list.items.len().saturating_mul(times))?;
-                Ok(Py::list(
-                    list.items
-                        .iter()
-                        .cloned()
-                        .cycle()
-                        .take(list.items.len() * times)
-                        .collect(),
+                self.room_for(list.len().saturating_mul(times))?;
+                let held = list.items();
+                let items = held.iter().cloned().cycle();
+                Ok(Py::list_of(
+                    items.take(list.len() * times).collect(),
+                    list.shape(),
                 ))
             }
             Py::Tuple(items) => {
                 self.room_for(items.len().saturating_mul(times))?;
-                Ok(Py::tuple(
-                    items.iter().cloned().cycle().take(items.len() * times),
+                Ok(Py::tuple_of(
+                    items
+                        .items()
+                        .iter()
+                        .cloned()
+                        .cycle()
+                        .take(items.len() * times),
+                    items.shape(),
                 ))
             }
             _ => arithmetic(BinaryOp::Mul, left, right),
@@ -189,14 +232,14 @@ impl Render<'_> {
                 }
             },
             Py::Dict(dict) | Py::View(View::Keys, dict) => {
-                if let (Some(key), Some(origin)) = (item.as_str(), &dict.origin) {
+                if let (Some(key), Some(at)) = (item.as_str(), &dict.read) {
                     let found = dict.get_str(key).is_some();
-                    self.note(&origin.clone(), &format!(".{key}"), found);
+                    self.note(&at.clone(), &format!(".{key}"), found);
                 }
                 let key = Key::new(item).ok_or_else(|| {
                     Fault::error(format!("a `{}` cannot be a key", item.type_name()))
                 })?;
-                dict.items.contains_key(&key)
+                dict.items().contains_key(&key)
             }
             other => {
                 let items = self.iterate(other)?;
@@ -224,7 +267,7 @@ pub(super) fn order(
             Ok(Some(a.cmp(b)))
         }
         (Py::List(a), Py::List(b)) | (Py::Tuple(a), Py::Tuple(b)) => {
-            for (a, b) in a.iter().zip(b.iter()) {
+            for (a, b) in a.items().iter().zip(b.items().iter()) {
                 if !a.equals(b, steps) {
                     return order(symbol, a, b, steps);
                 }
@@ -295,7 +338,7 @@ fn arithmetic(op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
     let (Some(a), Some(b)) = (left.as_float(), right.as_float()) else {
         return Err(unsupported(symbol(op), left, right));
     };
-    Ok(Py::Float(match op {
+    Ok(Py::float(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
@@ -318,9 +361,9 @@ fn arithmetic(op: BinaryOp, left: &Py, right: &Py) -> Result<Py, Fault> {
 /// Python's unary minus.
 pub(super) fn negate(value: &Py) -> Result<Py, Fault> {
     match (value, value.as_int()) {
-        (Py::Float(value), _) => Ok(Py::Float(-value)),
+        (Py::Float(value, _), _) => Ok(Py::float(-value)),
         (_, Some(value)) => value.checked_neg().map(Py::int).ok_or_else(beyond),
-        (Py::Undefined(missing), _) => Err(Fault::error(missing.message())),
+        (Py::Undefined(missing, _), _) => Err(Fault::error(missing.message())),
         (other, _) => Err(Fault::error(format!(
             "`-` does not work on a `{}`",
             other.type_name()

@@ -6,6 +6,8 @@ use super::Render;
 use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
 use super::object::Py;
+use super::trace::Taint;
+use super::tracing::Other;
 
 impl Render<'_> {
     /// What an `attribute` argument leads to: dotted names and indices.
@@ -16,7 +18,8 @@ impl Render<'_> {
         let mut value = value.clone();
         for name in names.split('.') {
             let key = if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-                name.parse().map_or_else(|_| Py::str(name), Py::Int)
+                name.parse()
+                    .map_or_else(|_| Py::str(name), |index: i64| Py::int(i128::from(index)))
             } else {
                 Py::str(name)
             };
@@ -26,6 +29,7 @@ impl Render<'_> {
     }
 
     pub(super) fn map_filter(&mut self, subject: &Py, mut args: Arguments) -> Result<Py, Fault> {
+        let shape = self.taint(subject);
         // These two take anything false for nothing to walk over.
         let items = if subject.is_true() {
             self.iterate(subject)?
@@ -36,11 +40,17 @@ impl Render<'_> {
         let mut out = Vec::with_capacity(items.len());
         if args.positional.is_empty() {
             let [attribute, default] = args.bind("map", ["attribute", "default"], 1)?;
-            let attribute = attribute.unwrap_or(Py::None);
+            let attribute = attribute.unwrap_or(Py::NONE);
             for item in items {
                 let value = self.path(&item, &attribute)?;
                 out.push(match &default {
-                    Some(default) if value.is_undefined() => default.clone(),
+                    Some(default) if value.is_undefined() => {
+                        self.chosen_by(default.clone(), self.taint(&value), Other::Telling)
+                    }
+                    Some(default) if !default.is_scalar() => {
+                        self.decide_shape(&value);
+                        value
+                    }
                     _ => value,
                 });
             }
@@ -55,7 +65,7 @@ impl Render<'_> {
                 out.push(self.filter(&name, item, args)?);
             }
         }
-        Ok(Py::generator(out))
+        Ok(Py::generator(out, shape))
     }
 
     pub(super) fn select_filter(
@@ -64,6 +74,7 @@ impl Render<'_> {
         subject: &Py,
         mut args: Arguments,
     ) -> Result<Py, Fault> {
+        let shape = self.taint(subject);
         // These two take anything false for nothing to walk over.
         let items = if subject.is_true() {
             self.iterate(subject)?
@@ -98,15 +109,16 @@ impl Render<'_> {
                         positional: args.positional.clone(),
                         named: args.named.clone(),
                     };
+                    self.decided_by(self.tested_taint(test, &value, &args));
                     self.test(test, &value, args)?
                 }
-                None => value.is_true(),
+                None => self.decide(&value),
             };
             if holds != name.starts_with("reject") {
                 out.push(item);
             }
         }
-        Ok(Py::generator(out))
+        Ok(Py::generator(out, shape))
     }
 
     pub(super) fn sorted(
@@ -114,6 +126,7 @@ impl Render<'_> {
         mut keyed: Vec<(Py, Py)>,
         reverse: bool,
     ) -> Result<Vec<Py>, Fault> {
+        keyed.iter().for_each(|(key, _)| self.decide_whole(key));
         let mut failed = None;
         keyed.sort_by(|(a, _), (b, _)| match (&failed, self.order("<", a, b)) {
             (None, Ok(order)) => {
@@ -135,7 +148,10 @@ impl Render<'_> {
     /// Strings sort and compare without their case unless told otherwise.
     pub(super) fn fold(&mut self, value: Py, cased: bool) -> Result<Py, Fault> {
         match &value {
-            Py::Str(text) if !cased => self.string(text.to_lowercase()),
+            Py::Str(text) if !cased => {
+                let folded = self.string(text.to_lowercase())?;
+                Ok(self.made_of(folded, self.text_taint(text)))
+            }
             _ => Ok(value),
         }
     }
@@ -147,12 +163,16 @@ impl Render<'_> {
         args: Arguments,
     ) -> Result<Py, Fault> {
         let [count, fill] = args.bind(name, ["count", "fill_with"], 1)?;
+        let counted = count
+            .as_ref()
+            .map_or(Taint::NONE, |count| self.taint(count));
+        let shape = self.join(self.taint(subject), counted).derived();
         let count = usize::try_from(int_or(count.as_ref(), 0)?)
             .ok()
             .filter(|count| *count > 0);
         let count =
             count.ok_or_else(|| Fault::error(format!("`{name}` needs a number above zero")))?;
-        let fill = fill.filter(|fill| !matches!(fill, Py::None));
+        let fill = fill.filter(|fill| !matches!(fill, Py::None(_)));
         let items = self.iterate(subject)?;
         self.room_for(items.len().saturating_add(count))?;
         let mut out = Vec::new();
@@ -162,9 +182,9 @@ impl Render<'_> {
                 if let Some(fill) = &fill {
                     portion.resize(count, fill.clone());
                 }
-                out.push(Py::list(portion));
+                out.push(Py::list_of(portion, shape));
             }
-            return Ok(Py::generator(out));
+            return Ok(Py::generator(out, shape));
         }
         let (each, more) = (items.len() / count, items.len() % count);
         let mut rest = items.into_iter();
@@ -176,8 +196,8 @@ impl Render<'_> {
             {
                 portion.push(fill.clone());
             }
-            out.push(Py::list(portion));
+            out.push(Py::list_of(portion, shape));
         }
-        Ok(Py::generator(out))
+        Ok(Py::generator(out, shape))
     }
 }

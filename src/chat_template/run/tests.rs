@@ -59,21 +59,21 @@ impl Render<'_> {
         Ok(match name {
             "defined" => !subject.is_undefined(),
             "undefined" => subject.is_undefined(),
-            "none" => matches!(subject, Py::None),
-            "true" => matches!(subject, Py::Bool(true)),
-            "false" => matches!(subject, Py::Bool(false)),
-            "boolean" => matches!(subject, Py::Bool(_)),
-            "integer" => matches!(subject, Py::Int(_) | Py::Big(_)),
-            "float" => matches!(subject, Py::Float(_)),
+            "none" => matches!(subject, Py::None(_)),
+            "true" => matches!(subject, Py::Bool(true, _)),
+            "false" => matches!(subject, Py::Bool(false, _)),
+            "boolean" => matches!(subject, Py::Bool(..)),
+            "integer" => matches!(subject, Py::Int(..) | Py::Big(..)),
+            "float" => matches!(subject, Py::Float(..)),
             "number" => matches!(
                 subject,
-                Py::Bool(_) | Py::Int(_) | Py::Big(_) | Py::Float(_)
+                Py::Bool(..) | Py::Int(..) | Py::Big(..) | Py::Float(..)
             ),
             "string" => matches!(subject, Py::Str(_)),
             "mapping" => matches!(subject, Py::Dict(_)),
             "sequence" => matches!(
                 subject,
-                Py::Undefined(_)
+                Py::Undefined(..)
                     | Py::Str(_)
                     | Py::List(_)
                     | Py::Tuple(_)
@@ -82,14 +82,14 @@ impl Render<'_> {
             ),
             "iterable" => matches!(
                 subject,
-                Py::Undefined(_)
+                Py::Undefined(..)
                     | Py::Str(_)
                     | Py::List(_)
                     | Py::Tuple(_)
                     | Py::Dict(_)
                     | Py::Range(..)
                     | Py::View(..)
-                    | Py::Generator(_)
+                    | Py::Generator(..)
                     | Py::Loop(_)
             ),
             "callable" => matches!(
@@ -99,7 +99,7 @@ impl Render<'_> {
                     | Py::Global(_)
                     | Py::Joiner(_)
                     | Py::Loop(_)
-                    | Py::Undefined(_)
+                    | Py::Undefined(..)
             ),
             "odd" => self.integer_of(name, subject)?.rem_euclid(2) == 1,
             "even" => self.integer_of(name, subject)?.rem_euclid(2) == 0,
@@ -122,8 +122,8 @@ impl Render<'_> {
 
     fn integer_of(&mut self, name: &str, value: &Py) -> Result<i128, Fault> {
         match value {
-            Py::Undefined(missing) => Err(Fault::error(missing.message())),
-            Py::Float(number) if number.fract() == 0.0 => Ok(*number as i128),
+            Py::Undefined(missing, _) => Err(Fault::error(missing.message())),
+            Py::Float(number, _) if number.fract() == 0.0 => Ok(*number as i128),
             other => other.as_int().ok_or_else(|| {
                 Fault::error(format!(
                     "`{name}` needs a number, not a `{}`",

@@ -1,8 +1,6 @@
 //! What Python does to text: stripping, splitting, padding and telling cases apart.
 
-use super::MAX_VALUE;
 use super::fault::Fault;
-use crate::chat_template::error::Limit;
 use crate::value::python::is_space;
 
 /// Which ends a `strip` works on.
@@ -114,40 +112,6 @@ pub(super) fn split<'a>(
     Ok(out)
 }
 
-/// `str.replace`, the size of the result checked before it is made.
-pub(super) fn replace(text: &str, old: &str, new: &str, count: i64) -> Result<String, Fault> {
-    let limit = usize::try_from(count).unwrap_or(usize::MAX);
-    let found = text.matches(old).take(limit).count();
-    if text.len().saturating_add(found.saturating_mul(new.len())) > MAX_VALUE {
-        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
-    }
-    Ok(text.replacen(old, new, limit))
-}
-
-/// Pads to a width in characters; the fill goes left, right, or to both sides as Python shares it out.
-pub(super) fn pad(
-    text: &str,
-    width: i64,
-    fill: char,
-    left: bool,
-    right: bool,
-) -> Result<String, Fault> {
-    let width = usize::try_from(width).unwrap_or(0);
-    if width > MAX_VALUE / 4 {
-        return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
-    }
-    let missing = width.saturating_sub(text.chars().count());
-    let before = match (left, right) {
-        (true, true) => missing / 2 + (missing & width & 1),
-        (true, false) => missing,
-        _ => 0,
-    };
-    let mut out: String = std::iter::repeat_n(fill, before).collect();
-    out.push_str(text);
-    out.extend(std::iter::repeat_n(fill, missing - before));
-    Ok(out)
-}
-
 pub(super) fn cased(text: &str, wanted: fn(char) -> bool, unwanted: fn(char) -> bool) -> bool {
     text.chars().any(wanted) && !text.chars().any(unwanted)
 }
@@ -177,7 +141,7 @@ pub(super) fn is_other_digit(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{pad, split, splitlines, title};
+    use super::{split, splitlines, title};
 
     #[test]
     fn splitting_is_pythons() {
@@ -198,12 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_and_titles_are_pythons() {
-        let centre = |text, width| pad(text, width, '*', true, true).expect("short");
-        assert_eq!(
-            [centre("ab", 5), centre("abc", 6), centre("a", 4)],
-            ["**ab*", "*abc**", "*a**"]
-        );
+    fn titles_are_pythons() {
         assert_eq!(title("they're bill's UK"), "They'Re Bill'S Uk");
     }
 }

@@ -1,7 +1,13 @@
 //! String literals, read again from the source: Jinja decodes them with Python's `unicode_escape`, the parser does not.
 
-/// The text of one or more adjacent string literals that `source` begins with; `Err` says what is wrong.
-pub(super) fn decode(source: &str) -> Result<String, String> {
+use std::ops::Range;
+
+/// The text of one or more adjacent string literals that `source` begins with; `Err` says what is wrong. Each character is
+/// told to `place`: how many bytes of the text it has, and which bytes of the source write it.
+pub(super) fn decode(
+    source: &str,
+    mut place: impl FnMut(usize, Range<usize>),
+) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = source.trim_start();
     while let Some(quote @ ('"' | '\'')) = rest.chars().next() {
@@ -20,72 +26,96 @@ pub(super) fn decode(source: &str) -> Result<String, String> {
             }
         }
         let end = end.ok_or("a string literal without an end")?;
-        unescape(&body[..end], &mut out)?;
+        let offset = source.len() - body.len();
+        unescape(&body[..end], &mut out, &mut |len, written| {
+            place(len, offset + written.start..offset + written.end);
+        })?;
         rest = body[end + 1..].trim_start();
     }
     Ok(out)
 }
 
-fn unescape(text: &str, out: &mut String) -> Result<(), String> {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
+fn unescape(
+    text: &str,
+    out: &mut String,
+    place: &mut dyn FnMut(usize, Range<usize>),
+) -> Result<(), String> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let plain = rest.find('\\').unwrap_or(rest.len());
+        let at = text.len() - rest.len();
+        for (start, c) in rest[..plain].char_indices() {
+            place(c.len_utf8(), at + start..at + start + c.len_utf8());
         }
-        let Some(code) = chars.next() else {
-            return Err("`\\` at the end of a string literal".to_owned());
-        };
-        match code {
-            '\n' => {}
-            '\\' | '\'' | '"' => out.push(code),
-            'a' => out.push('\x07'),
-            'b' => out.push('\x08'),
-            'f' => out.push('\x0c'),
-            'n' => out.push('\n'),
-            'r' => out.push('\r'),
-            't' => out.push('\t'),
-            'v' => out.push('\x0b'),
-            'x' | 'u' | 'U' => {
-                let width = match code {
-                    'x' => 2,
-                    'u' => 4,
-                    _ => 8,
-                };
-                let digits: String = chars.by_ref().take(width).collect();
-                let value = (digits.len() == width)
-                    .then(|| u32::from_str_radix(&digits, 16).ok())
-                    .flatten()
-                    .ok_or_else(|| format!("`\\{code}` needs {width} hexadecimal digits"))?;
-                out.push(
-                    char::from_u32(value)
-                        .ok_or_else(|| format!("`\\{code}{digits}` is not a character"))?,
-                );
-            }
-            '0'..='7' => {
-                let mut value = code.to_digit(8).unwrap_or(0);
-                for _ in 0..2 {
-                    let Some(digit) = chars.peek().and_then(|c| c.to_digit(8)) else {
-                        break;
-                    };
-                    value = value * 8 + digit;
-                    chars.next();
-                }
-                out.push(char::from_u32(value).unwrap_or('\u{fffd}'));
-            }
-            'N' => return Err("`\\N{...}` in a string literal is not supported".to_owned()),
-            other => {
-                out.push('\\');
-                out.push(other);
-            }
+        out.push_str(&rest[..plain]);
+        rest = &rest[plain..];
+        if rest.is_empty() {
+            break;
         }
+        let (before, start) = (out.len(), text.len() - rest.len());
+        rest = escape(&rest[1..], out)?;
+        place(out.len() - before, start..text.len() - rest.len());
     }
     Ok(())
 }
 
+/// Decodes the escape whose backslash stands before `text`; what comes after it.
+fn escape<'t>(text: &'t str, out: &mut String) -> Result<&'t str, String> {
+    let mut chars = text.chars();
+    let Some(code) = chars.next() else {
+        return Err("`\\` at the end of a string literal".to_owned());
+    };
+    match code {
+        '\n' => {}
+        '\\' | '\'' | '"' => out.push(code),
+        'a' => out.push('\x07'),
+        'b' => out.push('\x08'),
+        'f' => out.push('\x0c'),
+        'n' => out.push('\n'),
+        'r' => out.push('\r'),
+        't' => out.push('\t'),
+        'v' => out.push('\x0b'),
+        'x' | 'u' | 'U' => {
+            let width = match code {
+                'x' => 2,
+                'u' => 4,
+                _ => 8,
+            };
+            let digits: String = chars.by_ref().take(width).collect();
+            let value = (digits.len() == width)
+                .then(|| u32::from_str_radix(&digits, 16).ok())
+                .flatten()
+                .ok_or_else(|| format!("`\\{code}` needs {width} hexadecimal digits"))?;
+            out.push(
+                char::from_u32(value)
+                    .ok_or_else(|| format!("`\\{code}{digits}` is not a character"))?,
+            );
+        }
+        '0'..='7' => {
+            let mut value = code.to_digit(8).unwrap_or(0);
+            for _ in 0..2 {
+                let Some(digit) = chars.as_str().chars().next().and_then(|c| c.to_digit(8)) else {
+                    break;
+                };
+                value = value * 8 + digit;
+                chars.next();
+            }
+            out.push(char::from_u32(value).unwrap_or('\u{fffd}'));
+        }
+        'N' => return Err("`\\N{...}` in a string literal is not supported".to_owned()),
+        other => {
+            out.push('\\');
+            out.push(other);
+        }
+    }
+    Ok(chars.as_str())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    fn decode(source: &str) -> Result<String, String> {
+        super::decode(source, |_, _| {})
+    }
 
     #[test]
     fn escapes_are_pythons() {

@@ -9,8 +9,8 @@ use super::bounds::DEPTH;
 use super::literal;
 use super::newlines::Newlines;
 use super::tree::{
-    Arg, Args, BinaryOp, CompareOp, Expr, ExprKind, For, Literal, Macro, Name, Span, Stmt, Target,
-    Tree,
+    Arg, Args, BinaryOp, CompareOp, Expr, ExprKind, For, Literal, Macro, Name, Places, Span, Stmt,
+    Target, Tree,
 };
 use crate::chat_template::error::TemplateError;
 use crate::diagnostic::Diagnostic;
@@ -50,6 +50,12 @@ impl Lowering<'_> {
         self.tree.names.push(Arc::from(text));
         self.by_name.insert(text.to_owned(), name);
         name
+    }
+
+    /// Keeps where a constant stands; its index.
+    fn constant(&mut self, places: Places) -> usize {
+        self.tree.places.push(places);
+        self.tree.places.len() - 1
     }
 
     fn span(&self, span: machinery::Span) -> Span {
@@ -102,7 +108,10 @@ impl Lowering<'_> {
                 return Ok(());
             }
             ast::Stmt::EmitExpr(stmt) => Stmt::Emit(self.expr(&stmt.expr)?),
-            ast::Stmt::EmitRaw(stmt) => Stmt::Raw(stmt.raw.to_owned()),
+            ast::Stmt::EmitRaw(stmt) => {
+                let places = self.lines.places(stmt.raw, stmt.span().start_offset);
+                Stmt::Raw(stmt.raw.to_owned(), self.constant(places))
+            }
             ast::Stmt::ForLoop(stmt) => self.deeper(stmt.span(), |this| {
                 Ok(Stmt::For(Box::new(For {
                     target: this.target(&stmt.target)?,
@@ -230,7 +239,9 @@ impl Lowering<'_> {
                 otherwise,
             }];
         }
-        Ok(otherwise.pop().unwrap_or(Stmt::Raw(String::new())))
+        Ok(otherwise
+            .pop()
+            .unwrap_or_else(|| Stmt::Raw(String::new(), self.constant(Places::default()))))
     }
 
     fn function(&mut self, decl: &ast::Spanned<ast::Macro<'_>>) -> Lowered<usize> {
@@ -465,12 +476,21 @@ impl Lowering<'_> {
                     .lines
                     .text
                     .get(span.start_offset as usize..span.end_offset as usize);
-                match source {
-                    Some(source) if source.starts_with(['"', '\'']) => Literal::Str(
-                        literal::decode(source).map_err(|message| self.error(span, message))?,
-                    ),
-                    _ => Literal::Str(value.as_str().unwrap_or_default().to_owned()),
-                }
+                let mut places = Places::default();
+                let text = match source {
+                    Some(source) if source.starts_with(['"', '\'']) => {
+                        let lines = self.lines;
+                        literal::decode(source, |value_len, written| {
+                            let [start, end] = [written.start, written.end].map(|at| {
+                                lines.original(span.start_offset.saturating_add(at as u32))
+                            });
+                            places.push(value_len, start, end - start);
+                        })
+                        .map_err(|message| self.error(span, message))?
+                    }
+                    _ => value.as_str().unwrap_or_default().to_owned(),
+                };
+                Literal::Str(text, self.constant(places))
             }
             _ => Literal::None,
         })

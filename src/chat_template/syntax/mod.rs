@@ -6,6 +6,7 @@ mod generation;
 mod literal;
 mod lower;
 mod newlines;
+mod places;
 pub(super) mod tree;
 
 use minijinja::machinery;

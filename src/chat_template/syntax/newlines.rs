@@ -1,5 +1,7 @@
 //! Jinja reads `\r\n` and `\r` as `\n`; places must still count the bytes of the source as it was given.
 
+use super::places::Places;
+
 /// A source with `\n` for every line end, and the way back.
 #[derive(Debug)]
 pub(super) struct Newlines {
@@ -30,6 +32,31 @@ impl Newlines {
             }
         }
         Self { text, dropped }
+    }
+
+    /// Where a part of the text, borrowed from it, stands in the source; `fallback` is its offset if it is not borrowed.
+    pub(super) fn places(&self, part: &str, fallback: u32) -> Places {
+        let start = part
+            .as_ptr()
+            .addr()
+            .checked_sub(self.text.as_ptr().addr())
+            .filter(|start| start + part.len() <= self.text.len())
+            .unwrap_or(fallback as usize);
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let (mut at, end) = (start, start + part.len());
+        let mut places = Places::default();
+        for dropped in &self.dropped {
+            let behind = *dropped as usize;
+            if behind <= at || behind > end {
+                continue;
+            }
+            let even = behind - 1 - at;
+            places.push(even, self.original(offset(at)), offset(even));
+            places.push(1, self.original(offset(behind - 1)), 2);
+            at = behind;
+        }
+        places.push(end - at, self.original(offset(at)), offset(end - at));
+        places
     }
 
     /// The offset into the source of an offset into the text.

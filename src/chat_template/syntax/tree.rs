@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+pub(in crate::chat_template) use super::places::Places;
+
 /// A name of the template, an index into [`Tree::names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::chat_template) struct Name(pub(super) u32);
@@ -26,6 +28,8 @@ pub(in crate::chat_template) struct Tree {
     pub(in crate::chat_template) body: Vec<Stmt>,
     pub(in crate::chat_template) names: Vec<Arc<str>>,
     pub(in crate::chat_template) literals: Vec<Literal>,
+    /// Where the constants stand that raw text and string literals are, by their index.
+    pub(in crate::chat_template) places: Vec<Places>,
     pub(in crate::chat_template) macros: Vec<Macro>,
     /// `loop`, when the template mentions it.
     pub(in crate::chat_template) loop_name: Option<Name>,
@@ -50,7 +54,8 @@ pub(in crate::chat_template) enum Literal {
     Bool(bool),
     Int(i128),
     Float(f64),
-    Str(String),
+    /// With the index of its places.
+    Str(String, usize),
 }
 
 /// A macro, or the body of a `call` block.
@@ -78,7 +83,8 @@ pub(in crate::chat_template) enum Target {
 
 #[derive(Debug)]
 pub(in crate::chat_template) enum Stmt {
-    Raw(String),
+    /// With the index of its places.
+    Raw(String, usize),
     Emit(Expr),
     For(Box<For>),
     If {

@@ -1,5 +1,7 @@
 //! `obverse render`: what a chat template makes of a conversation.
 
+mod origins;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -7,17 +9,21 @@ use obverse::chat_template::{ChatTemplate, RenderInput};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
-use super::bulk::{self, Answer};
-use super::problem::Problem;
-use super::source::{self, Opened, SourceArgs};
-use super::status::{Status, Stop};
-use super::{input, output, wire};
+use crate::cli::bulk::{self, Answer};
+use crate::cli::problem::Problem;
+use crate::cli::source::{self, Opened, SourceArgs};
+use crate::cli::status::{Status, Stop};
+use crate::cli::{input, output, wire};
 
 /// Render a conversation with a chat template, byte for byte as transformers' apply_chat_template(tokenize=False)
 ///
 /// On a terminal control characters are shown escaped; a pipe or a file gets every byte. With --jsonl each line of
 /// standard input is an object {messages, tools?, documents?, add_generation_prompt?, kwargs?, id?}, and each line of
 /// output {id?, text} or {id?, error}; the exit status is 1 if any line is an error.
+///
+/// With --origins the origin of every byte of the render is told: the place in the chat template, or the path of the input
+/// and its bytes. Off a terminal that is JSON, {text, origins, decided_by} (`obverse schema origins`), also for each line of
+/// --jsonl; on a terminal, or with --color always, the text is coloured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
@@ -51,8 +57,25 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["messages", "tools", "documents", "add_generation_prompt"])]
     jsonl: bool,
 
+    /// Tell the origin of every byte
+    #[arg(long)]
+    origins: bool,
+
+    /// How to tell it; otherwise text on a terminal or with --color always, else json
+    #[arg(long, value_enum, requires = "origins", conflicts_with = "jsonl")]
+    format: Option<Format>,
+
     #[command(flatten)]
     source_args: SourceArgs,
+}
+
+/// How origins are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// An object for programs
+    Json,
+    /// The text, coloured
+    Text,
 }
 
 /// Renders.
@@ -90,12 +113,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         add_generation_prompt: args.add_generation_prompt,
         kwargs,
         clock: args.source_args.date,
+        ..RenderInput::default()
     };
     let template = select(&opened, name, render.tools.is_some())?;
-    let text = template
-        .render(&render)
-        .map_err(|error| source::render_problem(&error, opened.document(template)))?;
-    output::print_text(&text)?;
+    let problem = |error| source::render_problem(&error, opened.document(template));
+    if args.origins {
+        let traced = template.render_traced(&render).map_err(problem)?;
+        origins::print(template, &traced, args.format)?;
+    } else {
+        let text = template.render(&render).map_err(problem)?;
+        output::print_text(&text)?;
+    }
     Ok(Status::Done)
 }
 
@@ -119,21 +147,18 @@ fn answer(args: &Args, opened: &Opened, kwargs: &Map, line: &[u8]) -> Answer {
     out.extend(id.map(|id| ("id".to_owned(), id)));
     let failed = result.is_err();
     match result {
-        Ok(text) => out.insert("text".to_owned(), Value::String(text)),
-        Err(error) => out.insert("error".to_owned(), Value::Object(error)),
-    };
+        Ok(rendered) => out.extend(rendered),
+        Err(error) => {
+            out.insert("error".to_owned(), Value::Object(error));
+        }
+    }
     Answer {
         line: wire::line(out),
         failed,
     }
 }
 
-fn render_line(
-    args: &Args,
-    opened: &Opened,
-    kwargs: &Map,
-    mut members: Map,
-) -> Result<String, Map> {
+fn render_line(args: &Args, opened: &Opened, kwargs: &Map, mut members: Map) -> Result<Map, Map> {
     let mut kwargs = kwargs.clone();
     match wire::take(&mut members, "kwargs") {
         None => {}
@@ -149,10 +174,20 @@ fn render_line(
         add_generation_prompt: wire::take_bool(&mut members, "add_generation_prompt", false)?,
         kwargs,
         clock: args.source_args.date,
+        ..RenderInput::default()
     };
     let template = select(opened, args.template.as_deref(), render.tools.is_some())
         .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;
-    template.render(&render).map_err(|error| {
+    let rendered = if args.origins {
+        template
+            .render_traced(&render)
+            .map(|traced| origins::members(template, &traced))
+    } else {
+        template
+            .render(&render)
+            .map(|text| wire::object([("text", Value::String(text))]))
+    };
+    rendered.map_err(|error| {
         let mut written = wire::error(source::render_kind(&error), &error.to_string());
         let span = source::render_diagnostic(&error).and_then(|found| found.place.span.clone());
         written.extend(span.map(|span| ("span".to_owned(), wire::span(span))));

@@ -1,0 +1,206 @@
+//! Where the characters of a render come from, as [`ChatTemplate::render_traced`](super::ChatTemplate::render_traced) tells.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// One step of a path into the inputs: `messages`, 1, `content`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// A variable, or a key of a dictionary.
+    Key(String),
+    /// The index of an item of a list.
+    Index(usize),
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Key(key) => serializer.serialize_str(key),
+            Self::Index(index) => serializer.serialize_u64(*index as u64),
+        }
+    }
+}
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// A path into the inputs of a render: a variable's name, and the keys and indices that lead on from it. It names the place
+/// where the caller gave the value. Cloning is cheap; it serializes as a list, and displays as `messages[1].content`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path(Arc<[Step]>);
+
+impl Path {
+    /// The path of these steps.
+    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self(steps.into_iter().collect())
+    }
+
+    /// The path one step further.
+    #[must_use]
+    pub fn then(&self, step: impl Into<Step>) -> Self {
+        Self::new(self.iter().cloned().chain([step.into()]))
+    }
+
+    /// Whether one of the two leads to the other, or both to the same place.
+    pub fn is_along(&self, other: &Self) -> bool {
+        self.iter().zip(other.iter()).all(|(a, b)| a == b)
+    }
+}
+
+impl Deref for Path {
+    type Target = [Step];
+
+    fn deref(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+impl FromIterator<Step> for Path {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Self::new(steps)
+    }
+}
+
+impl Serialize for Path {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.iter().enumerate() {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) if is_name(key) && at == 0 => f.write_str(key)?,
+                Step::Key(key) if is_name(key) => write!(f, ".{key}")?,
+                Step::Key(key) => write!(f, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_name(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// A render with the origin of every byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traced {
+    /// What was rendered, the same as without origins.
+    pub text: String,
+    /// The runs cover the text, in order and without gaps. Adjacent runs that continue each other are joined.
+    pub runs: Vec<Run>,
+    /// The inputs that control flow read: what decided a branch, how often a loop ran, which of several values was taken, or
+    /// which part of a text. A container's path stands for how many members it has and under which keys; what they hold is
+    /// named by the paths of its members.
+    ///
+    /// An input that is not named here (nor anything that it holds, nor for one that comes or goes what holds it) can change
+    /// no other characters than those whose origin names its path, an ancestor or a descendant of it.
+    pub decided_by: BTreeSet<Path>,
+}
+
+impl Traced {
+    /// The origin of the byte at `offset` of the text.
+    pub fn at(&self, offset: usize) -> Option<&Run> {
+        let next = self.runs.partition_point(|run| run.end <= offset);
+        self.runs.get(next)
+    }
+}
+
+/// A stretch of a render with one origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Where it starts in the text, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a stretch of a render comes from. More may be told in time: match with `..`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The chat template.
+    Source {
+        /// Where the place starts in the source as it was given, in bytes: of a constant that part which the run shows, of
+        /// what an expression computed from no input the expression.
+        start: usize,
+        /// Where it ends. What lies between is the run's text, unless it has escapes (and so is longer), or the run is derived.
+        end: usize,
+        /// The bytes of the constant's value that the run shows; `(0, 0)` of an expression.
+        from: (usize, usize),
+        /// Whether the text is not the constant's as it is: its case was changed, it was escaped, it was computed.
+        derived: bool,
+    },
+    /// An input.
+    Input {
+        /// Where the input was given.
+        path: Path,
+        /// The bytes of that input string which the run shows, or of the character for which an escape stands.
+        from: Option<(usize, usize)>,
+        /// Whether the text is not the input's as it is: escaped, of another case, computed, or written around it. The digits
+        /// of an input that is a number are its text.
+        derived: bool,
+        /// Whether the run is the text of the path's last key and not of what is found there; `from` are bytes of the key.
+        key: bool,
+        /// Further inputs from which the run was derived.
+        also: Vec<Path>,
+    },
+}
+
+impl Origin {
+    /// The inputs that are named, the first of them first.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let (path, also) = match self {
+            Self::Source { .. } => (None, &[][..]),
+            Self::Input { path, also, .. } => (Some(path), also.as_slice()),
+        };
+        path.into_iter().chain(also)
+    }
+
+    /// Whether the run's text is other than what it comes from.
+    pub fn is_derived(&self) -> bool {
+        match self {
+            Self::Source { derived, .. } | Self::Input { derived, .. } => *derived,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Path, Step};
+
+    #[test]
+    fn paths_are_written_as_in_a_template() {
+        let path = Path::new([
+            Step::from("messages"),
+            Step::Index(1),
+            Step::from("content"),
+        ]);
+        assert_eq!(path.to_string(), "messages[1].content");
+        assert_eq!(path.then("a b").to_string(), "messages[1].content[\"a b\"]");
+        assert_eq!(
+            serde_json::to_string(&path).expect("JSON"),
+            r#"["messages",1,"content"]"#
+        );
+        assert!(path.is_along(&path.then(0)) && path.then(0).is_along(&path));
+        assert!(!path.then(0).is_along(&path.then(1)));
+    }
+}

@@ -1,0 +1,200 @@
+//! From pieces and nodes to what callers are told.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::piece::Piece;
+use super::{Node, Place, Trace};
+use crate::chat_template::origins::{Origin, Path, Run, Step, Traced};
+use crate::chat_template::syntax::tree::Tree;
+
+/// How many paths the runs of one render may name beside their first.
+const MAX_NAMED: usize = 1 << 20;
+
+/// Nodes taken apart, each once.
+struct Resolver<'a> {
+    places: &'a [Place],
+    paths: HashMap<Node, Path>,
+    inputs: HashMap<Node, Rc<[Node]>>,
+    named: usize,
+}
+
+impl Trace {
+    /// What a render printed, told; `None` when there is more to tell than one render may.
+    pub(in crate::chat_template::run) fn resolve(
+        &self,
+        tree: &Tree,
+        text: String,
+        pieces: &[Piece],
+    ) -> Option<Traced> {
+        let places = self.nodes.borrow();
+        let mut resolver = Resolver {
+            places: &places,
+            paths: HashMap::new(),
+            inputs: HashMap::new(),
+            named: 0,
+        };
+        let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
+        let mut start = 0;
+        let mut last: Option<Piece> = None;
+        for piece in pieces {
+            if piece.is_empty() {
+                continue;
+            }
+            let end = start + piece.len as usize;
+            // Pieces that continue each other may have had something empty between them.
+            if let (Some(before), Some(run)) = (&mut last, runs.last_mut())
+                && before.absorb(piece)
+            {
+                run.end = end;
+                run.origin = resolver.origin(tree, before)?;
+            } else {
+                runs.push(Run {
+                    start,
+                    end,
+                    origin: resolver.origin(tree, piece)?,
+                });
+                last = Some(*piece);
+            }
+            start = end;
+        }
+        let decided_by = resolver.decided(&self.decided.borrow());
+        Some(Traced {
+            text,
+            runs,
+            decided_by,
+        })
+    }
+}
+
+impl Resolver<'_> {
+    fn origin(&mut self, tree: &Tree, piece: &Piece) -> Option<Origin> {
+        let derived = piece.is_derived();
+        match &self.places[piece.origin as usize] {
+            Place::Constant(index) => {
+                let from = piece.from().unwrap_or_default();
+                let (start, end) = tree.places[*index as usize].source(from);
+                Some(Origin::Source {
+                    start,
+                    end,
+                    from,
+                    derived,
+                })
+            }
+            Place::Expression(span) => Some(Origin::Source {
+                start: span.start as usize,
+                end: span.end as usize,
+                from: (0, 0),
+                derived: true,
+            }),
+            Place::Key(..) | Place::Item(..) => Some(Origin::Input {
+                path: self.path(piece.origin),
+                from: piece.from(),
+                derived,
+                key: piece.is_key(),
+                also: Vec::new(),
+            }),
+            Place::Join(..) => {
+                let inputs = self.inputs(piece.origin);
+                self.named += inputs.len();
+                if self.named > MAX_NAMED {
+                    return None;
+                }
+                let mut paths = inputs.iter().map(|node| self.path(*node));
+                let path = paths.next()?;
+                Some(Origin::Input {
+                    path,
+                    from: piece.from(),
+                    derived,
+                    key: piece.is_key(),
+                    also: paths.collect(),
+                })
+            }
+            Place::Nothing => Some(Origin::Source {
+                start: 0,
+                end: 0,
+                from: (0, 0),
+                derived: true,
+            }),
+        }
+    }
+
+    /// The inputs that a node joins, those that count for more first.
+    fn inputs(&mut self, node: Node) -> Rc<[Node]> {
+        if let Some(known) = self.inputs.get(&node) {
+            return known.clone();
+        }
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            match self.places[node as usize] {
+                Place::Join(first, second) => open.extend([second, first]),
+                Place::Key(..) | Place::Item(..) => found.push(node),
+                _ => {}
+            }
+        }
+        // An absent member may have been given a node of its own.
+        let mut paths = HashSet::new();
+        found.retain(|node| {
+            let path = self.path(*node);
+            paths.insert(path)
+        });
+        let found: Rc<[Node]> = found.into();
+        self.inputs.insert(node, found.clone());
+        found
+    }
+
+    fn path(&mut self, node: Node) -> Path {
+        if let Some(path) = self.paths.get(&node) {
+            return path.clone();
+        }
+        let mut steps = Vec::new();
+        let mut at = node;
+        loop {
+            match &self.places[at as usize] {
+                Place::Key(of, key) => {
+                    steps.push(Step::Key(key.to_string()));
+                    at = *of;
+                }
+                Place::Item(of, index) => {
+                    steps.push(Step::Index(*index as usize));
+                    at = *of;
+                }
+                _ => break,
+            }
+        }
+        let path = Path::new(steps.into_iter().rev());
+        self.paths.insert(node, path.clone());
+        path
+    }
+
+    fn decided(&mut self, decided: &[bool]) -> BTreeSet<Path> {
+        let mut seen = decided.to_vec();
+        let mut open: Vec<Node> = (0..decided.len())
+            .filter(|node| decided[*node])
+            .map(|node| node as Node)
+            .collect();
+        let mut out = BTreeSet::new();
+        while let Some(node) = open.pop() {
+            match self.places[node as usize] {
+                Place::Join(first, second) => {
+                    for part in [first, second] {
+                        // What a node joins is older than the node.
+                        if !std::mem::replace(&mut seen[part as usize], true) {
+                            open.push(part);
+                        }
+                    }
+                }
+                Place::Key(..) | Place::Item(..) => {
+                    out.insert(self.path(node));
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+}

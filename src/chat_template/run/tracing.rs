@@ -1,0 +1,341 @@
+//! What a traced render asks and tells of origins. Without tracing each of these does nothing.
+
+use std::ops::Range;
+
+use super::Render;
+use super::arguments::Arguments;
+use super::object::{Py, View};
+use super::text_rules::Ends;
+use super::trace::{Taint, Text, Trace, Written};
+use crate::chat_template::syntax::tree::{CompareOp, Span};
+
+/// What might have been chosen instead of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Other {
+    /// Nothing that could be printed, or what tells itself of the inputs that chose.
+    Telling,
+    /// What does not tell of them.
+    Silent,
+}
+
+impl Render<'_> {
+    /// Says which expression is evaluated, to which what it writes itself is put down.
+    #[inline]
+    pub(super) fn is_here(&self, span: Span) {
+        if let Some(trace) = &self.trace {
+            trace.set_here(span);
+        }
+    }
+
+    /// Text to write.
+    #[inline]
+    pub(super) fn written(&self) -> Written {
+        Written::new(self.trace.as_ref())
+    }
+
+    /// From which inputs a value was made, without what it holds.
+    #[inline]
+    pub(super) fn taint(&self, value: &Py) -> Taint {
+        self.trace
+            .as_ref()
+            .map_or(Taint::NONE, |trace| trace.taint(value))
+    }
+
+    /// The same, with what it holds.
+    #[inline]
+    pub(super) fn whole_taint(&self, value: &Py) -> Taint {
+        self.trace
+            .as_ref()
+            .map_or(Taint::NONE, |trace| trace.whole_taint(value))
+    }
+
+    /// From which inputs a string was made.
+    #[inline]
+    pub(super) fn text_taint(&self, text: &Text) -> Taint {
+        self.trace.as_ref().map_or(Taint::NONE, |trace| {
+            trace.inputs_of_all(text.pieces()).derived()
+        })
+    }
+
+    /// From which inputs any of the arguments were made, with what they hold.
+    #[inline]
+    pub(super) fn arguments_taint(&self, args: &Arguments) -> Taint {
+        let mut all = Taint::NONE;
+        if self.trace.is_some() {
+            for value in args
+                .positional
+                .iter()
+                .chain(args.named.iter().map(|named| &named.1))
+            {
+                all = self.join(all, self.whole_taint(value));
+            }
+        }
+        all
+    }
+
+    /// What is made of both.
+    #[inline]
+    pub(super) fn join(&self, a: Taint, b: Taint) -> Taint {
+        match &self.trace {
+            Some(trace) => trace.join(a, b),
+            None => Taint::NONE,
+        }
+    }
+
+    /// Control flow read what was made of these inputs.
+    #[inline]
+    pub(super) fn decided_by(&self, taint: Taint) {
+        if let Some(trace) = &self.trace {
+            trace.decide(taint);
+        }
+    }
+
+    /// Whether a value is true, where that decides what happens.
+    #[inline]
+    pub(super) fn decide(&self, value: &Py) -> bool {
+        self.decide_shape(value);
+        value.is_true()
+    }
+
+    /// How many items a value has decides what happens, or what a scalar is.
+    #[inline]
+    pub(super) fn decide_shape(&self, value: &Py) {
+        if let Some(trace) = &self.trace {
+            match value {
+                Py::Str(text) | Py::Markup(text) => {
+                    for piece in text.pieces() {
+                        trace.decide(trace.inputs_of(piece));
+                    }
+                }
+                other => trace.decide(trace.taint(other)),
+            }
+        }
+    }
+
+    /// Why a lookup by a string found nothing in a value.
+    pub(super) fn not_found(&self, value: &Py, key: &str) -> Taint {
+        match (&self.trace, value) {
+            (Some(trace), Py::Dict(dict)) => trace.not_found(dict.shape(), key),
+            (Some(trace), other) => trace.taint(other),
+            (None, _) => Taint::NONE,
+        }
+    }
+
+    /// From which inputs a value is where it was found in a dictionary.
+    pub(super) fn member_taint(&self, dict: &Py, key: &Py, found: &Py) -> Taint {
+        match (&self.trace, dict, key) {
+            (Some(trace), Py::Dict(dict), Py::Str(key)) if dict.shape().is_itself() => {
+                trace.not_found(dict.shape(), key)
+            }
+            (Some(trace), dict, _) => trace.join(trace.taint(dict), trace.taint(found)),
+            (None, ..) => Taint::NONE,
+        }
+    }
+
+    /// On which inputs a comparison depends.
+    #[inline]
+    pub(super) fn compared_taint(&self, op: CompareOp, left: &Py, right: &Py) -> Taint {
+        match &self.trace {
+            Some(trace) => compared(trace, op, left, right),
+            None => Taint::NONE,
+        }
+    }
+
+    /// On which inputs a test depends.
+    #[inline]
+    pub(super) fn tested_taint(&self, name: &str, subject: &Py, args: &Arguments) -> Taint {
+        if self.trace.is_none() {
+            return Taint::NONE;
+        }
+        match (name, args.positional.first()) {
+            ("in", Some(other)) => self.compared_taint(CompareOp::In, subject, other),
+            (_, Some(other)) => self.join(
+                self.compared_taint(CompareOp::Eq, subject, other),
+                self.arguments_taint(args),
+            ),
+            (_, None) => self
+                .join(self.taint(subject), self.arguments_taint(args))
+                .derived(),
+        }
+    }
+
+    /// Where what is put under a key comes to stand depends on whether a dictionary of that shape has the key.
+    pub(super) fn decide_place(&self, shape: Taint, key: &str) {
+        if let Some(trace) = &self.trace {
+            trace.decide(trace.not_found(shape, key));
+        }
+    }
+
+    /// All that a value is and holds decides what happens.
+    #[inline]
+    pub(super) fn decide_whole(&self, value: &Py) {
+        if self.trace.is_some() {
+            self.decided_by(self.whole_taint(value));
+        }
+    }
+
+    /// What is given of these arguments decides what happens.
+    pub(super) fn decide_options(&self, options: &[&Option<Py>]) {
+        options
+            .iter()
+            .filter_map(|option| option.as_ref())
+            .for_each(|option| self.decide_whole(option));
+    }
+
+    /// From what an item at an end of a value is told: it depends on how many there are, unless it is the first of an input.
+    pub(super) fn end_shape(&self, value: &Py, is_first: bool) -> Taint {
+        let shape = self.taint(value);
+        match value {
+            Py::Str(text) => self.cut_by(text, Taint::NONE),
+            Py::List(list) if is_first && list.shape().is_itself() => {}
+            _ => self.decided_by(shape),
+        }
+        shape
+    }
+
+    /// From which inputs a part of a text was made.
+    pub(super) fn taint_in(&self, text: &Text, range: &Range<usize>) -> Taint {
+        let mut all = Taint::NONE;
+        if let Some(trace) = &self.trace {
+            text.each_in(range, |piece| {
+                all = trace.join(all, trace.inputs_of(&piece))
+            });
+        }
+        all
+    }
+
+    /// An empty string that is there because of inputs.
+    pub(super) fn nothing(&self, taint: Taint) -> Py {
+        let mut written = self.written();
+        written.push_nothing(taint);
+        Py::Str(written.finish())
+    }
+
+    /// A value that was computed from inputs, with what it is known to be made of already.
+    pub(super) fn made_of(&self, value: Py, taint: Taint) -> Py {
+        let Some(trace) = &self.trace else {
+            return value;
+        };
+        match value {
+            Py::Str(text) if text.is_unknown() || (text.is_empty() && text.pieces().is_empty()) => {
+                let mut written = self.written();
+                written.push_of(&text, taint);
+                if text.is_empty() {
+                    written.push_nothing(taint);
+                }
+                Py::Str(written.finish())
+            }
+            value if value.is_scalar() => {
+                let own = trace.taint(&value);
+                value.with_taint(trace.join(own, taint).derived())
+            }
+            value => value,
+        }
+    }
+
+    /// A value that was chosen because of inputs. A scalar keeps that to itself, and the text of those very inputs tells of them
+    /// as well; whatever else may be chosen must be noted.
+    pub(super) fn chosen_by(&self, value: Py, taint: Taint, other: Other) -> Py {
+        let Some(trace) = self.trace.as_ref().filter(|_| !taint.is_none()) else {
+            return value;
+        };
+        let own = trace.taint(&value);
+        if matches!(&value, Py::Str(text) if text.is_empty()) {
+            if other == Other::Silent {
+                trace.decide(taint);
+            }
+            return self.nothing(trace.join(own, taint));
+        }
+        let tells = match &value {
+            Py::Str(text) => own.node() == taint.node() && trace.is_of_one(text.pieces()),
+            value => value.is_scalar(),
+        };
+        if !tells || other == Other::Silent {
+            trace.decide(taint);
+        }
+        if !value.is_scalar() || own.node() == taint.node() {
+            return value;
+        }
+        value.with_taint(trace.join(own, taint).derived())
+    }
+
+    /// Where a part of a text starts and ends depends on inputs. That matters unless all of the text comes from that one input.
+    pub(super) fn cut_by(&self, text: &Text, taint: Taint) {
+        if let Some(trace) = &self.trace {
+            let own = trace.inputs_of_all(text.pieces()).derived();
+            let of_one = trace.is_of_one(text.pieces());
+            if !of_one {
+                trace.decide(own);
+            }
+            if !of_one || own != taint.derived() {
+                trace.decide(taint);
+            }
+        }
+    }
+
+    /// A part of a text that was found by looking at the text.
+    pub(super) fn found_part(&self, text: &Text, part: &str) -> Text {
+        match text.range_of(part) {
+            Some(range) => text.part(range),
+            None => self.nothing_of(text),
+        }
+    }
+
+    /// An empty string that is what it is because of a text.
+    pub(super) fn nothing_of(&self, text: &Text) -> Text {
+        let mut written = self.written();
+        written.push_nothing(self.text_taint(text));
+        written.finish()
+    }
+
+    /// What stripping or cutting a text down to a range looked at, from either end up to the first character that stays.
+    pub(super) fn trimmed(&self, text: &Text, kept: &Range<usize>, ends: Ends) {
+        let Some(trace) = &self.trace else { return };
+        let own = trace.inputs_of_all(text.pieces()).derived();
+        if own.is_none() {
+            return;
+        }
+        if trace.is_of_one(text.pieces()) {
+            return;
+        }
+        let next = text[kept.start..].chars().next().map_or(0, char::len_utf8);
+        let last = text[..kept.end]
+            .chars()
+            .next_back()
+            .map_or(0, char::len_utf8);
+        let (start, end) = (0..kept.start + next, kept.end - last..text.len());
+        let looked_at = match ends {
+            Ends::Start => [start, 0..0],
+            Ends::End => [0..0, end],
+            Ends::Both => [start, end],
+        };
+        for range in looked_at.into_iter().filter(|range| !range.is_empty()) {
+            text.each_in(&range, |piece| trace.decide(trace.inputs_of(&piece)));
+        }
+    }
+}
+
+fn compared(trace: &Trace, op: CompareOp, left: &Py, right: &Py) -> Taint {
+    let parts = |value: &Py| !value.is_scalar() && value.as_str().is_none();
+    let right_taint = match (op, right) {
+        (CompareOp::In | CompareOp::NotIn, Py::Dict(dict) | Py::View(View::Keys, dict)) => {
+            match left.as_str() {
+                Some(key) => match dict.get_str(key) {
+                    // Whether a member of an input is there is told by the place where it is or would be.
+                    Some(_) if !dict.shape().is_itself() => dict.shape(),
+                    _ => trace.not_found(dict.shape(), key),
+                },
+                None => dict.shape(),
+            }
+        }
+        (CompareOp::In | CompareOp::NotIn, right) => trace.whole_taint(right),
+        (_, right) if parts(left) && parts(right) => trace.whole_taint(right),
+        (_, right) => trace.taint(right),
+    };
+    let left_taint = if parts(left) && parts(right) {
+        trace.whole_taint(left)
+    } else {
+        trace.taint(left)
+    };
+    trace.join(left_taint, right_taint)
+}
