@@ -366,7 +366,7 @@ pub const NOISE: &[&str] = &[
 
 /// What the patterns of [`wild`] speak of.
 const LETTERS: &[&str] = &["a", "b", "<", ">", "/", " ", "\\n", "é"];
-const WILD_TEXTS: &[&str] = &[
+pub const WILD_TEXTS: &[&str] = &[
     "a", "b", "ab", "aab", "<a>", "<b>", "</a>", "<", ">", " ", "\n", "é", "<ab/>", "", "bb\n",
     "a>", "<<",
 ];
