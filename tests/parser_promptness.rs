@@ -268,31 +268,33 @@ struct Subject<'c> {
 }
 
 impl Subject<'_> {
-    /// What is wrong after one of the chunks.
-    fn check(&self, judge: &Judge, chunks: &[&str]) -> Result<(), String> {
+    /// What is wrong after one of the chunks; else after how many something was held.
+    fn check(&self, judge: &Judge, chunks: &[&str]) -> Result<usize, String> {
+        let mut held = 0;
         let Some(mut followed) = Followed::new(self.template, self.prefix, self.tools) else {
-            return Ok(());
+            return Ok(held);
         };
         for (number, chunk) in chunks.iter().enumerate() {
             if !followed.feed(chunk) {
-                return Ok(());
+                break;
             }
+            held += usize::from(!followed.parser.snapshot().held.is_empty());
             followed
                 .check(judge)
                 .map_err(|wrong| format!("{wrong}\n    after {:?}", &chunks[..=number]))?;
         }
-        Ok(())
+        Ok(held)
     }
 
-    fn check_all(&self, judge: &Judge, random: &mut Random) -> Result<(), String> {
-        self.check(judge, &[self.response])?;
+    fn check_all(&self, judge: &Judge, random: &mut Random) -> Result<usize, String> {
+        let mut held = self.check(judge, &[self.response])?;
         if self.response.len() <= BY_CHARACTERS {
-            self.check(judge, &characters(self.response))?;
+            held += self.check(judge, &characters(self.response))?;
         }
         for _ in 0..CUTS {
-            self.check(judge, &cut(random, self.response))?;
+            held += self.check(judge, &cut(random, self.response))?;
         }
-        Ok(())
+        Ok(held)
     }
 }
 
@@ -314,7 +316,7 @@ fn generated(cases: u64) {
     eprintln!("OBVERSE_SEED={seed} OBVERSE_CASES={cases}");
     let judge = Judge::of_the_pool();
     let mut wrong = Vec::new();
-    let mut loaded = 0;
+    let (mut loaded, mut held) = (0, 0);
     for index in 0..cases {
         let mut random = Random::part(seed, index);
         let case = generate::case(&mut random);
@@ -328,15 +330,20 @@ fn generated(cases: u64) {
             tools: &case.tools,
             response: &case.response,
         };
-        if let Err(text) = subject.check_all(&judge, &mut random) {
-            let document = json::to_string(&case.template.into());
-            wrong.push(format!(
-                "case {index}, {document}, prefix {:?}: {text}",
-                case.prefix
-            ));
+        match subject.check_all(&judge, &mut random) {
+            Ok(times) => held += times as u64,
+            Err(text) => {
+                let document = json::to_string(&case.template.into());
+                let prefix = case.prefix;
+                wrong.push(format!(
+                    "case {index}, {document}, prefix {prefix:?}: {text}"
+                ));
+            }
         }
     }
+    eprintln!("{loaded} documents, text was held {held} times");
     assert!(2 * loaded > cases, "most documents are good");
+    assert!(held > 10 * cases, "text is held in most responses");
     report(wrong);
 }
 
