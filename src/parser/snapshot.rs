@@ -310,6 +310,21 @@ mod tests {
     }
 
     #[test]
+    fn states_and_sides_have_names() {
+        let states = [
+            Status::Reading,
+            Status::Stalled,
+            Status::Ended,
+            Status::Finalized,
+        ];
+        assert_eq!(
+            states.map(Status::name),
+            ["reading", "stalled", "ended", "finalized"]
+        );
+        assert_eq!([Side::Open, Side::Close].map(Side::name), ["open", "close"]);
+    }
+
+    #[test]
     fn delimiters_are_kept_in_their_order() {
         let mut parser = parser(FIELDS, "");
         parser.feed("<think>a</think>b<end>\n").expect("no error");
