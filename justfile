@@ -29,6 +29,10 @@ formats:
 cases *FILES="tests/cases/parser/*.json":
     .venv/bin/python tests/reference/check_cases.py {{ FILES }}
 
+# faults put into the parser, which its tests must find; needs cargo-mutants. An hour; `just mutants src/parser/watch.rs` is quicker
+mutants *FILES="src/parser/**":
+    cargo mutants $(printf -- '--file %s ' {{ FILES }})
+
 # the crate's documentation, in the browser
 doc:
     cargo doc --no-deps --all-features --open

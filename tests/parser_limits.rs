@@ -2,7 +2,7 @@
 
 mod support;
 
-use obverse::parser::{ErrorKind, Limits, ParseError, ResponseParser, Utf8Decoder};
+use obverse::parser::{ErrorKind, Limits, Options, ParseError, ResponseParser, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 use proptest::prelude::*;
@@ -70,6 +70,7 @@ fn held_text_has_a_greatest_size() {
         &*error.message,
         "more than 10 bytes are held for a delimiter that may be under way"
     );
+    assert!(error.hint.is_some_and(|hint| hint.contains("match less")));
     assert_eq!(error.field.as_deref(), Some("content"));
     assert_eq!(error.raw.as_deref(), Some("text "));
     // What no delimiter needs is not held, however much it is.
@@ -100,6 +101,40 @@ fn regions_have_a_greatest_number() {
 }
 
 #[test]
+fn a_limit_is_met_by_one_byte_more_however_the_text_is_cut() {
+    let region = Limits {
+        region_bytes: 10,
+        ..Limits::default()
+    };
+    let held = Limits {
+        held_bytes: 10,
+        ..Limits::default()
+    };
+    let to_the_end = r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<a>.*"}}}"#;
+    let to_a_literal =
+        r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<a>.*?</a>"}}}"#;
+    for (document, limits, before, counted) in [
+        (CALLS, region, "", ""),
+        (CALLS, region, "so<think>", ""),
+        (to_the_end, held, "so", "<a>"),
+        (to_a_literal, held, "so", "<a>"),
+    ] {
+        for (bytes, enough) in [(10, true), (11, false)] {
+            let text = format!("{before}{counted:y<bytes$}");
+            let mut cuts = vec![vec!["", &text], characters(&text)];
+            cuts.extend((0..text.len()).map(|at| vec![&text[..at], &text[at..]]));
+            for chunks in cuts {
+                let document = template(document);
+                let mut parser =
+                    ResponseParser::with_limits(document, "", &[], limits).expect("no prefix");
+                let met = chunks.iter().find_map(|chunk| parser.feed(chunk).err());
+                assert_eq!(met.is_none(), enough, "{chunks:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn delimiters_without_text_do_not_alternate_for_ever() {
     let idle = r#"{"start_anchor": "A:", "fields": {"x": {"open_pattern": "(?=b)", "close_pattern": "(?=b)"}, "content": {}}}"#;
     for chunks in [&["ab"][..], &["a", "b"]] {
@@ -108,8 +143,30 @@ fn delimiters_without_text_do_not_alternate_for_ever() {
             &*error.message,
             "64 delimiters in a row match at byte 1 without taking any text"
         );
+        assert!(
+            error
+                .hint
+                .is_some_and(|hint| hint.contains("text to match"))
+        );
         assert_eq!(message["content"], "a".into());
     }
+    let options = Options {
+        keep_delimiters: true,
+        ..Options::default()
+    };
+    let mut parser = ResponseParser::with_options(template(idle), "", &[], options).unwrap();
+    parser.feed("ab").unwrap_err();
+    assert_eq!(parser.take_delimiters().len(), 64 + 1, "one too many");
+}
+
+#[test]
+fn delimiters_without_text_between_them_are_many_at_will() {
+    let response = "<think></think>".repeat(100) + "<call>1</call>";
+    let outcome = parse(&template(CALLS), "", &[], &[&response]);
+    assert_eq!(
+        json::to_string(&outcome.result.expect("a message").into()),
+        r#"{"tool_calls": [1]}"#
+    );
 }
 
 #[test]
@@ -155,6 +212,26 @@ fn what_a_delimiter_looks_back_at_is_kept() {
     assert_eq!(outcome.result.unwrap()["content"], "more".into());
     assert_eq!(outcome.events[1].len(), 0);
     assert_eq!(outcome.events[2].len(), 3);
+}
+
+#[test]
+fn places_stay_right_when_what_was_read_is_dropped() {
+    let long = "text ".repeat(2_000);
+    // Each chunk ends inside a delimiter, so that what is read with the next lies behind what was held.
+    let chunks = [
+        "so <",
+        &format!("b> {long}<"),
+        &format!("call>[\"{long}\"]</"),
+        &format!("call>{long}<ca"),
+        "ll>{</call>",
+    ];
+    let response = chunks.concat();
+    let whole = parse(&template(CALLS), "", &[], &[&response]);
+    let outcome = parse(&template(CALLS), "", &[], &chunks);
+    assert_eq!(outcome.essence(), whole.essence());
+    let error = outcome.result.expect_err("no JSON").error;
+    let broken = response.len() - "{</call>".len();
+    assert_eq!(error.span, Some(broken..broken + 1));
 }
 
 #[test]

@@ -40,6 +40,8 @@ fn no_more_is_held_than_may_begin_a_match() {
         ("a|$", "xx", 2),
         ("a|$", "xx\n", 2),
         ("a|$", "xx\n\n", 3),
+        ("<a>|$", "x<\n", 2),
+        ("<a>|<$", "x<\n", 1),
         (r"a|\Z", "xx\n", 3),
         ("a?b", "xa", 1),
         (r"foo\b", "foo", 0),

@@ -115,3 +115,63 @@ impl ParseError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser::parse_response;
+    use crate::response_template::ResponseTemplate;
+    use crate::value::json::Format;
+
+    /// The error of a call whose arguments are no JSON.
+    fn broken_call() -> ParseError {
+        let template = ResponseTemplate::from_json(
+            r#"{"start_anchor": "A:", "fields": {"content": {}, "call": {"open": "<c>", "close": "</c>", "content": "json"}}}"#,
+        );
+        parse_response("Hi<c>{'a': 1}</c>", template.expect("a template"), "", &[])
+            .expect_err("no JSON")
+    }
+
+    #[test]
+    fn an_error_says_where_and_what_to_do() {
+        let map = broken_call().to_map();
+        let written = |key: &str| Format::compact().write(&map[key]);
+        assert_eq!(written("kind"), r#""json""#);
+        assert_eq!(written("field"), r#""call""#);
+        assert_eq!(written("span"), "[5,13]");
+        assert_eq!(written("raw"), r#""{'a': 1}""#);
+        assert!(
+            map["message"]
+                .as_str()
+                .is_some_and(|message| message.starts_with("field 'call': "))
+        );
+        assert!(
+            map["hint"]
+                .as_str()
+                .is_some_and(|hint| hint.contains("allow_non_json"))
+        );
+    }
+
+    #[test]
+    fn kinds_have_names_and_serialize_as_these() {
+        for (kind, name) in [
+            (broken_call().kind, "json"),
+            (ErrorKind::Merge, "merge"),
+            (ErrorKind::Required, "required"),
+            (ErrorKind::Limit, "limit"),
+            (ErrorKind::Finalized, "finalized"),
+        ] {
+            assert_eq!(kind.name(), name);
+            assert_eq!(serde_json::to_value(kind).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn what_concerns_a_region_alone_is_not_final() {
+        let is_final = |kind| ParseError::new(kind, "").is_final();
+        assert!(!broken_call().is_final() && !is_final(ErrorKind::Merge));
+        for kind in [ErrorKind::Required, ErrorKind::Limit, ErrorKind::Finalized] {
+            assert!(is_final(kind), "{kind:?}");
+        }
+    }
+}

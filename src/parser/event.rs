@@ -143,6 +143,7 @@ fn absorb(joined: &mut [Event<'_>], event: &Event<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parser::ErrorKind;
     use crate::value::json::Format;
 
     #[test]
@@ -157,7 +158,15 @@ mod tests {
             dirty: true,
         };
         let open = Event::RegionOpen { field: "a".into() };
-        for event in [region, chunk, open] {
+        let error = ParseError {
+            field: Some("a".to_owned()),
+            ..ParseError::new(ErrorKind::Merge, "no list")
+        };
+        let error = Event::RegionError {
+            field: "a".into(),
+            error: Cow::Owned(Box::new(error)),
+        };
+        for event in [region, chunk, open, error] {
             let written = Format::compact().write(&Value::Object(event.to_map()));
             assert_eq!(written, serde_json::to_string(&event).unwrap());
         }

@@ -205,6 +205,10 @@ mod tests {
             (snapshot.position, snapshot.fed, snapshot.held),
             (8, 9, "<")
         );
+        assert_eq!(
+            (snapshot.status, snapshot.usage.held_bytes),
+            (Status::Reading, 1)
+        );
         assert_eq!(snapshot.region.expect("a region").span, 0..8);
         let under_way = Waiting::UnderWay { from: 8 };
         assert_eq!(
@@ -227,6 +231,12 @@ mod tests {
         let snapshot = parser.snapshot();
         let region = snapshot.region.expect("a region");
         assert_eq!((region.name, region.span), ("thinking", 20..22));
+        let usage = Usage {
+            region_bytes: 2,
+            held_bytes: 0,
+            regions: 1,
+        };
+        assert_eq!(snapshot.usage, usage);
         assert_eq!(region.captures["how"].as_str(), Some(" hard"));
         assert_eq!(
             waiting(&parser),
@@ -269,6 +279,52 @@ mod tests {
     }
 
     #[test]
+    fn what_has_matched_is_seen_until_it_is_read() {
+        let mut parser = parser(
+            r#"{"content": {"close_pattern": "<[ef]>"}, "n": {"open": "a<e>b", "close": "<n>", "content": "int"}}"#,
+            "",
+        );
+        let seen = |parser: &ResponseParser| -> Vec<_> {
+            let reasons = parser
+                .snapshot()
+                .watched
+                .iter()
+                .map(Watched::reason)
+                .collect();
+            let waiting = waiting(parser).into_iter().map(|(_, waiting)| waiting);
+            waiting.zip::<Vec<_>>(reasons).collect()
+        };
+        let nothing = (Waiting::Nothing, None);
+        let matched = |span, may_grow, reason| (Waiting::Matched { span, may_grow }, Some(reason));
+        parser.feed("x<f>").expect("no error");
+        let longer = matched(1..4, true, "what follows may make it longer");
+        assert_eq!(seen(&parser), [longer, nothing.clone()]);
+        parser.feed("-a<e>").expect("no error");
+        let begun = Waiting::UnderWay { from: 5 };
+        assert_eq!(seen(&parser)[1].0, begun);
+        let longer = matched(6..9, true, "what follows may make it longer");
+        assert_eq!(seen(&parser)[0], longer);
+        // The error comes before the delimiters are looked for again.
+        parser.feed("bno number<n>").expect_err("no number");
+        assert_eq!(seen(&parser), [nothing.clone(), nothing]);
+    }
+
+    #[test]
+    fn states_and_sides_have_names() {
+        let states = [
+            Status::Reading,
+            Status::Stalled,
+            Status::Ended,
+            Status::Finalized,
+        ];
+        assert_eq!(
+            states.map(Status::name),
+            ["reading", "stalled", "ended", "finalized"]
+        );
+        assert_eq!([Side::Open, Side::Close].map(Side::name), ["open", "close"]);
+    }
+
+    #[test]
     fn delimiters_are_kept_in_their_order() {
         let mut parser = parser(FIELDS, "");
         parser.feed("<think>a</think>b<end>\n").expect("no error");
@@ -291,12 +347,16 @@ mod tests {
     fn a_limit_and_a_stall_are_seen() {
         let mut stalling = parser(r#"{"content": {"close_pattern": "(?=<)"}}"#, "");
         stalling.feed("<a> b").expect("no error");
-        assert_eq!(stalling.snapshot().status, Status::Stalled);
+        stalling.feed("what is never read").expect("no error");
+        let snapshot = stalling.snapshot();
+        assert_eq!((snapshot.status, snapshot.fed), (Status::Stalled, 0));
         let mut idle = parser(
             r#"{"content": {"close_pattern": "x"}, "a": {"open_pattern": "(?=y)", "close_pattern": "(?=y)"}}"#,
             "",
         );
-        assert!(idle.feed("yz").is_err());
-        assert_eq!(idle.snapshot().status, Status::Ended);
+        assert!(idle.feed("ayz").is_err());
+        assert!(idle.feed("what is never read").is_err());
+        let snapshot = idle.snapshot();
+        assert_eq!((snapshot.status, snapshot.fed), (Status::Ended, 1));
     }
 }

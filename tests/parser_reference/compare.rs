@@ -122,7 +122,16 @@ impl Case {
         }
         seen.chunks_differ = !same_essence(reference, in_pieces);
         if seen.chunks_differ {
-            return Ok(seen);
+            return if self.steady {
+                wrong(
+                    "the reference's answer",
+                    format!(
+                        "depends on the chunks {pieces:?}, and no delimiter is said to be late"
+                    ),
+                )
+            } else {
+                Ok(seen)
+            };
         }
         let theirs = in_pieces
             .get("events")

@@ -29,6 +29,62 @@ struct Part {
     content: &'static Content,
 }
 
+impl Part {
+    fn delimiters(&self) -> impl Iterator<Item = &Delimiter> {
+        [&self.open, &self.close].into_iter().flatten()
+    }
+
+    /// Writes the delimiters into the document's field.
+    fn write(&self, field: &mut Map) {
+        for (side, delimiter) in [("open", &self.open), ("close", &self.close)] {
+            if let Some(delimiter) = delimiter {
+                let suffix = if delimiter.pattern { "_pattern" } else { "" };
+                field.insert(format!("{side}{suffix}"), value(&delimiter.json));
+            }
+        }
+    }
+}
+
+/// A delimiter of the pool alone, beside literals that are never late.
+pub fn alone(random: &mut Random, delimiter: &Delimiter) -> Case {
+    let content = &CONTENTS[random.below(3)];
+    let bracket = |at: usize| Some(DELIMITERS[at].clone());
+    let mut part = Part {
+        open: bracket(0),
+        close: bracket(1),
+        content,
+    };
+    let side = random.below(3);
+    match side {
+        0 => part.open = Some(delimiter.clone()),
+        1 => part.close = Some(delimiter.clone()),
+        _ => (part.open, part.close) = (None, Some(delimiter.clone())),
+    }
+    let mut field = object(content.json);
+    part.write(&mut field);
+    if delimiter.named {
+        field.insert("transform", value(TRANSFORMS[0]));
+    }
+    let mut fields = Map::from_iter([("thinking".to_owned(), field.into())]);
+    if part.open.is_some() {
+        fields.insert("content", Map::new().into());
+    }
+    let mut template = object(ANCHORS[0].0);
+    template.insert("fields", fields.into());
+    let response = text(random, &[part], 3, false);
+    Case {
+        template,
+        prefix: String::new(),
+        tools: Vec::new(),
+        cut: cut(random, &response)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        response,
+        steady: delimiter.late.is_none(),
+    }
+}
+
 pub fn case(random: &mut Random) -> Case {
     let steady = random.once_in(2);
     let mut parts = Vec::new();
@@ -79,13 +135,14 @@ pub fn case(random: &mut Random) -> Case {
         .into_iter()
         .map(str::to_owned)
         .collect();
+    let mut delimiters = parts.iter().flat_map(Part::delimiters);
     Case {
         template,
         prefix,
         tools,
         response,
         cut,
-        steady,
+        steady: delimiters.all(|delimiter| delimiter.late.is_none()),
     }
 }
 
@@ -124,20 +181,20 @@ fn field(random: &mut Random, steady: bool, implicit: bool) -> (Part, Map) {
         }
         loop {
             let found = &pool[random.below(pool.len())];
-            if found.steady || !steady {
+            if found.late.is_none() || !steady {
                 return found.clone();
             }
         }
     };
     let open = (!implicit).then(|| delimiter(random));
     let close = (!random.once_in(if implicit { 2 } else { 6 })).then(|| delimiter(random));
-    for (side, delimiter) in [("open", &open), ("close", &close)] {
-        if let Some(delimiter) = delimiter {
-            let suffix = if delimiter.pattern { "_pattern" } else { "" };
-            field.insert(format!("{side}{suffix}"), value(&delimiter.json));
-        }
-    }
-    let named = [&open, &close].into_iter().flatten().any(|is| is.named);
+    let part = Part {
+        open,
+        close,
+        content,
+    };
+    part.write(&mut field);
+    let named = part.delimiters().any(|is| is.named);
     if named || random.once_in(6) {
         let each = random.once_in(6);
         // Most that can be: a transform that asks for more than there is ends the parse.
@@ -162,14 +219,7 @@ fn field(random: &mut Random, steady: bool, implicit: bool) -> (Part, Map) {
     if random.once_in(12) {
         field.insert("optional", false.into());
     }
-    (
-        Part {
-            open,
-            close,
-            content,
-        },
-        field,
-    )
+    (part, field)
 }
 
 /// Regions, whole and broken, with noise between them.

@@ -28,6 +28,8 @@ use support::reference::Session;
 const CASES: usize = 20_000;
 /// How many the long test looks at.
 const MANY_CASES: usize = 120_000;
+/// How many show a delimiter alone.
+const ALONE: u64 = 100;
 const SEED: u64 = 2026;
 /// Cases asked of the reference at once.
 const BLOCK: usize = 500;
@@ -57,6 +59,40 @@ fn generated_cases() {
 #[ignore = "takes minutes; `.ci/run` runs it"]
 fn many_generated_cases() {
     run(MANY_CASES);
+}
+
+/// A delimiter that is late without being of a kind that `docs/differences.md` lists is a mistake, and so is one that is said to
+/// be late and never is.
+#[test]
+fn a_delimiter_is_late_for_a_reason() {
+    let Some(mut session) = Session::start("parse_runs.py") else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for (index, delimiter) in pool::DELIMITERS.iter().enumerate() {
+        let cases: Vec<Case> = (0..ALONE)
+            .map(|number| {
+                let mut random = Random::part(SEED + index as u64, number);
+                generate::alone(&mut random, delimiter)
+            })
+            .collect();
+        let questions: Vec<String> = cases.iter().map(Case::question).collect();
+        let answers = session.ask(&questions);
+        let mut late = false;
+        for (case, answer) in cases.iter().zip(answers) {
+            match case.judge(&value(&answer)) {
+                Ok(seen) => late |= seen.chunks_differ || seen.other_chunks,
+                Err(Wrong { what, text }) => {
+                    wrong.push(format!("{}: {what}: {text}", delimiter.json));
+                    break;
+                }
+            }
+        }
+        if delimiter.late.is_some() && !late {
+            wrong.push(format!("{} is never late", delimiter.json));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn run(cases: usize) {

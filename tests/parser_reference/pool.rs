@@ -14,8 +14,23 @@ pub struct Delimiter {
     pub named: bool,
     /// Texts that it matches, or nearly.
     pub texts: &'static [&'static str],
-    /// Whether the reference finds it in the same place however the text is cut, so that each chunk's events must be equal.
-    pub steady: bool,
+    /// Why events may come later than those of the reference; without a reason each chunk's events must be equal.
+    pub late: Option<Late>,
+}
+
+/// The kinds of delimiters that `docs/differences.md` lists: the reference takes what later text could change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// An alternative, or a literal of a list, may stand inside one that has begun.
+    Inside,
+    /// It could match more.
+    Greedy,
+    /// A look-ahead is decided late.
+    Ahead,
+    /// The end of the text is part of it.
+    End,
+    /// It was made up, and nobody knows.
+    Wild,
 }
 
 const fn literal(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
@@ -24,26 +39,13 @@ const fn literal(json: &'static str, texts: &'static [&'static str]) -> Delimite
         pattern: false,
         named: false,
         texts,
-        steady: true,
+        late: None,
     }
 }
 
-/// A list of literals of which one may begin while another is under way.
-const fn list(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    let mut delimiter = literal(json, texts);
-    delimiter.steady = false;
-    delimiter
-}
-
-const fn steady(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
+const fn pattern(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
     let mut delimiter = literal(json, texts);
     delimiter.pattern = true;
-    delimiter
-}
-
-const fn pattern(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    let mut delimiter = steady(json, texts);
-    delimiter.steady = false;
     delimiter
 }
 
@@ -53,10 +55,11 @@ const fn named(json: &'static str, texts: &'static [&'static str]) -> Delimiter 
     delimiter
 }
 
-const fn steady_named(json: &'static str, texts: &'static [&'static str]) -> Delimiter {
-    let mut delimiter = named(json, texts);
-    delimiter.steady = true;
-    delimiter
+impl Delimiter {
+    const fn late(mut self, kind: Late) -> Self {
+        self.late = Some(kind);
+        self
+    }
 }
 
 pub const DELIMITERS: &[Delimiter] = &[
@@ -77,36 +80,36 @@ pub const DELIMITERS: &[Delimiter] = &[
     literal(r#""[TOOL]""#, &["[TOOL]"]),
     literal(r#""(.*)""#, &["(.*)"]),
     literal(r#"["</a>"]"#, &["</a>"]),
-    list(r#"["<a>", "<a>b"]"#, &["<a>", "<a>b"]),
-    list(r#"["a", "aa", "ab"]"#, &["a", "aa", "ab"]),
-    list(
+    literal(r#"["<a>", "<a>b"]"#, &["<a>", "<a>b"]),
+    literal(r#"["a", "aa", "ab"]"#, &["a", "aa", "ab"]),
+    literal(
         r#"["<end>", "<end>\n", "</s>"]"#,
         &["<end>", "<end>\n", "</s>"],
     ),
-    list(r#"["abcd", "b"]"#, &["abcd", "b", "abcb"]),
-    list(r#"["é>", "é>>", "é"]"#, &["é>", "é>>", "é"]),
-    list(r#"["<tool>", "[tool]", "<"]"#, &["<tool>", "[tool]", "<"]),
-    steady(r#""<a>\\s*""#, &["<a>", "<a> \n", "<a>\u{a0}"]),
-    steady(r#""\\s*</a>""#, &["</a>", " \n</a>"]),
-    steady(r#""</think>\\s*""#, &["</think>", "</think>\n\n"]),
-    steady(r#""<a>|<b>""#, &["<a>", "<b>"]),
-    steady(r#""<a+>""#, &["<a>", "<aaa>"]),
-    steady(r#""<\\|[a-z_]+\\|>""#, &["<|eot|>", "<|a_b|>"]),
-    steady(r#""<(a|b)>""#, &["<a>", "<b>"]),
-    steady(r#""\\[[^\\]]*\\]""#, &["[]", "[x]", "[a b]"]),
-    steady(r#""\\d{2,3}x""#, &["12x", "123x", "1x"]),
-    steady(r#""(?i)end\\.""#, &["end.", "END.", "eNd."]),
-    steady(r#""\\p{Lu}+:""#, &["ABC:", "É:", "a:"]),
-    steady(r#""(?#comment)<(?:x)?>""#, &["<x>", "<>"]),
-    steady_named(r#""<(?P<name>\\w+)>""#, &["<f>", "<get_x>", "<é1>"]),
-    steady(r#""(?<=x)y""#, &["y", "xy"]),
-    steady(r#""(?<!x)y""#, &["y", "xy"]),
-    steady(r#""<(?!b)""#, &["<", "<b", "<a"]),
-    steady_named(
+    literal(r#"["abcd", "b"]"#, &["abcd", "b", "abcb"]).late(Late::Inside),
+    literal(r#"["é>", "é>>", "é"]"#, &["é>", "é>>", "é"]),
+    literal(r#"["<tool>", "[tool]", "<"]"#, &["<tool>", "[tool]", "<"]).late(Late::Inside),
+    pattern(r#""<a>\\s*""#, &["<a>", "<a> \n", "<a>\u{a0}"]),
+    pattern(r#""\\s*</a>""#, &["</a>", " \n</a>"]),
+    pattern(r#""</think>\\s*""#, &["</think>", "</think>\n\n"]),
+    pattern(r#""<a>|<b>""#, &["<a>", "<b>"]),
+    pattern(r#""<a+>""#, &["<a>", "<aaa>"]),
+    pattern(r#""<\\|[a-z_]+\\|>""#, &["<|eot|>", "<|a_b|>"]),
+    pattern(r#""<(a|b)>""#, &["<a>", "<b>"]),
+    pattern(r#""\\[[^\\]]*\\]""#, &["[]", "[x]", "[a b]"]),
+    pattern(r#""\\d{2,3}x""#, &["12x", "123x", "1x"]),
+    pattern(r#""(?i)end\\.""#, &["end.", "END.", "eNd."]),
+    pattern(r#""\\p{Lu}+:""#, &["ABC:", "É:", "a:"]),
+    pattern(r#""(?#comment)<(?:x)?>""#, &["<x>", "<>"]),
+    named(r#""<(?P<name>\\w+)>""#, &["<f>", "<get_x>", "<é1>"]),
+    pattern(r#""(?<=x)y""#, &["y", "xy"]),
+    pattern(r#""(?<!x)y""#, &["y", "xy"]),
+    pattern(r#""<(?!b)""#, &["<", "<b", "<a"]),
+    named(
         r#""<f=(?<name>[^>]*)>\\s*""#,
         &["<f=x>", "<f=>", "<f=a b> "],
     ),
-    steady_named(
+    named(
         r#""\\{\"name\":\\s*\"(?P<name>\\w+)\",\\s*\"args\":\\s*""#,
         &["{\"name\": \"f\", \"args\": ", "{\"name\":\"g\",\"args\":"],
     ),
@@ -118,14 +121,15 @@ pub const DELIMITERS: &[Delimiter] = &[
     named(
         r#""<(?P<name>\\w+)>(?=[\\s\\S]*?</(?P=name)>)""#,
         &["<f>", "<f></f>", "</f>"],
-    ),
-    pattern(r#""</s>|\\Z""#, &["</s>"]),
-    pattern(r#""</s>|$""#, &["</s>", "\n"]),
+    )
+    .late(Late::Ahead),
+    pattern(r#""</s>|\\Z""#, &["</s>"]).late(Late::End),
+    pattern(r#""</s>|$""#, &["</s>", "\n"]).late(Late::End),
     pattern(r#""\\Z""#, &[""]),
-    pattern(r#""$""#, &["\n"]),
+    pattern(r#""$""#, &["\n"]).late(Late::End),
     pattern(r#""(?=<)""#, &["<"]),
     pattern(r#""(?<=>)""#, &[">"]),
-    pattern(r#""(?=\\[TOOL\\])|\\Z""#, &["[TOOL]"]),
+    pattern(r#""(?=\\[TOOL\\])|\\Z""#, &["[TOOL]"]).late(Late::End),
     pattern(
         r#""<think>(?=[\\s\\S]*?</think>)""#,
         &["<think>", "<think>x</think>"],
@@ -137,10 +141,11 @@ pub const DELIMITERS: &[Delimiter] = &[
     pattern(
         r#""<(a|b)>.*?</\\1>""#,
         &["<a>x</a>", "<b>y</b>", "<a></b>"],
-    ),
+    )
+    .late(Late::Inside),
     pattern(r#""(?>a+)b""#, &["aab", "ab"]),
     pattern(r#""a++b""#, &["aab", "aaa"]),
-    pattern(r#"".*\\n""#, &["x\n", "\n"]),
+    pattern(r#"".*\\n""#, &["x\n", "\n"]).late(Late::Greedy),
     pattern(r#"".*?\\n""#, &["x\n", "\n"]),
     pattern(r#""\\n+""#, &["\n", "\n\n"]),
     pattern(r#""(?m)^#""#, &["\n#", "#"]),
@@ -149,9 +154,9 @@ pub const DELIMITERS: &[Delimiter] = &[
     pattern(r#""x?""#, &["x"]),
     pattern(r#""""#, &[""]),
     pattern(r#"".+""#, &["x"]),
-    pattern(r#""<.*>""#, &["<a>", "<a>x>"]),
+    pattern(r#""<.*>""#, &["<a>", "<a>x>"]).late(Late::Greedy),
     pattern(r#""<.*?>""#, &["<a>", "<a>x>"]),
-    pattern(r#""abcd|b""#, &["abcd", "b", "abc"]),
+    pattern(r#""abcd|b""#, &["abcd", "b", "abc"]).late(Late::Inside),
     pattern(r#""ab|abc""#, &["ab", "abc"]),
     pattern(r#""(?:ab)*?c""#, &["abc", "c", "ababc"]),
     pattern(r#""(?:a|ab)(?:c|bcd)(d*)""#, &["abcd", "acd", "abcdd"]),
@@ -160,7 +165,7 @@ pub const DELIMITERS: &[Delimiter] = &[
     pattern(r#""\\s+""#, &[" ", "\n \u{2003}"]),
     pattern(r#""(?=a)""#, &["a"]),
     pattern(r#""(a)?b(?(1)c|d)""#, &["abc", "bd", "bc"]),
-    pattern(r#""\\W$""#, &[".", "\n"]),
+    pattern(r#""\\W$""#, &[".", "\n"]).late(Late::End),
     pattern(r#""a{2}|{b}""#, &["aa", "{b}"]),
     pattern(r#""[[a]+""#, &["[", "a["]),
 ];
@@ -366,7 +371,7 @@ pub const NOISE: &[&str] = &[
 
 /// What the patterns of [`wild`] speak of.
 const LETTERS: &[&str] = &["a", "b", "<", ">", "/", " ", "\\n", "é"];
-const WILD_TEXTS: &[&str] = &[
+pub const WILD_TEXTS: &[&str] = &[
     "a", "b", "ab", "aab", "<a>", "<b>", "</a>", "<", ">", " ", "\n", "é", "<ab/>", "", "bb\n",
     "a>", "<<",
 ];
@@ -379,7 +384,7 @@ pub fn wild(random: &mut Random) -> Delimiter {
         pattern: true,
         named: source.contains("(?P<"),
         texts: WILD_TEXTS,
-        steady: false,
+        late: Some(Late::Wild),
     }
 }
 

@@ -148,7 +148,7 @@ pub fn short(events: &[Event<'_>]) -> String {
 /// The text cut at random: often into characters, often into a few pieces, sometimes with empty ones.
 pub fn cut<'t>(random: &mut Random, text: &'t str) -> Vec<&'t str> {
     let mean = if text.len() > 2_000 {
-        500
+        [500, 5_000][random.below(2)]
     } else {
         [1, 1, 2, 3, 5, 9, 20][random.below(7)]
     };

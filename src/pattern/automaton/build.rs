@@ -58,7 +58,7 @@ impl Automaton {
             .iter()
             .any(|look| !matches!(look, Look::Start | Look::End | Look::EndLF | Look::EndCRLF));
         Ok(Self {
-            first: first_bytes(&nfa),
+            first: first_bytes(&nfa, nfa.start_anchored()),
             anchored: nfa.is_always_start_anchored(),
             groups,
             // The greatest length of the one character that is read.
@@ -70,6 +70,11 @@ impl Automaton {
     /// The bytes that a match can begin with; `None` where it may be empty.
     pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
         self.first
+    }
+
+    /// Whether a thread in the state may lead to a match where `byte` comes next, whatever holds there and follows.
+    pub(super) fn may_go_on(&self, state: StateID, byte: u8) -> bool {
+        first_bytes(&self.nfa, state).is_none_or(|bytes| bytes.contains(byte))
     }
 
     /// How many bytes before a match's start it may read.
@@ -223,11 +228,11 @@ fn empty_last(node: &Node) -> bool {
     }
 }
 
-/// The bytes on transitions that can be reached from the start without reading any.
-fn first_bytes(nfa: &NFA) -> Option<ByteSet> {
+/// The bytes on transitions that can be reached from the state without reading any; `None` where the end can be.
+fn first_bytes(nfa: &NFA, from: StateID) -> Option<ByteSet> {
     let mut set = ByteSet::default();
     let mut seen = vec![false; nfa.states().len()];
-    let mut stack: Vec<StateID> = vec![nfa.start_anchored()];
+    let mut stack: Vec<StateID> = vec![from];
     let mut add = |first: u8, last: u8| (first..=last).for_each(|byte| set.add(byte));
     while let Some(id) = stack.pop() {
         if std::mem::replace(&mut seen[id.as_usize()], true) {

@@ -198,7 +198,14 @@ impl Simulation {
                 {
                     Ok(Some(start)) => self.found = Some(start..self.at),
                     Ok(None) => {}
-                    Err(NotArrived) => return Ok(self.hold()),
+                    Err(NotArrived) => {
+                        // What follows the next byte is asked for. That byte ends threads already.
+                        if let Some(&byte) = rest.first() {
+                            let list = &mut self.threads.list;
+                            list.retain(|(id, _)| automaton.may_go_on(*id, byte));
+                        }
+                        return Ok(self.hold());
+                    }
                 }
                 self.closed = true;
                 let limit =
