@@ -8,7 +8,7 @@ NAME.json: `about`, `reads` (the kinds of KINDS below), `expressible`, and where
 `response_template`, `reasoning_key` (a dotted path, `part`, or a list of two), `ids`, `arguments` (object or text),
 `call_content` (absent, empty or null: what a message of calls alone has), `nulls` (kept or dropped), `kwargs`, `avoid` (strings that
 are markers here and so in no value), `trailer` (what stands after the last message of a finished conversation and is no part of it),
-`because`, `two_messages`, `construct`, `lost` (the kinds that no response template reads), `refused` (transformers' sandbox refuses it).
+`one_call` (an answer has one call at most), `because`, `two_messages`, `construct`, `lost` (the kinds that no response template reads), `refused` (transformers' sandbox refuses it).
 """
 
 import argparse
@@ -91,7 +91,7 @@ class Claim:
         self.said = json.loads((HERE / f"{name}.json").read_text())
         self.source = (HERE / f"{name}.jinja").read_text()
         known = set("about reads reasoning_key ids arguments call_content nulls kwargs avoid trailer expressible because two_messages "
-                    "construct lost refused response_template system".split())
+                    "construct lost refused response_template system one_call".split())
         assert set(self.said) <= known, f"unknown keys {set(self.said) - known}"
         assert set(self.said["reads"]) <= set(KINDS), f"unknown kinds {set(self.said['reads']) - set(KINDS)}"
 
@@ -243,6 +243,9 @@ class Claim:
         return same
 
     def avoided(self, message):
+        """Whether a message has a text that is a marker here, or more calls than the chat template writes."""
+        if self.get("one_call") and len(message.get("tool_calls", [])) > 1:
+            return True
         text = json.dumps(message, ensure_ascii=False)
         return any(json.dumps(a, ensure_ascii=False)[1:-1] in text for a in self.get("avoid", []))
 
