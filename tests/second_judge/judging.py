@@ -150,6 +150,34 @@ class Context:
         return spelled, spoken
 
 
+class Turn:
+    """A message's render, cut where the model begins to write."""
+
+    def __init__(self, prefix, response, tools, prompt, anchor=None, continued=False):
+        self.prefix, self.response, self.tools, self.prompt = prefix, response, tools, prompt
+        self.anchor = anchor  # where the turn begins in the prompt too, if the prompt goes on otherwise
+        self.continued = continued
+
+
+def shared(a, b):
+    """The length of what two texts begin with."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[:middle] == b[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def rank(verdict):
+    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome) + (verdict.cause not in ("", SPACE))
+
+
+SPACE = "white space at the ends"
+
+
 class Judge:
     def __init__(self, chat, document, seed=0, name="", markers=()):
         self.chat, self.document = chat, document
@@ -170,26 +198,32 @@ class Judge:
 
     def cut(self, message, context, manner):
         """Prefix and response of a message's render, and the tools that the parser is given."""
+        turn = self.turn(message, context, manner)
+        return turn.prefix, turn.response, turn.tools
+
+    def turn(self, message, context, manner):
         history, tools, whole = self.texts(message, context, manner)
         prompt = self.chat.render(history, tools, True, context.kwargs, manner.engine)
         if whole.startswith(prompt):
             self.shown_tails.add(context.key())
-            return prompt, whole[len(prompt):], tools
-        common = 0
-        while common < min(len(whole), len(prompt)) and whole[common] == prompt[common]:
-            common += 1
+            return Turn(prompt, whole[len(prompt):], tools, prompt)
+        common = shared(whole, prompt)
         if prompt[common:].strip():
             self.unshown_tails.setdefault(context.key(), prompt[common:])
         anchors = [m.end() for m in self.response_template.start_anchor_re.finditer(prompt)]
         if anchors and anchors[-1] <= common:
-            return whole[: anchors[-1]], whole[anchors[-1]:], tools
+            return Turn(whole[: anchors[-1]], whole[anchors[-1]:], tools, prompt, anchors[-1])
         # The turn begins otherwise than the prompt ends: behind the last anchor before what is said first.
         said = [message["content"], message["reasoning"], *(c["name"] for c in message["calls"])]
         places = [whole.find(f, max(0, common - 1)) for s in said if s and s.strip() for f in forms(s)]
         first = min((p for p in places if p >= 0), default=len(whole))
         anchors = [m.end() for m in self.response_template.start_anchor_re.finditer(whole) if m.end() <= first]
         at = anchors[-1] if anchors else common
-        return whole[:at], whole[at:], tools
+        # What stands between that anchor and the message may be another message, whose turn this one goes on with.
+        before = whole[at:first]
+        old = [t for item in context.items if not isinstance(item, tuple) for t in leaves(item) if len(t) > 6]
+        old += [c["arguments"]["city"] for item in context.items if isinstance(item, tuple) for c in item[1]["calls"]]
+        return Turn(whole[:at], whole[at:], tools, prompt, continued=any(f in before for t in old for f in forms(t)))
 
     def probe(self, message, context, manner):
         """Which parts of a message of this structure are to be seen: the structure is rendered with texts that are nowhere else."""
@@ -237,27 +271,77 @@ class Judge:
             seen, refusal = self.probe(message, context, manner)
             if refusal:
                 return Verdict("refused", refusal)
-            prefix, response, tools = self.cut(message, context, manner)
+            turn = self.turn(message, context, manner)
         except Refused as refused:
             return Verdict("refused", str(refused))
         if not seen:
             return Verdict("invisible")
+        if turn.continued:
+            return Verdict("continued")
+        whole = turn.prefix + turn.response
+        best = None
+        for prefix, response, lenient in self.readings(message, context, manner, whole, turn):
+            verdict = self.attempt(message, context, manner, seen, turn, prefix, response, whole, () if lenient else chunks)
+            if lenient and verdict.outcome == "ambiguous":
+                continue
+            if best is None or rank(verdict) < rank(best):
+                best = verdict
+            if best.outcome in ("right", "ambiguous"):
+                break
+        return best
+
+    def readings(self, message, context, manner, whole, turn):
+        """The ways to cut a render into prefix and response that it allows, the plain one first; it is enough that one of them holds."""
+        yield turn.prefix, turn.response, False
+        if turn.anchor is not None and turn.prompt[turn.anchor :].strip():
+            # The prompt says more than the render does where the turn begins: the model goes on from the prompt.
+            yield turn.prompt, turn.response, False
+            said = [message["content"], message["reasoning"], *(c["name"] for c in message["calls"])]
+            places = [turn.response.find(f) for s in said if s and s.strip() for f in forms(s)]
+            if first := min((p for p in places if p > 0), default=0):
+                yield turn.prompt, turn.response[first:], False
+        for short in self.without_afterword(message, context, manner, whole, turn):
+            yield turn.prefix, short, True
+
+    def without_afterword(self, message, context, manner, whole, turn):
+        """Responses without what the chat template writes at the end of every conversation: where a further question takes the place of
+        the end of the text, the message had ended before."""
+        history, spoken = context.history(manner)
+        tools = tools_for([*spoken, message], context.offered)
+        question = "And then?" if manner.content == "text" else [{"type": "text", "text": "And then?"}]
+        try:
+            longer = self.chat.render(history + [spell(message, manner), {"role": "user", "content": question}], tools, False, context.kwargs, manner.engine)
+            common = shared(whole, longer)
+        except Refused:
+            common = 0
+        if common == len(whole):
+            return
+        texts = [message["content"] or "", message["reasoning"] or "", *(t for c in message["calls"] for t in (c["name"], *leaves(c["arguments"])))]
+        last = max([len(turn.prefix)] + [len(turn.prefix) + turn.response.find(f) + len(f) for t in texts for f in forms(t) if f in turn.response])
+        if common <= last:
+            # What follows the message changes it. Another turn that is begun behind it is not its own in any case.
+            common = next((m.start() for m in self.response_template.start_anchor_re.finditer(whole, last)), last)
+        for at in range(common, max(last, common - 200), -1):
+            yield whole[len(turn.prefix) : at]
+
+    def attempt(self, message, context, manner, seen, turn, prefix, response, whole, chunks):
+        tools = turn.tools
         evidence = {"context": context.name, "kwargs": context.kwargs, "manner": str(manner), "message": spell(message, manner), "prefix": prefix, "response": response}
         try:
             parsed = parse_response(response, self.response_template, prefix=prefix, tools=tools)
             evidence["parsed"] = parsed
         except Exception as error:  # noqa: BLE001 whatever stops the parser
             evidence["parsed"] = f"{type(error).__name__}: {error}"[:400]
-            return self.excuse(message, None, "no message: " + type(error).__name__, context, manner, prefix, response, tools, evidence)
+            return self.excuse(message, None, "no message: " + type(error).__name__, context, manner, prefix, response, tools, evidence, whole)
         got, key, further = read(parsed)
-        causes, edges = self.compare(message, got, seen, response)
+        causes, edges = self.compare(message, got, seen, response, context, manner)
         causes += [f"more than was said: {f}" for f in further]
         again = self.again(message, got, key, context, manner)
         evidence["again"] = again
-        if not causes and again != prefix + response:
-            causes = ["white space at the ends" if edges else "renders otherwise"]
+        if not causes and again != whole:
+            causes = [SPACE if edges else "renders otherwise"]
         if causes:
-            return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, again)
+            return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, whole, again)
         for size in chunks:
             try:
                 parser = ResponseParser(self.response_template, prefix=prefix, tools=tools)
@@ -287,7 +371,7 @@ class Judge:
         except TypeError as error:
             return f"cannot be given: {error}"
 
-    def compare(self, message, got, seen, response):
+    def compare(self, message, got, seen, response, context, manner):
         """What did not come back, and whether white space at the ends of a text differs."""
         causes, edges = [], False
         for part in ("reasoning", "content"):
@@ -315,6 +399,8 @@ class Judge:
                 causes.append("arguments that are no object")
                 continue
             for name, value in call["arguments"].items():
+                if value in (None, "", [], {}) and not isinstance(value, bool) and not self.told(message, call, name, context, manner):
+                    continue
                 if not any(f in response for f in forms(name)) or not shown(value, response):
                     continue
                 if name not in heard["arguments"]:
@@ -330,20 +416,41 @@ class Judge:
                 causes.append("argument that was not given")
         return causes, edges
 
+    def told(self, message, call, name, context, manner):
+        """Whether an argument without text is told from another without text."""
+        mine = self.texts(message, context, manner)[2]
+        for other in ("", None, [], {}):
+            if other != call["arguments"][name] or type(other) is not type(call["arguments"][name]):
+                changed = [{**c, "arguments": {**c["arguments"], name: other}} if c is call else c for c in message["calls"]]
+                history, spoken = context.history(manner)
+                tools = tools_for([*spoken, message], context.offered)
+                try:
+                    if self.chat.render(history + [spell({**message, "calls": changed}, manner)], tools, False, context.kwargs, manner.engine) == mine:
+                        return False
+                except Refused:
+                    pass
+        return True
+
     # ---- the excuse
 
-    def excuse(self, message, got, cause, context, manner, prefix, response, tools, evidence, again=None):
+    def excuse(self, message, got, cause, context, manner, prefix, response, tools, evidence, whole, again=None):
         texts = list(leaves([message["content"] or "", message["reasoning"] or "", *(c["arguments"] for c in message["calls"])]))
         texts += [t for c in message["calls"] for t in (c["name"], c["id"] or "")]
-        if got is not None and again == prefix + response and self.no_more_markers(got, texts):
+        if got is not None and again == whole and self.no_more_markers(got, texts):
             return Verdict("ambiguous", "two messages render to this text", **evidence)
+        if got is not None and "".join(again.split()) == "".join(whole.split()) and self.no_more_markers(got, texts):
+            return Verdict("wrong", SPACE, **evidence)  # told apart by white space alone
         if self.ends_early(texts, message, context, manner, prefix, response, tools):
             return Verdict("ambiguous", "a text ends the turn", **evidence)
         spoken = [w for w in self.markers() if any(w in t for t in texts)]
         if spoken:
             calm = self.calm(message, spoken)
-            if calm != message and self.judge(calm, context, manner).outcome in ("right", "ambiguous"):
-                return Verdict("spoken", cause, **evidence, markers=spoken)
+            if calm != message:
+                still = self.judge(calm, context, manner)
+                if still.outcome in ("right", "ambiguous"):
+                    return Verdict("spoken", cause, **evidence, markers=spoken)
+                if still.outcome == "wrong" and still.cause != cause:
+                    return still  # wrong without its markers, too: for that reason then
         return Verdict("wrong", cause, **evidence)
 
     def no_more_markers(self, got, texts):

@@ -107,7 +107,7 @@ def value(rng, tier="plain", depth=0, kind=None):
     if kind == "integer":
         return rng.choice([0, 1, -1, 7, 42, -360, 1000000, rng.randrange(10**6), 2**53, 2**63, 10**30])
     if kind == "number":
-        return rng.choice([0.5, -0.25, 3.0, 1e-7, 1e22, 3.141592653589793, -0.0, 1.5e300, 100.0, rng.random()])
+        return rng.choice([0.5, -0.25, 3.0, 2.75, 3.141592653589793, 99.95, -17.5, 100.0, round(rng.uniform(-1000, 1000), 3), rng.random()])
     if kind == "boolean":
         return rng.random() < 0.5
     if kind == "null":

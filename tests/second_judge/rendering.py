@@ -15,7 +15,7 @@ TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 # Variables that every caller gives, or that mean something else than a switch.
 GIVEN = {"messages", "tools", "add_generation_prompt", "documents", "bos_token", "eos_token", "unk_token", "pad_token",
-         "raise_exception", "strftime_now", "namespace", "range", "dict", "lipsum", "cycler", "joiner", "loop", "caller"}
+         "continue_final_message", "raise_exception", "strftime_now", "namespace", "range", "dict", "lipsum", "cycler", "joiner", "loop", "caller"}
 
 
 class Refused(Exception):

@@ -61,12 +61,12 @@ class Trial:
                             seen, _ = self.judge.probe(message, context, manner)
                             score = 2 * len(seen & wanted)
                             if score and self.printed(message, context, manner):
-                                score -= 1
+                                score = 0 if "part" in manner or "parts" in manner else score - 1
                             if score > most:
                                 best, most = (manner, kwargs, offered, history), score
                             if score == 2 * len(wanted):
                                 return best
-        return best
+        return best if most >= 2 * len(wanted) - 1 else None
 
     def printed(self, message, context, manner):
         """Whether the chat template prints a Python object as it is, which is no way to take it."""
@@ -177,6 +177,11 @@ class Trial:
             key = next(iter(message["calls"][0]["arguments"]))
             message["calls"][0]["arguments"][key] = said
             self.put("string argument (like another type)", message, context, manner)
+        for number in (1e22, 1e-7, 1.5e300, -0.0, 2.5e-10):
+            message = one(kinds=["number"])
+            key = next(iter(message["calls"][0]["arguments"]))
+            message["calls"][0]["arguments"][key] = number
+            self.put("number argument (odd)", message, context, manner)
         for deep in ({"a": {"b": {"c": [{"d": None}, [], {}, ""]}}}, [[], [[]], [{}]], {"": 1}, {"k": "a\nb\"c\\d"}, {"list": [{"x": 1}, {"x": 2.5, "y": [True, False, None]}]}, {"üñí": "çødé", "日本": ["語"]}):
             message = one(kinds=["object"])
             key = next(iter(message["calls"][0]["arguments"]))
