@@ -172,7 +172,8 @@ def shared(a, b):
 
 
 def rank(verdict):
-    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome) + (verdict.cause not in ("", SPACE))
+    """How far a verdict is from right, to choose between readings of one render."""
+    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), not verdict.cause.startswith(SPACE), verdict.evidence.get("differences", 9)
 
 
 SPACE = "white space at the ends"
@@ -184,7 +185,7 @@ class Judge:
         self.response_template = load_response_template(document)
         self.rng = random.Random(f"{seed} {name}")
         self.words = set(markers)  # that the chat template writes of its own accord
-        self.probed = {}
+        self.probed, self.leads = {}, {}
         self.unshown_tails = {}  # contexts whose prompt ends as no render goes on
         self.shown_tails = set()
         self.ends = set()
@@ -217,7 +218,12 @@ class Judge:
         said = [message["content"], message["reasoning"], *(c["name"] for c in message["calls"])]
         places = [whole.find(f, max(0, common - 1)) for s in said if s and s.strip() for f in forms(s)]
         first = min((p for p in places if p >= 0), default=len(whole))
-        anchors = [m.end() for m in self.response_template.start_anchor_re.finditer(whole) if m.end() <= first]
+        anchors = [m.end() for m in self.response_template.start_anchor_re.finditer(whole)]
+        lead = self.leads.get(self.structure(message, context, manner))
+        if lead is not None:  # as in the render of probes, which stand nowhere else
+            fitting = [a + len(lead) for a in anchors if whole.startswith(lead, a) and any(whole.startswith(f, a + len(lead)) for s in said if s for f in forms(s))]
+            first = fitting[-1] if fitting else first
+        anchors = [a for a in anchors if a <= first]
         at = anchors[-1] if anchors else common
         # What stands between that anchor and the message may be another message, whose turn this one goes on with.
         before = whole[at:first]
@@ -225,9 +231,12 @@ class Judge:
         old += [c["arguments"]["city"] for item in context.items if isinstance(item, tuple) for c in item[1]["calls"]]
         return Turn(whole[:at], whole[at:], tools, prompt, continued=any(f in before for t in old for f in forms(t)))
 
+    def structure(self, message, context, manner):
+        return (context.key(), manner, bool(message["content"]), bool(message["reasoning"]), tuple(bool(c["arguments"]) for c in message["calls"]), any(c["id"] for c in message["calls"]))
+
     def probe(self, message, context, manner):
         """Which parts of a message of this structure are to be seen: the structure is rendered with texts that are nowhere else."""
-        key = (context.key(), manner, bool(message["content"]), bool(message["reasoning"]), tuple(bool(c["arguments"]) for c in message["calls"]), any(c["id"] for c in message["calls"]))
+        key = self.structure(message, context, manner)
         if key not in self.probed:
             probe = {
                 "content": PROBES["content"] if message["content"] else None,
@@ -244,6 +253,7 @@ class Judge:
                     if c["id"]:
                         response = response.replace(c["id"], PROBE_NAMES[0])
                 if seen:
+                    self.leads[key] = response[: PROBE.search(response).start()]
                     pieces = PROBE.split(response)
                     self.words.update(w for piece in pieces for w in piece.split())
                     self.words.update(w for w in prefix[len(prefix) - len(self.response_template.truncate_past_last_anchor(prefix)):].split())
@@ -296,10 +306,11 @@ class Judge:
         if turn.anchor is not None and turn.prompt[turn.anchor :].strip():
             # The prompt says more than the render does where the turn begins: the model goes on from the prompt.
             yield turn.prompt, turn.response, False
-            said = [message["content"], message["reasoning"], *(c["name"] for c in message["calls"])]
-            places = [turn.response.find(f) for s in said if s and s.strip() for f in forms(s)]
-            if first := min((p for p in places if p > 0), default=0):
-                yield turn.prompt, turn.response[first:], False
+            # What the prompt ends with may be what the render's turn begins with.
+            for size in range(min(len(turn.response), len(turn.prompt) - turn.anchor), 0, -1):
+                if turn.prompt.endswith(turn.response[:size]):
+                    yield turn.prompt, turn.response[size:], False
+                    break
         for short in self.without_afterword(message, context, manner, whole, turn):
             yield turn.prefix, short, True
 
@@ -339,7 +350,8 @@ class Judge:
         again = self.again(message, got, key, context, manner)
         evidence["again"] = again
         if not causes and again != whole:
-            causes = [SPACE if edges else "renders otherwise"]
+            causes = [f"{SPACE} of {edges}" if edges else "renders otherwise"]
+        evidence["differences"] = len(causes)
         if causes:
             return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, whole, again)
         for size in chunks:
@@ -373,7 +385,7 @@ class Judge:
 
     def compare(self, message, got, seen, response, context, manner):
         """What did not come back, and whether white space at the ends of a text differs."""
-        causes, edges = [], False
+        causes, edges = [], ""
         for part in ("reasoning", "content"):
             said, heard = message[part] or "", got[part] or ""
             if part in seen and said.strip():
@@ -381,7 +393,7 @@ class Judge:
                     continue  # written as another text: only the second render can tell
                 if said.strip() != heard.strip():
                     causes.append(f"{part} lost" if not heard.strip() else f"{part} changed")
-                edges = edges or said != heard
+                edges = edges or ("a text" if said != heard else "")
             elif heard.strip() and heard.strip() != said.strip():
                 causes.append(f"{part} that was not said")
         expected = [c for i, c in enumerate(message["calls"]) if i in seen]
@@ -411,7 +423,7 @@ class Judge:
                     back = heard["arguments"][name]
                     kind = made_up_type(value)
                     causes.append(f"{kind} argument comes back as {made_up_type(back)}" if made_up_type(back) != kind else f"{kind} argument changed")
-                edges = edges or how == "edges"
+                edges = "an argument" if how == "edges" else edges
             if set(heard["arguments"]) - set(call["arguments"]):
                 causes.append("argument that was not given")
         return causes, edges
@@ -439,7 +451,7 @@ class Judge:
         if got is not None and again == whole and self.no_more_markers(got, texts):
             return Verdict("ambiguous", "two messages render to this text", **evidence)
         if got is not None and "".join(again.split()) == "".join(whole.split()) and self.no_more_markers(got, texts):
-            return Verdict("wrong", SPACE, **evidence)  # told apart by white space alone
+            return Verdict("wrong", f"{SPACE} of a text", **evidence)  # told apart by white space alone
         if self.ends_early(texts, message, context, manner, prefix, response, tools):
             return Verdict("ambiguous", "a text ends the turn", **evidence)
         spoken = [w for w in self.markers() if any(w in t for t in texts)]

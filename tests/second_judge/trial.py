@@ -26,6 +26,7 @@ class Trial:
         self.reasons = Counter()
         self.failures = {}  # (outcome, cause) -> smallest (message, context, manner, kind)
         self.shrunk = []
+        self.unjudged = []  # kwargs under which the prompt ends as no render goes on
         self.ways = {}  # kind -> (manner, kwargs, tools are offered)
 
     def context(self, name="asked", kwargs=None, offered=()):
@@ -259,7 +260,7 @@ class Trial:
         if way is None:
             return
         manner, base, offered, history = way
-        self.unjudged = []
+
         for kwargs in [base, *({**base, **s} for s in self.switches)]:
             context = self.context("asked", kwargs)
             try:
