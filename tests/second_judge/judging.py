@@ -173,7 +173,8 @@ def shared(a, b):
 
 def rank(verdict):
     """How far a verdict is from right, to choose between readings of one render."""
-    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), not verdict.cause.startswith(SPACE), verdict.evidence.get("differences", 9)
+    slight = verdict.cause.startswith(SPACE), verdict.cause == "renders otherwise", "argument" in verdict.cause, True
+    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), slight.index(True), verdict.evidence.get("differences", 9)
 
 
 SPACE = "white space at the ends"
@@ -311,6 +312,13 @@ class Judge:
                 if turn.prompt.endswith(turn.response[:size]):
                     yield turn.prompt, turn.response[size:], False
                     break
+        lead = self.leads.get(self.structure(message, context, manner), "")
+        if turn.anchor is None and turn.prefix == turn.prompt and turn.response.startswith(lead):
+            # A prompt that does not begin the turn: the model's part begins behind the anchor that the render has then.
+            anchors = [m.end() for m in self.response_template.start_anchor_re.finditer(whole)]
+            at = [a for a in anchors if len(turn.prefix) < a <= len(turn.prefix) + len(lead)]
+            if at:
+                yield whole[: at[-1]], whole[at[-1] :], False
         for short in self.without_afterword(message, context, manner, whole, turn):
             yield turn.prefix, short, True
 

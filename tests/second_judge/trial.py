@@ -112,6 +112,14 @@ class Trial:
 
     def put(self, label, message, context, manner, chunks=()):
         verdict = self.judge.judge(message, context, manner, chunks)
+        if verdict.outcome == "refused":
+            # Calls of the conversation so far may have to be spelled otherwise than this message.
+            for other in dict.fromkeys(manner._replace(**changed) for changed in ({"empty": "text"}, {"arguments": "text"}, {"empty": "text", "arguments": "text"}, {"arguments": "object"})):
+                if other != manner:
+                    second = self.judge.judge(message, context, other, chunks)
+                    if second.outcome not in ("refused", "invisible", "continued"):
+                        verdict, manner = second, other
+                        break
         self.counts[label][verdict.outcome] += 1
         if verdict.outcome == "refused":
             self.refusals[verdict.cause] += 1
@@ -272,6 +280,11 @@ class Trial:
             if context.key() in self.judge.shown_tails or context.key() not in self.judge.unshown_tails:
                 continue
             tail = self.judge.unshown_tails[context.key()]
+            plain = {"content": "Kept answer", "reasoning": None, "calls": []}
+            turn = self.judge.turn(plain, context, manner)
+            readings = list(self.judge.readings(plain, context, manner, turn.prefix + turn.response, turn))
+            if any(self.judge.attempt(plain, context, manner, {"content"}, turn, p, r, turn.prefix + turn.response, ()).outcome == "right" for p, r, _ in readings if p == prompt):
+                continue  # the render's turn, written after the prompt, comes back
             closers = []
             for constant in self.chat.constants():
                 constant = constant.strip()
