@@ -150,6 +150,28 @@ class Context:
         return spelled, spoken
 
 
+def pieces(text, whole):
+    """Of how many pieces of another text this text can be put together at least."""
+    count, at = 0, 0
+    while at < len(text):
+        size = shared_piece(text[at:], whole)
+        if not size:
+            return 1000
+        at, count = at + size, count + 1
+    return count
+
+
+def shared_piece(text, whole):
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text[:middle] in whole:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 class Turn:
     """A message's render, cut where the model begins to write."""
 
@@ -355,7 +377,7 @@ class Judge:
         got, key, further = read(parsed)
         causes, edges = self.compare(message, got, seen, response, context, manner)
         causes += [f"more than was said: {f}" for f in further]
-        again = self.again(message, got, key, context, manner)
+        again = self.again(message, got, key, context, manner, seen)
         evidence["again"] = again
         if not causes and again != whole:
             causes = [f"{SPACE} of {edges}" if edges else "renders otherwise"]
@@ -374,12 +396,12 @@ class Judge:
                 return Verdict("wrong", "in chunks another message", **evidence, streamed=streamed, size=size)
         return Verdict("right")
 
-    def again(self, message, got, key, context, manner):
+    def again(self, message, got, key, context, manner, seen=()):
         """The render of the parsed message in the place of the message, or why there is none."""
         calls = []
         for i, call in enumerate(got["calls"]):
             # An identifier that is not written cannot come back; chat templates may want one all the same.
-            given = message["calls"][i]["id"] if i < len(message["calls"]) else None
+            given = message["calls"][i]["id"] if i < len(message["calls"]) and "ids" not in seen else None
             calls.append({**call, "id": call["id"] if call["id"] is not None else given})
         history, spoken = context.history(manner)
         tools = tools_for([*spoken, message], context.offered)
@@ -456,9 +478,9 @@ class Judge:
     def excuse(self, message, got, cause, context, manner, prefix, response, tools, evidence, whole, again=None):
         texts = list(leaves([message["content"] or "", message["reasoning"] or "", *(c["arguments"] for c in message["calls"])]))
         texts += [t for c in message["calls"] for t in (c["name"], c["id"] or "")]
-        if got is not None and again == whole and self.no_more_markers(got, texts):
+        if got is not None and again == whole and self.another(got, texts, tools):
             return Verdict("ambiguous", "two messages render to this text", **evidence)
-        if got is not None and "".join(again.split()) == "".join(whole.split()) and self.no_more_markers(got, texts):
+        if got is not None and "".join(again.split()) == "".join(whole.split()) and self.another(got, texts, tools):
             return Verdict("wrong", f"{SPACE} of a text", **evidence)  # told apart by white space alone
         if self.ends_early(texts, message, context, manner, prefix, response, tools):
             return Verdict("ambiguous", "a text ends the turn", **evidence)
@@ -473,10 +495,21 @@ class Judge:
                     return still  # wrong without its markers, too: for that reason then
         return Verdict("wrong", cause, **evidence)
 
-    def no_more_markers(self, got, texts):
-        """Whether the parsed message's texts hold nothing of the chat template's own writing that the message's do not."""
-        heard = list(leaves([got["content"] or "", got["reasoning"] or "", *(c["arguments"] for c in got["calls"])])) + [c["name"] for c in got["calls"]]
-        return all(sum(t.count(w) for t in heard) <= sum(t.count(w) for t in texts) for w in self.words if not w.isalnum() or len(w) > 3)
+    def another(self, got, texts, tools):
+        """Whether what was parsed is another message that could be meant: of functions that there are, with arguments of their types, and
+        with texts that the message has as well. What the chat template wrote itself is in none of them, unless the message's texts have it."""
+        types = {t["function"]["name"]: t["function"]["parameters"]["properties"] for t in tools or ()}
+        for call in got["calls"]:
+            if call["name"] not in types or not isinstance(call["arguments"], dict):
+                return False
+            for name, value in call["arguments"].items():
+                if name in types[call["name"]] and types[call["name"]][name]["type"] not in (made_up_type(value), {"integer": "number"}.get(made_up_type(value))):
+                    return False
+        heard = list(leaves([got["content"] or "", got["reasoning"] or "", *(c["arguments"] for c in got["calls"])]))
+        if any(sum(t.count(w) for t in heard) > sum(t.count(w) for t in texts) for w in self.words if not w.isalnum() or len(w) > 3):
+            return False
+        whole = "\n".join("".join(t.split()) for t in texts)
+        return all(pieces("".join(t.split()), whole) <= 3 for t in heard)
 
     def ends_early(self, texts, message, context, manner, prefix, response, tools):
         """Whether a text of the message holds what ends a turn, and the response up to there is another message's."""
@@ -487,7 +520,7 @@ class Judge:
                     got, key, further = read(parse_response(short, self.response_template, prefix=prefix, tools=tools))
                 except Exception:  # noqa: BLE001
                     continue
-                if further or not self.no_more_markers(got, texts):
+                if further or not self.another(got, texts, tools):
                     continue
                 if "".join(self.again(message, got, key, context, manner).split()) == "".join((prefix + short).split()):
                     return True
