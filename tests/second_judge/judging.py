@@ -14,6 +14,7 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 PROBES = {"content": "Quzcontentqa", "reasoning": "Quzreasonqb"}
 PROBE_NAMES = ["quzfunctionqc", "quzfunctionqd", "quzfunctionqe", "quzfunctionqf", "quzfunctionqg"]
 PROBE_VALUES = ["quzvalueqh", "quzvalueqi", "quzvalueqj", "quzvalueqk", "quzvalueql"]
+BRACKETED = re.compile(r"<[^<>]+>|\[[^\[\]]+\]|⟦[^⟦⟧]+⟧|\(![^()]+!\)|#~[^#~]+~#|<[^<>=]+=")
 SHIFTED = str.maketrans("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "bcdefghijklmnopqrstuvwxyzaBCDEFGHIJKLMNOPQRSTUVWXYZA1234567890")
 PROBE = re.compile("Quz[a-z]+q[a-z]|quz[a-z]+q[a-z]")
 
@@ -196,7 +197,7 @@ def shared(a, b):
 def rank(verdict):
     """How far a verdict is from right, to choose between readings of one render."""
     slight = verdict.cause.startswith(SPACE), verdict.cause == "renders otherwise", "argument" in verdict.cause, True
-    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), slight.index(True), verdict.evidence.get("differences", 9)
+    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), slight.index(True)
 
 
 SPACE = "white space at the ends"
@@ -207,7 +208,8 @@ class Judge:
         self.chat, self.document = chat, document
         self.response_template = load_response_template(document)
         self.rng = random.Random(f"{seed} {name}")
-        self.words = set(markers)  # that the chat template writes of its own accord
+        self.given = set(markers)  # markers that are known, which need not look like any
+        self.words = set(markers)  # what the chat template writes of its own accord
         self.probed, self.leads = {}, {}
         self.unshown_tails = {}  # contexts whose prompt ends as no render goes on
         self.shown_tails = set()
@@ -278,10 +280,11 @@ class Judge:
                 if seen:
                     self.leads[key] = response[: PROBE.search(response).start()]
                     pieces = PROBE.split(response)
-                    self.words.update(w for piece in pieces for w in piece.split())
-                    self.words.update(w for w in prefix[len(prefix) - len(self.response_template.truncate_past_last_anchor(prefix)):].split())
-                    if seen == {"content"} and not message["calls"] and not message["reasoning"] and pieces[-1].strip():
-                        self.ends.add(pieces[-1].strip())
+                    pieces.append(prefix[len(prefix) - len(self.response_template.truncate_past_last_anchor(prefix)):])
+                    written = [w for piece in pieces for w in piece.split()]
+                    self.words.update(written, (part for w in written for part in BRACKETED.findall(w)))
+                    if seen == {"content"} and not message["calls"] and not message["reasoning"] and pieces[-2].strip():
+                        self.ends.add(pieces[-2].strip())
                 self.probed[key] = (seen, None)
             except Refused as refusal:
                 self.probed[key] = (set(), str(refusal))
@@ -297,7 +300,7 @@ class Judge:
 
     def markers(self):
         """What the chat template writes that could be taken for a marker, the longest first."""
-        return sorted((w for w in self.words if len(w) > 1 and not w.isalnum()), key=lambda w: (-len(w), w))
+        return sorted((w for w in self.words if w in self.given or len(w) > 1 and not w.isalnum()), key=lambda w: (-len(w), w))
 
     def judge(self, message, context, manner, chunks=()):
         try:
@@ -381,7 +384,6 @@ class Judge:
         evidence["again"] = again
         if not causes and again != whole:
             causes = [f"{SPACE} of {edges}" if edges else "renders otherwise"]
-        evidence["differences"] = len(causes)
         if causes:
             return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, whole, again)
         for size in chunks:
@@ -480,8 +482,6 @@ class Judge:
         texts += [t for c in message["calls"] for t in (c["name"], c["id"] or "")]
         if got is not None and again == whole and self.another(got, texts, tools):
             return Verdict("ambiguous", "two messages render to this text", **evidence)
-        if got is not None and "".join(again.split()) == "".join(whole.split()) and self.another(got, texts, tools):
-            return Verdict("wrong", f"{SPACE} of a text", **evidence)  # told apart by white space alone
         if self.ends_early(texts, message, context, manner, prefix, response, tools):
             return Verdict("ambiguous", "a text ends the turn", **evidence)
         spoken = [w for w in self.markers() if any(w in t for t in texts)]
@@ -493,6 +493,8 @@ class Judge:
                     return Verdict("spoken", cause, **evidence, markers=spoken)
                 if still.outcome == "wrong" and still.cause != cause:
                     return still  # wrong without its markers, too: for that reason then
+        if got is not None and "".join(again.split()) == "".join(whole.split()) and self.another(got, texts, tools):
+            return Verdict("wrong", f"{SPACE} of a text", **evidence)  # told apart by white space alone
         return Verdict("wrong", cause, **evidence)
 
     def another(self, got, texts, tools):
