@@ -167,20 +167,19 @@ def main():
                 if other := renamed(source, style):
                     tasks.append((f"{name} ({style})", other[0], tuple(other[1]) if style == "words" else (), obverse, options.seed, amount))
     began = time.time()
-    with multiprocessing.Pool(options.jobs) as pool:
-        results = list(pool.imap(judge, tasks))
-
     known, used = read_known(options.known), set()
     wrong, back, faults, passed = [], [], [], 0
-    verdicts, messages, by_cause = Counter(), Counter(), {}
-    for result in results:
+    verdicts, messages, by_cause, results = Counter(), Counter(), {}, []
+    pool = multiprocessing.Pool(options.jobs)
+    for result in pool.imap(judge, tasks):
+        results.append(result)
         verdicts[result["verdict"]] += 1
         messages.update(result.get("total", {}))
         counts = result.get("total", {})
         asked = sum(counts.get(k, 0) for k in ("right", "wrong", "spoken", "ambiguous"))
         line = f"{result['verdict']:14} {result['name']}  right {counts.get('right', 0)}/{asked}"
         line += "".join(f", {k} {counts[k]}" for k in ("wrong", "spoken", "ambiguous", "invisible", "continued", "refused", "not shown") if counts.get(k))
-        print(line)
+        print(line, flush=True)
         if "fault" in result:
             faults.append(result["name"])
             print(result["trace"])
@@ -212,6 +211,8 @@ def main():
                     tell(failure)
         else:
             passed += 1
+    pool.close()
+    pool.join()
     failed = len(tasks) - passed
 
     print()
