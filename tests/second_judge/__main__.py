@@ -135,7 +135,7 @@ def tell(failure):
     print(f"      parsed    {shown(failure['parsed'])}")
     if "streamed" in failure:
         print(f"      in chunks {shown(failure['streamed'])} (of {failure['size']})")
-    elif failure["cause"] == "renders otherwise":
+    elif failure["cause"] in ("renders otherwise", "number written otherwise"):
         print(f"      again     …{shown(json.dumps(failure['again'][-160:], ensure_ascii=False))}")
 
 

@@ -16,6 +16,7 @@ PROBE_NAMES = ["quzfunctionqc", "quzfunctionqd", "quzfunctionqe", "quzfunctionqf
 PROBE_VALUES = ["quzvalueqh", "quzvalueqi", "quzvalueqj", "quzvalueqk", "quzvalueql"]
 BRACKETED = re.compile(r"<[^<>]+>|\[[^\[\]]+\]|⟦[^⟦⟧]+⟧|\(![^()]+!\)|#~[^#~]+~#|<[^<>=]+=")
 SHIFTED = str.maketrans("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "bcdefghijklmnopqrstuvwxyzaBCDEFGHIJKLMNOPQRSTUVWXYZA1234567890")
+ORDINARY = re.compile(r"\w+")
 PROBE = re.compile("Quz[a-z]+q[a-z]|quz[a-z]+q[a-z]")
 
 
@@ -60,6 +61,18 @@ def same(a, b):
     else:
         return None
     return None if None in found else "edges" if "edges" in found else "same"
+
+
+def scalars(value):
+    """What is no text in a value."""
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from scalars(v)
+    elif isinstance(value, list):
+        for v in value:
+            yield from scalars(v)
+    elif not isinstance(value, str):
+        yield value
 
 
 def leaves(value):
@@ -196,7 +209,7 @@ def shared(a, b):
 
 def rank(verdict):
     """How far a verdict is from right, to choose between readings of one render."""
-    slight = verdict.cause.startswith(SPACE), verdict.cause == "renders otherwise", "argument" in verdict.cause, True
+    slight = verdict.cause.startswith(SPACE), verdict.cause in ("renders otherwise", "number written otherwise"), "argument" in verdict.cause, True
     return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), slight.index(True)
 
 
@@ -383,7 +396,8 @@ class Judge:
         again = self.again(message, got, key, context, manner, seen)
         evidence["again"] = again
         if not causes and again != whole:
-            causes = [f"{SPACE} of {edges}" if edges else "renders otherwise"]
+            numbers = [[repr(n) for n in scalars([c["arguments"] for c in m["calls"]])] for m in (message, got)]
+            causes = [f"{SPACE} of {edges}" if edges else "number written otherwise" if numbers[0] != numbers[1] else "renders otherwise"]
         if causes:
             return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, whole, again)
         for size in chunks:
@@ -448,7 +462,7 @@ class Judge:
                 if not any(f in response for f in forms(name)) or not shown(value, response):
                     continue
                 if name not in heard["arguments"]:
-                    causes.append("argument lost")
+                    causes.append("argument lost" if ORDINARY.fullmatch(name) else "argument with an odd name lost")
                     continue
                 how = same(value, heard["arguments"][name])
                 if how is None:
