@@ -90,8 +90,14 @@ def own_counterexamples_come_back(document, report):
     return bool(shown)
 
 
+def written_by_hand(path):
+    """A response template that somebody wrote for a chat template: NAME.json beside it, under `response_template`."""
+    beside = path.with_suffix(".json")
+    return json.loads(beside.read_text()).get("response_template") if beside.exists() else None
+
+
 def judge(task):
-    name, source, markers, obverse, seed, amount = task
+    name, source, markers, obverse, seed, amount, beside = task
     from trial import Trial
 
     began = time.time()
@@ -106,6 +112,10 @@ def judge(task):
 
         return {**result, "fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     total = sum(trial.counts.values(), start=Counter())
+    expressed = None
+    if report["verdict"] == "inexpressible" and beside:
+        other = Trial(name, source, beside, seed, amount, markers).run()
+        expressed = not any(f["outcome"] == "wrong" and not f["cause"].startswith(SPACE) for f in other.shrunk)
     return {
         **result,
         "counts": {kind: dict(counts) for kind, counts in trial.counts.items()},
@@ -117,6 +127,7 @@ def judge(task):
         "switches": trial.switches,
         "unjudged_tails": trial.unjudged,
         "own_counterexamples_come_back": own_counterexamples_come_back(document, report) if report["verdict"] == "inexpressible" else None,
+        "expressed_by_hand": expressed,
         "seconds": round(time.time() - began, 2),
     }
 
@@ -161,11 +172,11 @@ def main():
         if options.only not in name:
             continue
         source = path.read_text(encoding="utf-8")
-        tasks.append((name, source, (), obverse, options.seed, amount))
+        tasks.append((name, source, (), obverse, options.seed, amount, written_by_hand(path)))
         if options.renamed:
             for style in STYLES:
                 if other := renamed(source, style):
-                    tasks.append((f"{name} ({style})", other[0], tuple(other[1]) if style == "words" else (), obverse, options.seed, amount))
+                    tasks.append((f"{name} ({style})", other[0], tuple(other[1]) if style == "words" else (), obverse, options.seed, amount, None))
     began = time.time()
     known, used = read_known(options.known), set()
     wrong, back, faults, passed = [], [], [], 0
@@ -201,9 +212,9 @@ def main():
                 tell(failure)
             passed += not new
         elif result["verdict"] == "inexpressible":
-            if result["own_counterexamples_come_back"] or not any(not f["cause"].startswith(SPACE) for f in bad):
+            if result["own_counterexamples_come_back"] or result["expressed_by_hand"] or not any(not f["cause"].startswith(SPACE) for f in bad):
                 back.append(result["name"])
-                print("    called inexpressible, but all came back")
+                print("    called inexpressible, but all came back" + (", by the response template beside it" if result["expressed_by_hand"] else ""))
             else:
                 passed += 1
             if options.verbose:
