@@ -189,7 +189,7 @@ def main():
         counts = result.get("total", {})
         asked = sum(counts.get(k, 0) for k in ("right", "wrong", "spoken", "ambiguous"))
         line = f"{result['verdict']:14} {result['name']}  right {counts.get('right', 0)}/{asked}"
-        line += "".join(f", {k} {counts[k]}" for k in ("wrong", "spoken", "ambiguous", "invisible", "continued", "refused", "not shown") if counts.get(k))
+        line += "".join(f", {k} {counts[k]}" for k in ("wrong", "spoken", "ambiguous", "invisible", "continued", "refused", "not shown", "out of time") if counts.get(k))
         print(line, flush=True)
         if "fault" in result:
             faults.append(result["name"])

@@ -1,6 +1,8 @@
 """Chat templates as programs that turn messages into text: rendering in several manners, and what a source tells of its kwargs."""
 
 import json
+import signal
+import time
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,6 +18,17 @@ REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 # Variables that every caller gives, or that mean something else than a switch.
 GIVEN = {"messages", "tools", "add_generation_prompt", "documents", "bos_token", "eos_token", "unk_token", "pad_token",
          "continue_final_message", "raise_exception", "strftime_now", "namespace", "range", "dict", "lipsum", "cycler", "joiner", "loop", "caller"}
+
+
+SECONDS = 3  # of processor time for one render; after three that take longer the chat template is not asked any more
+
+
+class TooSlow(Exception):
+    pass
+
+
+def too_slow(*_):
+    raise TooSlow(f"a render takes more than {SECONDS} s")
 
 
 class Refused(Exception):
@@ -83,7 +96,8 @@ class ChatTemplate:
         self.tree = self.environment.parse(source)
         self.plain = self.environment.from_string(source)
         self.cache = {}
-        self.refusals = {}
+        self.slow = 0
+        self.until = float("inf")  # of the process's time; later nothing is rendered
 
     def render(self, messages, tools, prompt, kwargs, engine):
         key = json.dumps([messages, tools, prompt, kwargs, engine], ensure_ascii=True)
@@ -98,6 +112,10 @@ class ChatTemplate:
 
     def _render(self, messages, tools, prompt, kwargs, engine):
         values = {**TOKENS, **kwargs}
+        if self.slow == 3 or time.process_time() > self.until:
+            return None, "TooSlow: not asked any more"
+        before = signal.signal(signal.SIGPROF, too_slow)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             if engine == "transformers":
                 messages = [{k: v for k, v in m.items() if v is not None} for m in messages]
@@ -108,7 +126,11 @@ class ChatTemplate:
             copy = json.loads(json.dumps([messages, tools]))
             return self.plain.render(messages=copy[0], tools=copy[1], add_generation_prompt=prompt, **values), None
         except Exception as error:  # noqa: BLE001 whatever a chat template does with what it does not expect
+            self.slow += isinstance(error, TooSlow)
             return None, f"{type(error).__name__}: {error}"[:160]
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
 
     def switches(self):
         """Kwargs that the source reads, each with the values that it may be given: true, false, what it is compared with."""

@@ -10,6 +10,7 @@ from judging import PROBE_VALUES, Context, Judge, Verdict
 from rendering import ChatTemplate, Manner, Refused, manners
 from transformers.utils.chat_parsing import parse_response
 
+SECONDS = 12  # of processor time for a chat template
 BAD = ("wrong", "spoken")
 
 
@@ -111,6 +112,9 @@ class Trial:
     # ---- the messages
 
     def put(self, label, message, context, manner, chunks=()):
+        if time.process_time() > self.until:
+            self.counts[label]["out of time"] += 1
+            return Verdict("out of time")
         verdict = self.judge.judge(message, context, manner, chunks)
         if verdict.outcome == "refused":
             # Calls of the conversation so far may have to be spelled otherwise than this message.
@@ -132,6 +136,8 @@ class Trial:
 
     def run(self):
         began = time.time()
+        self.until = time.process_time() + SECONDS * max(1, self.amount)
+        self.chat.until = self.until + SECONDS  # the rest is for making failures smaller
         self.scout()
         rng = self.rng
         for kind, way in self.ways.items():
