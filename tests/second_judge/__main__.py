@@ -233,6 +233,8 @@ def main():
     but = [name for name, new in wrong if new]
     unlike = sorted({n for c, ns in by_cause.items() if not c.startswith(SPACE) for n in ns})
     print(f"verdicts: {dict(verdicts)}; messages: {dict(messages)}; {time.time() - began:.0f} s")
+    silent = [r["name"] for r in results if r["verdict"] == "proved" and not any(r.get("total", {}).get(k) for k in ("right", "wrong", "spoken", "ambiguous"))]
+    print(f"proved, but nothing could be asked: {len(silent)}{': ' + ', '.join(silent) if silent else ''}")
     print(f"prompt tail not shown by any render: {len(tails)}{': ' + ', '.join(tails) if tails else ''}")
     if stale := sorted(entry for entry in known - used):
         print(f"known failures that were not seen: {stale}")
