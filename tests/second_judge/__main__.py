@@ -236,7 +236,8 @@ def main():
     silent = [r["name"] for r in results if r["verdict"] == "proved" and not any(r.get("total", {}).get(k) for k in ("right", "wrong", "spoken", "ambiguous"))]
     print(f"proved, but nothing could be asked: {len(silent)}{': ' + ', '.join(silent) if silent else ''}")
     print(f"prompt tail not shown by any render: {len(tails)}{': ' + ', '.join(tails) if tails else ''}")
-    if stale := sorted(entry for entry in known - used):
+    judged = {r["name"] for r in results}
+    if stale := sorted(entry for entry in known - used if entry[0] in judged):
         print(f"known failures that were not seen: {stale}")
     print(f"proved and yet wrong: {len(wrong)} (but for white space at the ends of texts: {len(unlike)}; not known: {len(but)})")
     print(f"called inexpressible and yet coming back: {len(back)}{': ' + ', '.join(back) if back else ''}")
