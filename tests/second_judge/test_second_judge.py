@@ -1,0 +1,137 @@
+"""The second judge is judged: what is broken must be caught, what is ambiguous excused, what is right left alone.
+
+    python -m unittest discover -s tests/second_judge
+"""
+
+import copy
+import os
+import sys
+import unittest
+from pathlib import Path
+
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from judging import Context, Judge  # noqa: E402
+from renaming import STYLES, renamed  # noqa: E402
+from rendering import ChatTemplate, Manner  # noqa: E402
+from trial import Trial  # noqa: E402
+
+CHAT_TEMPLATE = """\
+{%- for m in messages -%}
+  {{- "<|" + m.role + "|>" -}}
+  {%- if m.reasoning_content -%}{{- "<think>" + m.reasoning_content | trim + "</think>" -}}{%- endif -%}
+  {{- m.content | trim if m.content else "" -}}
+  {%- for call in m.tool_calls or [] -%}
+    {{- "<call>" + {"name": call.function.name, "arguments": call.function.arguments} | tojson + "</call>" -}}
+  {%- endfor -%}
+  {{- "<|end|>" -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- "<|assistant|>" -}}{%- endif -%}
+"""
+RESPONSE_TEMPLATE = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|assistant|>",
+    "fields": {
+        "reasoning_content": {"open": "<think>", "close": "</think>"},
+        "tool_calls": {"open": "<call>", "close": "</call>", "repeats": True, "content": "json", "transform": {"type": "function", "function": "{content}"}},
+        "content": {"close": "<|end|>"},
+    },
+}
+ASKED = Context("asked", [{"role": "user", "content": "And?"}], {})
+
+
+def message(content=None, reasoning=None, calls=()):
+    return {"content": content, "reasoning": reasoning, "calls": [{"name": n, "arguments": a, "id": None} for n, a in calls]}
+
+
+def judge(document, said, chat_template=CHAT_TEMPLATE, chunks=(1, 3)):
+    one = Judge(ChatTemplate(chat_template), document)
+    for scouted in (message("x"), message("x", "y", [("f", {"city": "z"})])):
+        one.probe(scouted, ASKED, Manner())
+    return one.judge(said, ASKED, Manner(), chunks)
+
+
+def broken(**changes):
+    document = copy.deepcopy(RESPONSE_TEMPLATE)
+    for field, change in changes.items():
+        document["fields"][field].update(change)
+    return document
+
+
+class Right(unittest.TestCase):
+    def test_messages_that_come_back(self):
+        for said in (
+            message("Hello there."),
+            message("  edges that are trimmed \n"),
+            message("{\"a\": [1]} and <b>markup</b>", "thinks"),
+            message("Both", None, [("f", {"a": [None, {"b": 10**30}], "c": 1.5, "d": "q\"\\\n"}), ("f", {})]),
+        ):
+            self.assertEqual(judge(RESPONSE_TEMPLATE, said).outcome, "right", said)
+
+    def test_a_whole_trial(self):
+        trial = Trial("test", CHAT_TEMPLATE, RESPONSE_TEMPLATE).run()
+        self.assertEqual([f for f in trial.shrunk if f["outcome"] == "wrong"], [])
+        self.assertGreater(sum(c["right"] for c in trial.counts.values()), 300)
+
+
+class Caught(unittest.TestCase):
+    def test_a_marker_in_the_content(self):
+        document = copy.deepcopy(RESPONSE_TEMPLATE)
+        del document["fields"]["reasoning_content"]
+        verdict = judge(document, message("Hello", "thinks"))
+        self.assertEqual((verdict.outcome, verdict.cause), ("wrong", "reasoning lost"))
+
+    def test_the_last_of_two_calls(self):
+        document = broken(tool_calls={"repeats": False})
+        verdict = judge(document, message(None, None, [("f", {}), ("g", {})]))
+        self.assertEqual(verdict.outcome, "wrong")
+
+    def test_arguments_that_lose_their_type(self):
+        chat_template = CHAT_TEMPLATE.replace("call.function.arguments}", "call.function.arguments | tojson}")
+        said = message(None, None, [("f", {"city": [1]})])
+        document = broken(tool_calls={"transform": {"type": "function", "function": {"name": "{name}", "arguments": {"city": "{arguments}"}}}, "transform_each": False})
+        self.assertEqual(judge(document, said, chat_template).outcome, "wrong")
+
+    def test_white_space_that_the_chat_template_keeps(self):
+        verdict = judge(RESPONSE_TEMPLATE, message(" x"), CHAT_TEMPLATE.replace("m.content | trim if", "m.content if"))
+        self.assertEqual((verdict.outcome, verdict.cause), ("wrong", "white space at the ends of a text"))
+
+    def test_a_trial_finds_the_smallest(self):
+        document = copy.deepcopy(RESPONSE_TEMPLATE)
+        document["fields"]["content"] = {"close_pattern": r"<\|end\|>|\?"}
+        trial = Trial("test", CHAT_TEMPLATE, document).run()
+        found = [f for f in trial.shrunk if f["outcome"] == "wrong"]
+        self.assertTrue(found)
+        self.assertTrue(any("?" in str(f["message"]) and len(str(f["message"])) < 80 for f in found), found)
+
+
+class Excused(unittest.TestCase):
+    def test_text_that_is_another_message_as_well(self):
+        verdict = judge(RESPONSE_TEMPLATE, message("<think>a</think>b"))
+        self.assertEqual(verdict.outcome, "ambiguous")
+
+    def test_text_that_ends_the_turn(self):
+        self.assertEqual(judge(RESPONSE_TEMPLATE, message("a<|end|>b")).outcome, "ambiguous")
+
+    def test_a_marker_that_is_spoken_of_is_told_apart(self):
+        self.assertEqual(judge(RESPONSE_TEMPLATE, message("the <call> mark")).outcome, "spoken")
+
+    def test_plain_words_are_not_excused(self):
+        everything = {"defaults": {}, "start_anchor": "<|assistant|>", "fields": {"content": {"close": "<|end|>"}}}
+        verdict = judge(everything, message("Hello", "thinks"))
+        self.assertEqual(verdict.outcome, "wrong", "content may be rendered as it is, but holds what the chat template wrote")
+
+
+class Renamed(unittest.TestCase):
+    def test_the_program_is_the_same(self):
+        for style in STYLES:
+            other, markers = renamed(CHAT_TEMPLATE, style)
+            self.assertEqual(len(set(markers)), len(markers))
+            self.assertNotIn("<think>", other)
+            text = ChatTemplate(other).render([{"role": "user", "content": "Hi"}], None, True, {}, "transformers")
+            self.assertIn("Hi", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
