@@ -45,6 +45,7 @@ pub mod chunking;
 pub mod content;
 pub mod derive;
 pub mod diagnostic;
+mod judge;
 pub mod lint;
 pub mod parser;
 pub mod pattern;

@@ -11,6 +11,15 @@ pub(crate) enum OneOrMany {
     Many(Vec<String>),
 }
 
+/// A step of a path into the inputs of a chat template: a key, or the index of an item of a list.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the shape of a value, for the schema")]
+pub(crate) enum KeyOrIndex {
+    Key(String),
+    Index(usize),
+}
+
 /// With `OBVERSE_UPDATE` set the file is written instead.
 fn hold(name: &str, schema: &Schema) {
     let path = format!("{}/schemas/{name}.json", env!("CARGO_MANIFEST_DIR"));

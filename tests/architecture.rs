@@ -29,7 +29,11 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("project", &["lint", "response_template"]),
-    ("derive", &["chat_template", "response_template", "parser"]),
+    ("judge", &["chat_template", "response_template", "parser"]),
+    (
+        "derive",
+        &["chat_template", "response_template", "parser", "judge"],
+    ),
     (
         "check",
         &[

@@ -71,7 +71,13 @@ fn a_marker_of_several_parts_is_opened_by_the_prompt_too() {
 fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
     let derivation = turns("{{ m.content.split('[/R]')[-1] }}", "<bot>[R]\n");
     let report = &derivation.report;
-    assert!(report.verified, "{:?}", report.findings);
+    assert_eq!(
+        report.verdict,
+        Verdict::ProvedInPart,
+        "{:?}",
+        report.findings
+    );
+    assert!(findings(&derivation).contains(&"prompt-not-shown"));
     assert_eq!(
         (
             report.reasoning.open.as_str(),
@@ -81,11 +87,7 @@ fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
     );
     assert_eq!(report.reasoning.opened_by, Some(Opener::Prompt));
     assert_eq!(report.reasoning.history, Some(History::Dropped));
-    assert!(
-        report.rounds.spliced > 0 && report.rounds.skipped > 0,
-        "{:?}",
-        report.rounds
-    );
+    assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
     assert!(findings(&derivation).contains(&"reasoning-not-rendered"));
 }
 
@@ -115,20 +117,28 @@ fn reasoning_that_the_last_turn_is_prefilled_with() {
         ),
         ("[R]", "[/R]")
     );
-    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    assert_eq!(
+        report.verdict,
+        Verdict::ProvedInPart,
+        "{:#?}",
+        report.findings
+    );
     let finding = report
         .findings
         .iter()
         .find(|finding| finding.code == "last-turn-as-reasoning")
         .expect("a finding");
     let smallest = finding.counterexample.as_ref().expect("an example");
-    assert_eq!(smallest.response.trim_start(), "Zephyr wold<end>");
+    assert_eq!(smallest.response.trim_start(), "Marigold thicket<end>");
     assert!(smallest.parsed.get("content").is_none());
-    // Both what an earlier turn shows and what the model goes on with from the prompt.
+    // What an earlier turn shows, and the same with a reasoning written in by hand.
     let cases = &derivation.cases;
-    assert!(cases.iter().any(|case| case.response == "Zephyr wold<end>"));
+    assert!(
+        cases
+            .iter()
+            .any(|case| case.response == "Marigold thicket<end>")
+    );
     assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
-    assert!(cases.iter().any(|case| case.prefix.ends_with("<bot>[R]")));
 }
 
 #[test]
@@ -243,7 +253,7 @@ fn arguments_in_words_that_no_parser_knows_are_inexpressible() {
     for (value, lost) in [
         (
             "('\"' ~ v ~ '\"') if v is string else v | string",
-            r#"[1, "two", null]"#,
+            r#"["larch", "basin"]"#,
         ),
         (
             "v | replace('\\\\', '\\\\\\\\') | replace('\\n', '\\\\n') if v is string else v | tojson",

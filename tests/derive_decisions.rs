@@ -3,7 +3,9 @@
 mod support;
 
 use obverse::chat_template;
-use obverse::derive::{Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, derive};
+use obverse::derive::{
+    Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, Verdict, derive,
+};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -75,7 +77,9 @@ fn a_counterexample_corrects_the_first_reading() {
 /// The first reading is the right one where strings have their quotes escaped; the other is then not even tried.
 #[test]
 fn what_is_not_needed_is_not_tried() {
-    let json = NEARLY_JSON.replace("'{{ value }}'", "{{ value | tojson }}");
+    let json = NEARLY_JSON
+        .replace("'{{ value }}'", "{{ value | tojson }}")
+        .replace("{{ key }}:", "{{ key | tojson }}: ");
     let derivation = turns(&json, "<bot>");
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
@@ -107,8 +111,13 @@ fn corrected<'d>(derivation: &'d Derivation, question: &str) -> (&'d Alternative
 
 /// The derivation is proved, and transformers reads its responses the same.
 fn proved(derivation: &Derivation) {
+    come_to(derivation, Verdict::Proved);
+}
+
+/// The derivation comes to the verdict, and transformers reads its responses the same.
+fn come_to(derivation: &Derivation, verdict: Verdict) {
     let report = &derivation.report;
-    assert!(report.verified, "{:#?}", report.findings);
+    assert_eq!(report.verdict, verdict, "{:#?}", report.findings);
     let template = derivation.document.to_value();
     let question = |case: &Case| {
         let question = Map::from_iter([
@@ -137,7 +146,7 @@ fn proved(derivation: &Derivation) {
 fn an_answer_is_cut_at_more_than_one_constant() {
     let assistant = "{{ m.content.split(':')[-1].split('<answer>')[-1] }}";
     let derivation = turns(assistant, "<bot><thought>");
-    proved(&derivation);
+    come_to(&derivation, Verdict::ProvedInPart);
     let reasoning = &derivation.report.reasoning;
     assert_eq!(
         (reasoning.open.as_str(), reasoning.close.as_str()),
@@ -163,7 +172,7 @@ fn an_answer_is_cut_at_more_than_one_constant() {
 fn of_the_constants_that_says_the_word_again() {
     let assistant = "<msg>{{ m.content.split('<msg>')[-1].split('</think>')[-1] }}";
     let derivation = turns(assistant, "<bot><think>");
-    proved(&derivation);
+    come_to(&derivation, Verdict::ProvedInPart);
     assert_eq!(derivation.report.reasoning.close, "</think>");
     assert_eq!(derivation.report.content.open, "<msg>");
     let means = |option: &Alternative| option.means.clone();
@@ -184,7 +193,7 @@ fn a_reasoning_that_is_cut_out_of_an_answer() {
     let assistant =
         "{%- for part in m.content.split('<out>') %}{{ part.split('<in>')[0] }}{%- endfor %}";
     let derivation = turns(assistant, "<bot>");
-    proved(&derivation);
+    come_to(&derivation, Verdict::ProvedInPart);
     let reasoning = &derivation.report.reasoning;
     assert_eq!(
         (reasoning.open.as_str(), reasoning.close.as_str()),
@@ -588,7 +597,7 @@ fn losers_say_why_where_they_are_tried() {
             .expected
             .get("content")
             .and_then(|value| value.as_str()),
-        Some("Zephyr wold")
+        Some("Marigold thicket")
     );
     assert_eq!(found.parsed.get("content"), None);
     for decision in &derivation.report.decisions {

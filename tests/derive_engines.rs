@@ -124,13 +124,17 @@ fn the_end_of_the_text_is_said_as_the_engine_understands_it() {
 
 /// An id behind the arguments is read by looking ahead, which one of the servers refuses: for that it is left out.
 #[test]
-fn what_an_engine_refuses_gives_way() {
+fn what_an_engine_refuses_gives_way_to_nothing_that_loses_more() {
     let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}\
         <call>{{ call.function.name }}|{{ call.function.arguments | tojson }}|<id>{{ call.id }}</id></call>{%- endfor %}";
     let taken = |engines: &[Engine]| {
         let derivation = turns_for(engines, assistant);
-        assert!(
-            derivation.report.verified,
+        let expected = match engines {
+            [] => Verdict::Proved,
+            _ => Verdict::Inexpressible,
+        };
+        assert_eq!(
+            derivation.report.verdict, expected,
             "{:#?}",
             derivation.report.findings
         );
@@ -142,5 +146,6 @@ fn what_an_engine_refuses_gives_way() {
             .map(|one| one.way)
     };
     assert_eq!(taken(&[]).as_deref(), Some("looked for ahead"));
-    assert_eq!(taken(&[Engine::Vllm]).as_deref(), Some("left out"));
+    // Without look-ahead the id would be lost, which is in the text: nothing that vLLM takes brings it back.
+    assert_eq!(taken(&[Engine::Vllm]).as_deref(), Some("looked for ahead"));
 }

@@ -35,7 +35,19 @@ fn has_two_calls(derivation: &Derivation) -> bool {
 fn arguments_in_another_order_than_given() {
     let derivation = turns(&format!("{{{{ m.content }}}}{}", dialect("null")), "<bot>");
     let report = &derivation.report;
-    assert_eq!(report.verdict, Verdict::Proved, "{:#?}", report.findings);
+    // Names without quotes can have no dash in them, as the format reads such JSON; all else comes back.
+    assert_eq!(
+        report.verdict,
+        Verdict::Inexpressible,
+        "{:#?}",
+        report.findings
+    );
+    assert_eq!(report.rounds.failed, 0, "{:#?}", report.findings);
+    assert!(report.findings.iter().any(|found| {
+        found
+            .text
+            .contains("names of arguments stand without quotes")
+    }));
     assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
     assert!(has_two_calls(&derivation));
 }
@@ -61,7 +73,7 @@ fn a_word_that_is_not_json_is_inexpressible_and_everything_else_proved() {
             .contains("null is written as the bare word None")
     );
     let smallest = finding.counterexample.as_ref().expect("an example");
-    assert!(json::to_string(&smallest.message).contains(r#""arguments": {"harbor": null}"#));
+    assert!(json::to_string(&smallest.message).contains(r#""arguments": {"orchard": null}"#));
     assert!(has_two_calls(&derivation));
 }
 
@@ -84,7 +96,7 @@ fn content_after_calls() {
     let both = derivation.cases.iter().find(|case| {
         case.message.get("content").is_some() && case.message.get("tool_calls").is_some()
     });
-    assert!(both.expect("a case").response.ends_with(" wold<wait>"));
+    assert!(both.expect("a case").response.ends_with(" thicket<wait>"));
 }
 
 /// Reasoning is rendered only in a turn with calls, with and without an empty one where there is none.
@@ -114,9 +126,8 @@ fn reasoning_beside_calls_only() {
             case.message.get("plan").is_some() && case.message.get("tool_calls").is_some()
         });
         assert!(planned, "no case of a plan and calls");
-        // Beside content it is left out, which is said and is made up for by hand.
+        // Beside content it is left out, which is said.
         assert!(findings(&derivation).contains(&"not-rendered"));
-        assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
     }
 }
 
@@ -315,7 +326,8 @@ fn what_only_stands_before_a_prompt_is_not_the_model_s() {
     assert!(report.verified, "{:#?}", report.findings);
     assert_eq!(report.start_anchor, ["<start><assistant>"]);
     assert_eq!(report.content.close, "<end>");
-    assert_eq!(report.tools.close, "!");
+    // An argument may have an exclamation mark in it.
+    assert_eq!(report.tools.close, "}!");
     assert!(findings(&derivation).contains(&"afterword"));
     let document = derivation.document.to_json();
     assert!(!document.contains("Say what"), "{document}");

@@ -55,11 +55,11 @@ const MEANT: &[Meant] = &[
         holds: |derivation| says(derivation, "content-as-parts"),
     },
     Meant {
-        code: "anchor-not-rendered",
+        code: "key-not-read-back",
         severity: Severity::Warning,
-        why: "The chat template renders no generation prompt behind a tool's result, and no calls either: there is no turn of the \
-              model's to begin.",
-        holds: |derivation| !derivation.report.supports.tool_calls,
+        why: "The chat template renders calls only where null keys are kept or lists may be changed, as servers other than transformers \
+              render; the linter renders as transformers does. The report says so (`wants-nulls`, `wants-list-methods`).",
+        holds: wants_other_rules,
     },
     Meant {
         code: "dollar",
@@ -82,6 +82,11 @@ const MEANT: &[Meant] = &[
         holds: |_| true,
     },
 ];
+
+/// Whether calls are rendered by other rules than transformers'.
+fn wants_other_rules(derivation: &Derivation) -> bool {
+    says(derivation, "wants-nulls") || says(derivation, "wants-list-methods")
+}
 
 fn says(derivation: &Derivation, code: &str) -> bool {
     derivation

@@ -53,6 +53,10 @@ pub use source::{ChatTemplateSource, LoadError, from_text, load};
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
 pub const MAX_STEPS: u64 = 20_000_000;
 
+/// The names of a reasoning among a message's keys that transformers knows: under whichever it comes, it is handed on under
+/// the first two.
+pub(crate) const REASONING_KEYS: [&str; 3] = run::REASONING_KEYS;
+
 /// One chat template, compiled. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct ChatTemplate {
@@ -257,5 +261,18 @@ impl ChatTemplate {
         steps: &mut u64,
     ) -> Result<Traced, RenderError> {
         run::render_traced(&self.inner.tree, &self.tokens, inputs, steps)
+    }
+
+    /// The place in the source that writes the bytes `part` of a constant's value, of which [`Origin::Source`] says that the
+    /// bytes `from` are written at `whole`.
+    pub(crate) fn place_of_part(
+        &self,
+        whole: (usize, usize),
+        from: (usize, usize),
+        part: (usize, usize),
+    ) -> Option<(usize, usize)> {
+        let mut places = self.inner.tree.places.iter();
+        let places = places.find(|places| places.source(from) == whole)?;
+        Some(places.source(part))
     }
 }

@@ -35,4 +35,12 @@ impl Reads {
             .iter()
             .any(|read| read.path == path && read.role.as_deref() == Some(role))
     }
+
+    /// The places that were asked for on messages of this role.
+    pub fn of_role<'r>(&'r self, role: &'r str) -> impl Iterator<Item = &'r str> {
+        let places = self.places.iter();
+        places
+            .filter(move |read| read.role.as_deref() == Some(role))
+            .map(|read| read.path.as_str())
+    }
 }

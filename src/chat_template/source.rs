@@ -7,6 +7,13 @@ use std::path::{Path, PathBuf};
 use super::{ChatTemplate, TemplateError, gguf};
 use crate::value::{Map, Value, json};
 
+/// Variables that every template is given; the others are kwargs to try.
+const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
+
+/// How many variables are tried as kwargs, and how many constants of each.
+const MAX_KWARGS: usize = 64;
+const MAX_VALUES: usize = 16;
+
 /// The number of bytes that one file may have.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -183,6 +190,32 @@ impl ChatTemplateSource {
                     .map(|(name, _)| name.clone())
                     .collect(),
             })
+    }
+
+    /// The variables that make a difference beside the conversation, each with the values worth trying: true, false, and each
+    /// constant that a template compares it with. At most 64 variables, and 18 values of each.
+    pub fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
+        let mut found: Vec<(String, Vec<Value>)> = Vec::new();
+        for (_, template) in &self.templates {
+            for name in template.variables() {
+                let given =
+                    GIVEN.contains(&name.as_str()) || self.special_tokens.contains_key(name);
+                if given || found.iter().any(|(known, _)| known == name) {
+                    continue;
+                }
+                if found.len() == MAX_KWARGS {
+                    return found;
+                }
+                let mut values = vec![Value::Bool(true), Value::Bool(false)];
+                for value in template.candidates(name).iter().take(MAX_VALUES) {
+                    if !values.contains(value) {
+                        values.push(value.clone());
+                    }
+                }
+                found.push((name.clone(), values));
+            }
+        }
+        found
     }
 }
 

@@ -201,6 +201,7 @@ pub(super) fn read(
                 reading: format!("what the generation prompt adds {label}, as far as the answered conversation has it too"),
                 left: Sample::new("conversation", history.as_str()),
                 right: Sample::new("with the generation prompt", turn.prompt.as_str()),
+                places: Vec::new(),
             });
         }
     }
@@ -257,6 +258,7 @@ pub(super) fn in_response(
                 .to_owned(),
         left: Sample::new("the prompt", turn.prompt.as_str()),
         right: Sample::new("answered", turn.full.as_str()),
+        places: Vec::new(),
     };
     Some((marker.clone(), evidence))
 }
@@ -304,6 +306,7 @@ pub(super) fn with_closed_reasoning(
                     .to_owned(),
                 left: Sample::new("the prompt", turn.prompt.as_str()),
                 right: Sample::new("answered", turn.full.as_str()),
+                places: Vec::new(),
             };
             found.push((marker, evidence));
         }
@@ -330,6 +333,7 @@ pub(super) fn closing_first(
             reading: "an answer without reasoning begins with the end of one".to_owned(),
             left: Sample::new("the prompt", turn.prompt.as_str()),
             right: Sample::new("answered", turn.full.as_str()),
+            places: Vec::new(),
         })
     })
 }
@@ -411,6 +415,7 @@ fn read_gap(
                 reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
                 left: Sample::new("conversation", history),
                 right: Sample::new("answered", full),
+                places: Vec::new(),
             },
         }
     });

@@ -59,6 +59,29 @@ pub(super) struct JsonDialect {
     pub(super) foreign: Vec<Foreign>,
 }
 
+impl JsonDialect {
+    /// What of the arguments no response template reads.
+    pub(super) fn limits(&self) -> Vec<Limit> {
+        let keys = self.unquoted_keys.then(|| Limit {
+            text: "names of arguments stand without quotes, and the format's JSON takes only letters, digits and underscores for such a name".to_owned(),
+            is_in: |message| {
+                let mut calls = message.calls.iter();
+                calls.any(|call| call.arguments.keys().any(|key| !is_word(key)))
+            },
+        });
+        self.foreign
+            .iter()
+            .map(Foreign::limit)
+            .chain(keys)
+            .collect()
+    }
+}
+
+/// Whether a name has only letters, digits and underscores in it.
+fn is_word(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
 pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range<usize>)> {
     let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;

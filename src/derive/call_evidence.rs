@@ -6,7 +6,6 @@ use super::cut::Shape;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
-use super::slot;
 use super::tool_calls::ToolCalls;
 use crate::value::Value;
 
@@ -98,7 +97,8 @@ fn of_argument(
     }
 }
 
-/// Adds the same evidence for several markers, as far as there are such and they are new.
+/// Adds the same evidence for several markers, as far as there are such and they are new. They keep their slots until their
+/// places in the chat template are known.
 fn add<'m>(
     found: &mut Vec<Evidence>,
     markers: impl IntoIterator<Item = (&'static str, &'m str)>,
@@ -106,19 +106,19 @@ fn add<'m>(
     (left, right): &(Sample, Sample),
 ) {
     for (question, marker) in markers {
-        let marker = slot::show(marker);
         let mut known = found.iter();
         if marker.trim().is_empty()
-            || known.any(|known| (known.question, &known.marker) == (question, &marker))
+            || known.any(|known| (known.question, known.marker.as_str()) == (question, marker))
         {
             continue;
         }
         found.push(Evidence {
             question,
-            marker,
+            marker: marker.to_owned(),
             reading: reading.to_owned(),
             left: left.clone(),
             right: right.clone(),
+            places: Vec::new(),
         });
     }
 }

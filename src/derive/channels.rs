@@ -40,6 +40,7 @@ pub(super) fn read(
                     .to_owned(),
                 left: Sample::new("what opens the content", open.as_str()),
                 right: Sample::new("a constant of the chat template", constant),
+                places: Vec::new(),
             };
             found.push((marker, evidence));
         }

@@ -129,6 +129,7 @@ pub(super) fn read(
         reading: because.to_owned(),
         left: left.clone(),
         right: right.clone(),
+        places: Vec::new(),
     });
     let evidence = evidence.collect();
     let content = Content {

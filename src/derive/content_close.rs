@@ -36,6 +36,7 @@ pub(super) fn beside_reasoning(
         reading: "what stands behind the content where there is a reasoning".to_owned(),
         left: Sample::new("without reasoning", without),
         right: Sample::new("with reasoning", with),
+        places: Vec::new(),
     };
     let end = longer.trim();
     let end = end.strip_suffix(turn_end.epilogue.trim()).unwrap_or(end);

@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use super::lab::Lab;
+use crate::judge::Judge;
 
 /// What a derivation took, stage by stage. Nothing of it goes into a report, which is the same at every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Cost {
     pub verification: Stage,
     /// Telling what the chat template supports.
     pub supports: Stage,
+    /// Finding the places in the chat template that write the markers.
+    pub places: Stage,
 }
 
 /// What one stage took.
@@ -31,7 +34,7 @@ impl Cost {
     /// All stages together.
     pub fn sum(&self) -> Stage {
         let mut sum = Stage::default();
-        for stage in [self.analysis, self.verification, self.supports] {
+        for stage in [self.analysis, self.verification, self.supports, self.places] {
             sum += stage;
         }
         sum
@@ -46,8 +49,26 @@ impl AddAssign for Stage {
     }
 }
 
+/// Whoever renders, and counts it.
+pub(super) trait Renders {
+    /// How often was rendered so far, and what that took.
+    fn rendered(&self) -> (usize, Duration);
+}
+
+impl Renders for Lab<'_> {
+    fn rendered(&self) -> (usize, Duration) {
+        self.rendered()
+    }
+}
+
+impl Renders for Judge<'_> {
+    fn rendered(&self) -> (usize, Duration) {
+        self.rendered()
+    }
+}
+
 /// Does the work of a stage, and measures it.
-pub(super) fn measured<T>(lab: &Lab<'_>, work: impl FnOnce() -> T) -> (T, Stage) {
+pub(super) fn measured<T>(lab: &impl Renders, work: impl FnOnce() -> T) -> (T, Stage) {
     let (renders, rendering) = lab.rendered();
     let started = Instant::now();
     let done = work();

@@ -57,6 +57,7 @@ impl Cut {
                 .to_owned(),
             left: Sample::new("the answer given", self.given.as_str()),
             right: Sample::new("as rendered", self.rendered.as_str()),
+            places: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
+use super::place::Place;
 use super::probe;
 
 /// A string that was inferred from renders, with what it was inferred from.
@@ -19,6 +20,10 @@ pub struct Evidence {
     pub left: Sample,
     /// The other.
     pub right: Sample,
+    /// What writes the marker where one of the renders has it, in order; empty where that could not be found out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(default))]
+    pub places: Vec<Place>,
 }
 
 /// A render, or the part of it that matters.
@@ -132,6 +137,7 @@ mod tests {
             reading: String::new(),
             left: Sample::new("left", "a<b>"),
             right: Sample::new("right", "a<b><c>"),
+            places: Vec::new(),
         };
         let pieces = evidence.diff();
         assert_eq!(pieces.len(), 2);

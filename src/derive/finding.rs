@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diagnostic::Severity;
-use crate::value::Value;
+pub use crate::judge::Counterexample;
 
 /// The code of what the response template format cannot express.
 pub(super) const INEXPRESSIBLE: &str = "inexpressible";
@@ -24,28 +24,6 @@ pub struct Finding {
     /// The smallest message that shows it, and what became of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
-}
-
-/// A message that does not come back from its own render.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Counterexample {
-    /// The message that was rendered.
-    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
-    pub message: Value,
-    /// The prompt or prefix that the parser was given.
-    pub prefix: String,
-    /// The response that it parsed.
-    pub response: String,
-    /// What the response had to parse to.
-    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
-    pub expected: Value,
-    /// What it parsed to instead, or as far as it could be parsed.
-    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
-    pub parsed: Value,
-    /// Why it could not be parsed, when that is so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
 }
 
 impl Finding {

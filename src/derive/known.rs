@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::lab::Context;
+use super::probe;
 use crate::chat_template::RenderError;
 use crate::value::{Map, Value};
 
@@ -20,6 +21,8 @@ pub(super) struct Known(RefCell<Renders>);
 struct Renders {
     by_hash: HashMap<u64, Vec<Render>>,
     bytes: usize,
+    /// How many were rendered.
+    count: usize,
 }
 
 #[derive(Debug)]
@@ -27,6 +30,27 @@ struct Render {
     context: Context,
     add_generation_prompt: bool,
     rendered: Result<String, RenderError>,
+    /// How many were rendered before.
+    number: usize,
+}
+
+/// A render that has a certain text.
+#[derive(Debug, Clone, Copy)]
+struct Match<'r> {
+    /// What it has beside the text, and how many were rendered before: the least is the best.
+    rank: (usize, usize),
+    /// Where the text begins in it.
+    start: usize,
+    render: &'r Render,
+}
+
+/// A conversation whose render has a certain text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Conversation {
+    pub(super) context: Context,
+    pub(super) add_generation_prompt: bool,
+    /// Where the text begins in the render.
+    pub(super) start: usize,
 }
 
 impl Known {
@@ -53,12 +77,53 @@ impl Known {
         if renders.bytes > MAX_BYTES {
             *renders = Renders::default();
         }
+        let number = renders.count;
+        renders.count += 1;
         renders.by_hash.entry(hash).or_default().push(Render {
             context: context.clone(),
             add_generation_prompt,
             rendered: rendered.clone(),
+            number,
         });
         rendered
+    }
+
+    /// For each text a conversation that is rendered so from the user's first words on, or whose prompt ends so: the one
+    /// whose render has the least beside the text, and of several the first.
+    pub(super) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
+        let renders = self.0.borrow();
+        let mut best: Vec<Option<Match<'_>>> = vec![None; texts.len()];
+        for render in renders.by_hash.values().flatten() {
+            let Ok(rendered) = &render.rendered else {
+                continue;
+            };
+            let user = rendered.find(probe::USER).unwrap_or(0);
+            for (text, best) in texts.iter().zip(&mut best) {
+                let start = if rendered[user..].starts_with(text) {
+                    user
+                } else if render.add_generation_prompt && rendered.ends_with(text) {
+                    rendered.len() - text.len()
+                } else {
+                    continue;
+                };
+                let found = Match {
+                    rank: (rendered.len() - text.len(), render.number),
+                    start,
+                    render,
+                };
+                if !text.is_empty() && best.is_none_or(|known| found.rank < known.rank) {
+                    *best = Some(found);
+                }
+            }
+        }
+        let conversation = |found: Match<'_>| Conversation {
+            context: found.render.context.clone(),
+            add_generation_prompt: found.render.add_generation_prompt,
+            start: found.start,
+        };
+        best.into_iter()
+            .map(|found| found.map(conversation))
+            .collect()
     }
 }
 

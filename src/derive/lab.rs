@@ -7,25 +7,19 @@ use std::time::{Duration, Instant};
 use super::afterword;
 use super::choice::{About, Choices, Wanted};
 use super::cutting::{self, Cutting};
-use super::known::Known;
+use super::known::{Conversation, Known};
 use super::probe::{self, Assistant, Dialect};
 use super::text;
 use super::unasked;
 use super::wants::Wants;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
+    Traced,
 };
 use crate::value::{Map, Value};
 
-/// Variables that every template is given; the others are kwargs to try.
-const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
-
 /// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
 pub(super) const MAX_STEPS: u64 = 100_000_000;
-
-/// How many variables are tried as kwargs, and how many values of each.
-const MAX_KWARGS: usize = 64;
-const MAX_VALUES: usize = 16;
 
 /// How many different settings of the kwargs are examined; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
@@ -36,7 +30,7 @@ pub(super) struct Lab<'a> {
     source: &'a ChatTemplateSource,
     clock: Option<Clock>,
     /// What is left of [`MAX_STEPS`].
-    steps: Cell<u64>,
+    steps: Rc<Cell<u64>>,
     /// What the template wants of every input.
     pub(super) wants: Wants,
     /// What is written beside the messages, by the kwargs under which it was looked for.
@@ -121,7 +115,7 @@ impl<'a> Lab<'a> {
         let mut lab = Self {
             source,
             clock,
-            steps: Cell::new(MAX_STEPS),
+            steps: Rc::new(Cell::new(MAX_STEPS)),
             wants: Wants::default(),
             added: RefCell::default(),
             rendered: Cell::default(),
@@ -142,6 +136,15 @@ impl<'a> Lab<'a> {
         match (bare, tooled) {
             (Err(error), Err(_)) => Err(error),
             _ => Ok(lab),
+        }
+    }
+
+    /// Renders by these rules from now on: those by which the template renders calls.
+    pub(super) fn adopt(&mut self, rules: Rules) {
+        if self.wants.rules != rules {
+            self.wants.rules = rules;
+            self.added = RefCell::default();
+            self.known = Known::default();
         }
     }
 
@@ -285,6 +288,27 @@ impl<'a> Lab<'a> {
         })
     }
 
+    /// For each text a conversation that was rendered so.
+    pub(super) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
+        self.known.rendered_as(texts)
+    }
+
+    /// A conversation's render with the origin of every byte, and the chat template that rendered it, with its name where there
+    /// are several.
+    pub(super) fn traced(
+        &self,
+        conversation: &Conversation,
+    ) -> Option<(Option<&'a str>, &'a ChatTemplate, Traced)> {
+        let context = &conversation.context;
+        let template = self.source.select(context.tools.is_some()).ok()?;
+        let mut named = self.source.templates.iter();
+        let name = named.find(|(_, known)| std::ptr::eq(known, template));
+        let name = name.filter(|_| self.source.templates.len() > 1);
+        let inputs = self.inputs(context, conversation.add_generation_prompt);
+        let traced = self.spend(&self.wants, &inputs, ChatTemplate::render_borrowed_traced);
+        Some((name.map(|(name, _)| name.as_str()), template, traced.ok()?))
+    }
+
     /// The prompt of a context with documents for retrieval.
     pub(super) fn with_documents(
         &self,
@@ -317,7 +341,7 @@ impl<'a> Lab<'a> {
         };
         let mut settings = vec![Map::new()];
         let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
-        for (name, values) in self.kwargs() {
+        for (name, values) in self.source.kwargs() {
             for value in values {
                 let kwargs = Map::from_iter([(name.clone(), value)]);
                 match signature(&kwargs) {
@@ -334,27 +358,7 @@ impl<'a> Lab<'a> {
 
     /// The variables worth setting, each with the values worth trying.
     pub(super) fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
-        let mut found: Vec<(String, Vec<Value>)> = Vec::new();
-        for (_, template) in &self.source.templates {
-            for name in template.variables() {
-                let given =
-                    GIVEN.contains(&name.as_str()) || self.source.special_tokens.contains_key(name);
-                if given || found.iter().any(|(known, _)| known == name) {
-                    continue;
-                }
-                if found.len() == MAX_KWARGS {
-                    return found;
-                }
-                let mut values = vec![Value::Bool(true), Value::Bool(false)];
-                for value in template.candidates(name).iter().take(MAX_VALUES) {
-                    if !values.contains(value) {
-                        values.push(value.clone());
-                    }
-                }
-                found.push((name.clone(), values));
-            }
-        }
-        found
+        self.source.kwargs()
     }
 
     /// The constants of every template of the source.
@@ -378,7 +382,7 @@ impl<'a> Lab<'a> {
             add_generation_prompt,
             kwargs: &context.kwargs,
             clock: self.clock,
-            rules: Rules::default(),
+            rules: self.wants.rules,
         }
     }
 
@@ -432,6 +436,11 @@ impl<'a> Lab<'a> {
     /// How often was rendered so far, and what that took.
     pub(super) fn rendered(&self) -> (usize, Duration) {
         self.rendered.get()
+    }
+
+    /// The account of steps.
+    pub(super) fn steps(&self) -> Rc<Cell<u64>> {
+        self.steps.clone()
     }
 
     /// The steps that renders may still take.

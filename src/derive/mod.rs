@@ -10,9 +10,10 @@
 //!   `channels`, with what they ask first: `unasked`, `afterword`, `prompted`, `cutting`;
 //! - `analysis` asks them, `emit` writes the response template;
 //! - `limit` says what of it no response template can read;
-//! - `verify` proves it by inversion;
+//! - `proof` has it judged, which proves it by inversion;
 //! - where something could be read in several ways, `choice` keeps them all, and `settle` tries others where a message does
 //!   not come back;
+//! - `places` says where the chat template writes what was found, by the origins of the renders that it was read from;
 //! - `report` says what was found, and `decision` what else could have been;
 //! - [`inspect`] says what the chat template can take, on the same bench.
 //!
@@ -41,8 +42,11 @@ mod known;
 mod lab;
 mod limit;
 mod literals;
+mod place;
+mod places;
 mod probe;
 mod prompted;
+mod proof;
 mod reasoning;
 mod report;
 mod settle;
@@ -52,25 +56,26 @@ mod text;
 mod tool_calls;
 mod turn_end;
 mod unasked;
-mod verify;
 mod wants;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::judge::{self, Judge};
 use crate::response_template::{Document, Engine, Invalid};
 use crate::value::Value;
 
+pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
 pub use analysis::Unreadable;
 pub use cost::{Cost, Stage};
 pub use decision::{Alternative, Decision, Fate};
 pub use evidence::{Evidence, Piece, Sample, Side, diff};
 pub use finding::{Counterexample, Finding};
 pub use inspect::Supports;
+pub use place::Place;
 pub use reasoning::{History, Opener};
 pub use report::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
     Verdict,
 };
-pub use verify::{Case, Rounds};
 
 /// How to derive.
 #[derive(Debug, Clone, Default)]
@@ -142,16 +147,28 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let lab = lab::Lab::new(source, options.clock)?;
+    let mut lab = lab::Lab::new(source, options.clock)?;
     let target = emit::Target::of(&options.engines);
+    let (wants, steps) = (lab.wants.clone(), lab.steps());
+    let variables = |tools: &[Value]| wants.given(tools);
+    let setup = judge::Setup {
+        clock: options.clock,
+        steps: &steps,
+        parts: wants.parts,
+        variables: &variables,
+        thorough: options.thorough,
+    };
+    let judge = Judge::new(source, &setup);
+    lab.adopt(judge.rules());
     let settle::Settled {
-        analysis,
+        mut analysis,
         document,
-        verification,
+        mut proof,
         decisions,
         mut cost,
     } = settle::settle(
         &lab,
+        &judge,
         &options.engines,
         options.thorough,
         options.alternatives,
@@ -163,6 +180,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             limit: lab::MAX_STEPS,
         });
     }
+    let found = std::mem::take(&mut analysis.evidence);
+    let evidence;
+    (evidence, cost.places) = cost::measured(&lab, || places::tell(&lab, &analysis.anchor, found));
     let mut findings = analysis.findings.clone();
     findings.extend(source.assumed_tokens.iter().map(|name| {
         let token = source.special_tokens.get(name).and_then(Value::as_str);
@@ -174,16 +194,18 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         )
     }));
-    findings.extend(verification.findings);
+    findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
     findings.extend(refusals(&options.engines, &document));
-    let verdict = Verdict::of(verification.rounds, &findings);
+    let is_in_part = !proof.judgement.unproved.is_empty();
+    let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
         verdict,
-        rounds: verification.rounds,
+        rounds: proof.rounds,
+        kinds: std::mem::take(&mut proof.judgement.kinds),
         start_anchor: analysis.anchor.literals.clone(),
         reasoning: ReasoningReport::of(&analysis),
         content: ContentReport::of(&analysis),
@@ -191,12 +213,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         supports,
         findings,
         decisions,
-        evidence: analysis.evidence,
+        evidence,
     };
     Ok(Derivation {
         document,
         report,
-        cases: verification.cases,
+        cases: proof.into_cases(),
         cost,
     })
 }

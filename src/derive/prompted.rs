@@ -167,6 +167,7 @@ pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
             reading: "what the generation prompt writes into the turn".to_owned(),
             left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
             right: sample(prompt),
+            places: Vec::new(),
         };
         let is_of_all = all.open.is_none() || open.is_none() || open == all.open;
         let is_new = (all.open.is_none() && open.is_some())

@@ -355,6 +355,7 @@ fn rendered(
         reading: format!("what stands around a reasoning given as `{key}`"),
         left: Sample::new("without reasoning", without.as_str()),
         right: Sample::new("with reasoning", shown.full.as_str()),
+        places: Vec::new(),
     };
     let found = vec![
         evidence("reasoning open", &reasoning.open),

@@ -13,8 +13,8 @@ use super::inspect::Supports;
 use super::probe::ArgumentsForm;
 use super::reasoning::{History, Opener};
 use super::slot;
-use super::verify::Rounds;
 use crate::diagnostic::Severity;
+use crate::judge::{KindVerdict, Rounds};
 
 /// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
@@ -22,12 +22,14 @@ use crate::diagnostic::Severity;
 pub struct Report {
     /// Where the chat template came from.
     pub source: String,
-    /// Whether messages come back from their renders, all of those that were tried and can be told.
+    /// Whether it is proved: all that can be seen of every message came back, and every kind is seen.
     pub verified: bool,
     /// What that means.
     pub verdict: Verdict,
     /// How many were tried.
     pub rounds: Rounds,
+    /// What became of the messages of each kind.
+    pub kinds: Vec<KindVerdict>,
     /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
     #[serde(serialize_with = "one_or_many")]
     #[cfg_attr(test, schemars(with = "crate::schemas::OneOrMany"))]
@@ -61,8 +63,11 @@ impl Report {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every message that was tried, and that its render tells, came back.
+    /// Every kind of message that the chat template reads is rendered, and all that can be seen of every message came back.
     Proved,
+    /// The same, but something that the chat template asks for, or that the response template reads, is shown by no render:
+    /// the findings say what.
+    ProvedInPart,
     /// All but those came back that no response template can bring back, as the findings `inexpressible` show, or that none
     /// can that the engines take, as the findings `refused-by-engine` show; the response template is the closest one.
     Inexpressible,
@@ -71,7 +76,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(rounds: Rounds, findings: &[Finding]) -> Self {
+    pub(super) fn of(rounds: Rounds, findings: &[Finding], is_in_part: bool) -> Self {
         let mut errors = findings
             .iter()
             .filter(|finding| finding.severity == Severity::Error)
@@ -79,7 +84,11 @@ impl Verdict {
         if rounds.failed > 0 || rounds.passed == 0 {
             Self::NotProved
         } else if errors.peek().is_none() {
-            Self::Proved
+            if is_in_part {
+                Self::ProvedInPart
+            } else {
+                Self::Proved
+            }
         } else if errors.all(Finding::is_inexpressible) {
             Self::Inexpressible
         } else {

@@ -5,6 +5,7 @@
 //! verified in full, and one is kept if more comes back with it. Where the first readings come to nothing, or to a part of
 //! the format that is seen and not understood, any other reading that leads on will do.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::DeriveError;
@@ -16,10 +17,14 @@ use super::emit::{self, Target};
 use super::finding::{Counterexample, Finding};
 use super::lab::{self, Lab};
 use super::probe::CALLS_KEY;
-use super::verify::{self, Bench, Comparison, Proved, Verification};
+use super::proof::{self, Bench, Proof};
 use crate::diagnostic::Severity;
+use crate::judge::{Judge, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::Value;
+
+/// How many of the messages that failed are tried before a reading is judged by all.
+const MAX_FAILING: usize = 8;
 
 /// How many other readings are tried in one derivation.
 const MAX_TRIES: usize = 48;
@@ -28,7 +33,7 @@ const MAX_TRIES: usize = 48;
 pub(super) struct Settled {
     pub(super) analysis: Analysis,
     pub(super) document: Document,
-    pub(super) verification: Verification,
+    pub(super) proof: Proof,
     pub(super) decisions: Vec<Decision>,
     pub(super) cost: Cost,
 }
@@ -41,12 +46,14 @@ pub(super) struct Settled {
 /// limit, or the draft is not a valid response template.
 pub(super) fn settle(
     lab: &Lab<'_>,
+    judge: &Judge<'_>,
     engines: &[Engine],
     thorough: bool,
     alternatives: bool,
 ) -> Result<Settled, DeriveError> {
     let mut driver = Driver {
         lab,
+        judge,
         engines,
         target: Target::of(engines),
         thorough,
@@ -60,13 +67,17 @@ pub(super) fn settle(
     if alternatives {
         driver.try_rest(&best);
     }
+    let mut best = best;
+    best.proof
+        .findings
+        .extend(proof::spoken_of(driver.bench(&best.attempt)));
     let decisions = driver.decisions(&best.attempt.asked);
     // Whoever goes on with the bench is to see what was settled.
     lab.begin(best.attempt.wanted);
     Ok(Settled {
         analysis: best.attempt.analysis,
         document: best.attempt.document,
-        verification: best.verification,
+        proof: best.proof,
         decisions,
         cost: driver.cost,
     })
@@ -79,7 +90,6 @@ struct Attempt {
     analysis: Analysis,
     document: Document,
     template: Arc<ResponseTemplate>,
-    proved: Proved,
     /// How much of it the engines refuse.
     refused: usize,
 }
@@ -87,7 +97,7 @@ struct Attempt {
 /// The same, verified.
 struct Proven {
     attempt: Attempt,
-    verification: Verification,
+    proof: Proof,
 }
 
 /// What is lacking of a derivation, the worst first.
@@ -114,6 +124,7 @@ struct Lost {
 
 struct Driver<'a> {
     lab: &'a Lab<'a>,
+    judge: &'a Judge<'a>,
     /// Those that the response template is for.
     engines: &'a [Engine],
     target: Target,
@@ -146,21 +157,33 @@ impl Attempt {
 
 impl Proven {
     /// Whether more is understood or comes back than from `other`, and nothing less, but for what is given up for it.
-    fn is_better(&self, other: &Self, given_up: bool) -> bool {
-        let (mine, its) = (&self.verification.rounds, &other.verification.rounds);
-        let is_kept = mine.passed >= its.passed && mine.spliced >= its.spliced;
-        self.lacking() < other.lacking() && (is_kept || given_up)
+    fn is_better(&self, other: &Self) -> bool {
+        let is_kept =
+            self.proof.rounds.spliced >= other.proof.rounds.spliced || self.is_less_wrong(other);
+        self.lacking() < other.lacking() && is_kept
+    }
+
+    /// Whether fewer of the rendered messages fail.
+    fn is_less_wrong(&self, other: &Self) -> bool {
+        self.proof.rounds.failed < other.proof.rounds.failed
+    }
+
+    /// The rounds that came back from `other` and do not from this.
+    fn loses(&self, other: &Self) -> Vec<RoundId> {
+        let mine: HashSet<RoundId> = self.proof.judgement.back.iter().copied().collect();
+        let back = other.proof.judgement.back.iter().copied();
+        back.filter(|round| !mine.contains(round)).collect()
     }
 
     fn lacking(&self) -> Lacking {
-        let rounds = &self.verification.rounds;
+        let rounds = &self.proof.rounds;
         Lacking {
             not_understood: self.attempt.obstacles().count(),
             failed: rounds.failed,
             lost: self
-                .verification
+                .proof
                 .errors()
-                .filter(|finding| finding.code == verify::LOST_WHEN_CUT)
+                .filter(|finding| finding.code == proof::LOST_WHEN_CUT)
                 .count(),
             refused: self.attempt.refused,
             inexpressible: rounds.inexpressible,
@@ -173,7 +196,7 @@ impl Proven {
     }
 
     fn counterexample(&self) -> Option<&Counterexample> {
-        self.verification
+        self.proof
             .errors()
             .find_map(|finding| finding.counterexample.as_ref())
     }
@@ -202,7 +225,6 @@ impl Driver<'_> {
             analysis,
             document,
             template,
-            proved: Proved::default(),
         })
     }
 
@@ -233,23 +255,18 @@ impl Driver<'_> {
 
     fn bench<'a>(&'a self, attempt: &'a Attempt) -> Bench<'a> {
         Bench {
-            lab: self.lab,
+            judge: self.judge,
             analysis: &attempt.analysis,
             target: self.target,
             template: &attempt.template,
-            proved: &attempt.proved,
             thorough: self.thorough,
         }
     }
 
     fn prove(&mut self, attempt: Attempt) -> Proven {
-        let (verification, stage) =
-            cost::measured(self.lab, || verify::verify(self.bench(&attempt)));
+        let (proof, stage) = cost::measured(self.judge, || proof::prove(self.bench(&attempt)));
         self.cost.verification += stage;
-        Proven {
-            attempt,
-            verification,
-        }
+        Proven { attempt, proof }
     }
 
     /// Tries other readings until everything comes back, or nothing more does.
@@ -280,10 +297,16 @@ impl Driver<'_> {
     /// What is better than `best` and differs from it in one reading: the first of which nothing is lacking, else that of which
     /// the least is.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
-        let failing = &best.verification.failing;
+        let failing: Vec<RoundId> = best
+            .proof
+            .failing()
+            .iter()
+            .map(|failure| failure.round)
+            .collect();
         let is_lossy = best.lacking().lost > 0;
+        let has_failed = best.proof.rounds.failed + best.proof.rounds.inexpressible > 0;
         let may_mend = is_lossy || best.attempt.refused > 0 || best.obstacle().is_some();
-        if failing.is_empty() && !may_mend {
+        if !has_failed && !may_mend {
             return None;
         }
         let mut found: Option<Proven> = None;
@@ -291,25 +314,30 @@ impl Driver<'_> {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
             };
-            let bench = self.bench(&attempt);
+            let subject = self.bench(&attempt).subject();
             let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
             let is_taken = attempt.refused < best.attempt.refused;
-            let mends = understands || is_taken || is_lossy;
-            if !mends && !failing.iter().any(|failing| bench.brings_back(failing)) {
-                let shown = failing
-                    .iter()
-                    .find_map(|failing| bench.failure(&failing.context, &failing.message));
+            let mends = understands || is_taken || is_lossy || failing.is_empty();
+            let few = failing.iter().copied().take(MAX_FAILING);
+            if !mends
+                && !few
+                    .clone()
+                    .any(|round| self.judge.brings_back(subject, round))
+            {
+                let shown = few
+                    .clone()
+                    .find_map(|round| self.judge.failure(subject, round));
                 let why = shown
                     .is_none()
                     .then(|| "what is lacking is lacking so as well".to_owned());
                 self.lose(reading, Fate::Fails, why, shown);
                 continue;
             }
-            let Some(given_up) = self.compare(&attempt, best, &reading) else {
-                continue;
-            };
             let proven = self.prove(attempt);
-            if proven.is_better(best, given_up) {
+            if !self.keeps(&proven, best, &reading) {
+                continue;
+            }
+            if proven.is_better(best) {
                 if proven.lacking() == Lacking::default() {
                     return Some(proven);
                 }
@@ -328,36 +356,25 @@ impl Driver<'_> {
         found
     }
 
-    /// Compares `attempt` with what it may be better than. Its reading is lost, and there is no answer, where something does
-    /// not come back that does from `best`, unless it is given up for what comes back instead; says whether it is.
-    fn compare(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> Option<bool> {
-        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
-        let gives_up_reasoning = attempt.analysis.reasoning.is_none()
-            && best.attempt.analysis.reasoning.is_some()
-            && best
-                .verification
-                .failing
-                .iter()
-                .any(|failing| failing.message.reasoning.is_none());
-        let (compared, stage) = cost::measured(self.lab, || {
-            verify::compare(self.bench(attempt), self.bench(&best.attempt))
-        });
-        self.cost.verification += stage;
-        let (why, shown) = match compared {
-            Comparison::AsGood => return Some(false),
-            Comparison::Less {
-                all_reasoned: true, ..
-            } if gives_up_reasoning => return Some(true),
-            Comparison::Fails(shown) => (None, Some(*shown)),
-            Comparison::Less { count, .. } => (
-                Some(format!(
-                    "{count} messages that come back are not told from others"
-                )),
-                None,
-            ),
+    /// Whether everything comes back that comes back from `best`. Its reading is lost where something does not.
+    fn keeps(&mut self, proven: &Proven, best: &Proven, reading: &Wanted) -> bool {
+        let lost = proven.loses(best);
+        let Some(first) = lost.first() else {
+            return true;
         };
-        self.lose(reading.clone(), Fate::Fails, why, shown);
-        None
+        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
+        let gives_up_reasoning = proven.attempt.analysis.reasoning.is_none()
+            && best.attempt.analysis.reasoning.is_some()
+            && lost
+                .iter()
+                .all(|round| self.judge.message(*round).reasoning.is_some())
+            && proven.is_less_wrong(best);
+        if !gives_up_reasoning {
+            let subject = self.bench(&proven.attempt).subject();
+            let shown = self.judge.failure(subject, *first);
+            self.lose(reading.clone(), Fate::Fails, None, shown);
+        }
+        gives_up_reasoning
     }
 
     /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
@@ -380,7 +397,8 @@ impl Driver<'_> {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
             };
-            if self.compare(&attempt, best, &reading).is_some() {
+            let proven = self.prove(attempt);
+            if self.keeps(&proven, best, &reading) {
                 self.lose(reading, Fate::NoBetter, None, None);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! In a marker a slot is one character that no template writes; in a pattern it is what may stand there.
 
-use super::probe::Call;
+use super::probe::{self, Call};
 use super::text;
 
 /// The argument's key, said again.
@@ -66,12 +66,18 @@ fn pattern_with(marker: &str, id: &str, name: Option<&str>) -> String {
         pattern.push_str(&text::escape_loosely(&rest[..at]));
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
-        let word = || format!("[^\\s{}]+", stop(rest));
+        let end = stop(rest);
+        let word = || format!("[^\\s{end}]+");
+        // A call need not have an id; what ends one tells where none is.
+        let any_word = || match end.as_str() {
+            "" => word(),
+            end => format!("[^\\s{end}]*"),
+        };
         match (slot, name) {
             (Some(KEY), _) => pattern.push_str("(?P=key)"),
             (Some(NAME), Some(name)) => pattern.push_str(name),
             (Some(NAME), None) => pattern.push_str(&word()),
-            (Some(ID), _) => pattern.push_str(&format!("{id}{})", word())),
+            (Some(ID), _) => pattern.push_str(&format!("{id}{})", any_word())),
             _ => pattern.push_str("\\d+"),
         }
     }
@@ -91,6 +97,31 @@ pub(super) fn stop(after: &str) -> String {
     }
 }
 
+/// How much of the beginning of the text, which follows in the render of a probe, fills the slot: the number of bytes.
+pub(super) fn filled(slot: char, text: &str) -> Option<usize> {
+    let calls = (0..3).map(probe::call);
+    let begins = |word: &String| text.starts_with(word.as_str()).then_some(word.len());
+    match slot {
+        NAME => calls.filter_map(|call| begins(&call.name)).max(),
+        ID => calls.filter_map(|call| begins(&call.id)).max(),
+        KEY => {
+            let keys =
+                calls.flat_map(|call| call.arguments.into_iter().map(|(key, _)| key.to_string()));
+            keys.filter_map(|key| begins(&key)).max()
+        }
+        NUMBER => {
+            let end = text.find(|c: char| !c.is_ascii_digit());
+            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the character is a slot.
+pub(super) fn is_one(c: char) -> bool {
+    ALL.contains(&c)
+}
+
 /// The marker with words in its slots, for people.
 pub(super) fn show(marker: &str) -> String {
     marker
@@ -108,7 +139,7 @@ mod tests {
     fn slots_become_groups() {
         assert_eq!(
             opening_pattern(&format!("<call {ID}>\n")),
-            "<call\\s*(?P<id>[^\\s>]+)>\\s*"
+            "<call\\s*(?P<id>[^\\s>]*)>\\s*"
         );
         assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
         assert_eq!(pattern_after_name(&format!("|{NAME}>")), "\\|(?P=name)>");

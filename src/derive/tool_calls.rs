@@ -10,7 +10,7 @@ use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
-use super::literals::{self, Foreign};
+use super::literals;
 use super::probe::{self, Assistant, Call, Dialect};
 use super::reasoning::Reasoning;
 use super::slot;
@@ -51,7 +51,7 @@ impl ToolCalls {
     pub(super) fn limits(&self) -> Vec<Limit> {
         match &self.shape {
             Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } => Vec::new(),
-            Shape::Dialect { json, .. } => json.foreign.iter().map(Foreign::limit).collect(),
+            Shape::Dialect { json, .. } => json.limits(),
             Shape::Tags { argument, .. } => argument.unread.limits(),
         }
     }
@@ -333,6 +333,7 @@ fn after_content(
         reading: "what follows content that stands after the calls".to_owned(),
         left: Sample::new("calls alone", without),
         right: Sample::new("calls and content", with.as_str()),
+        places: Vec::new(),
     })
 }
 

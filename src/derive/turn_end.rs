@@ -142,6 +142,7 @@ fn read_under(
         reading: "what follows the answer at the end and before the next message".to_owned(),
         left: Sample::new("at the end", turn.full),
         right: Sample::new("before the next message", answered.unwrap_or_default()),
+        places: Vec::new(),
     };
     Some((markers, epilogue, evidence))
 }

@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use super::lab::Lab;
 use super::probe::{self, Assistant, Dialect};
-use crate::chat_template::{Inputs, RenderError, RenderInput};
+use crate::chat_template::{Inputs, RenderError, RenderInput, Rules};
 use crate::value::{Map, Value, json};
 
 /// How many settings of variables are tried.
@@ -15,6 +15,8 @@ const MAX_TRIES: usize = 256;
 pub(super) struct Wants {
     /// Whether a message's content has to be a list of parts.
     pub(super) parts: bool,
+    /// The rules by which it renders calls.
+    pub(super) rules: Rules,
     /// The variables without which it does not render.
     variables: Vec<(String, Shape)>,
 }
@@ -31,6 +33,7 @@ impl Wants {
     pub(super) fn of(lab: &Lab<'_>) -> Self {
         let mut wants = Self {
             parts: false,
+            rules: Rules::default(),
             variables: variables(lab),
         };
         wants.parts = !wants.shows_texts(lab) && {
@@ -57,20 +60,30 @@ impl Wants {
             return None;
         }
         let mut input = inputs.to_input();
+        input.rules = self.rules;
         if self.parts {
-            input.messages.iter_mut().for_each(content_to_parts);
+            input.messages.iter_mut().for_each(probe::content_to_parts);
         }
-        for (name, shape) in &self.variables {
-            let tools = Value::from(input.tools.clone().unwrap_or_default());
-            let value = match shape {
-                Shape::Text => Value::from(json::to_string(&tools)),
-                Shape::List => tools,
-            };
-            if !input.kwargs.contains_key(name) {
-                input.kwargs.insert(name.as_str(), value);
+        let variables = self.given(input.tools.as_deref().unwrap_or_default());
+        for (name, value) in variables {
+            if !input.kwargs.contains_key(&name) {
+                input.kwargs.insert(name, value);
             }
         }
         Some(input)
+    }
+
+    /// The variables without which it does not render, made of the tools.
+    pub(super) fn given(&self, tools: &[Value]) -> Map {
+        let tools = Value::from(tools.to_vec());
+        let value = |shape: &Shape| match shape {
+            Shape::Text => Value::from(json::to_string(&tools)),
+            Shape::List => tools.clone(),
+        };
+        let given = self.variables.iter();
+        given
+            .map(|(name, shape)| (name.clone(), value(shape)))
+            .collect()
     }
 
     /// What whoever renders with this chat template has to know.
@@ -80,6 +93,18 @@ impl Wants {
             findings.push(Finding::info(
                 "content-as-parts",
                 "the chat template reads content as a list of parts only: the text of a parsed message has to be made one before it is appended",
+            ));
+        }
+        if self.rules.keep_nulls {
+            findings.push(Finding::warning(
+                "wants-nulls",
+                "the chat template renders calls only beside a content that is null, which transformers 5.23 drops before it renders and others keep",
+            ));
+        }
+        if self.rules.list_methods {
+            findings.push(Finding::warning(
+                "wants-list-methods",
+                "the chat template renders calls only where it may change lists, which transformers refuses and others allow",
             ));
         }
         if !self.variables.is_empty() {
@@ -141,17 +166,4 @@ fn further(
     better
         .into_iter()
         .find_map(|(more, error)| further(lab, names, more, &error, tries))
-}
-
-/// A text as the one part of a list.
-fn content_to_parts(message: &mut Value) {
-    if let Value::Object(members) = message
-        && let Some(content @ Value::String(_)) = members.get_mut("content")
-    {
-        let part = Map::from_iter([
-            ("type".to_owned(), Value::from("text")),
-            ("text".to_owned(), std::mem::take(content)),
-        ]);
-        *content = Value::Array(vec![Value::Object(part)]);
-    }
 }

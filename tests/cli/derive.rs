@@ -40,6 +40,8 @@ fn a_template_is_derived_and_proved() {
       tools      none
       supports   system message, no tools
                  not: tools, calls, several calls, content with calls, tool results, reasoning
+      kinds      came back: content
+                 handed over: as usual
 
       info[marker-in-text]: text that looks like a marker is read as one, wherever it stands: in content "</assistant>"
     "#);
@@ -56,11 +58,12 @@ fn what_is_not_proved_is_a_finding_with_its_smallest_message() {
     ResponseTemplate::from_json(&run.stdout).unwrap();
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert!(
-        lines[0].starts_with("NOT PROVED  lossy.jinja  rounds: "),
+        lines[0].starts_with("NOT WHOLLY EXPRESSIBLE  lossy.jinja  rounds: "),
         "{run}"
     );
     let has = |start: &str| lines.iter().any(|line| line.starts_with(start));
-    assert!(has("  error[not-inverted]: "), "{run}");
+    // A text in two lines is written as the one that has a space there.
+    assert!(has("  error[inexpressible]: "), "{run}");
     for name in ["message", "prefix", "response", "expected", "parsed"] {
         assert!(has(&format!("  {name:11}")), "{name} in {run}");
     }
@@ -78,6 +81,7 @@ fn the_evidence_is_shown_as_diffs() {
         "\n  content close  2 ways\n    taken      pattern: ",
         "\n    no better  literal: ",
         "\n  anchor  \"<assistant>\"\n",
+        "\n    written at chat.jinja:",
         "\n    [-left-]  ",
         "\n    {+right+} ",
         "{+<assistant>+}",
@@ -187,7 +191,7 @@ fn the_report_can_be_had_as_json() {
     assert_eq!(run.stdout, plain.stdout);
     let report = bench.read("report.json");
     let value: serde_json::Value = serde_json::from_str(&report).unwrap();
-    let keys: Vec<&String> = value.as_object().unwrap().keys().take(10).collect();
+    let keys: Vec<&String> = value.as_object().unwrap().keys().take(11).collect();
     assert_eq!(
         keys,
         [
@@ -195,6 +199,7 @@ fn the_report_can_be_had_as_json() {
             "verified",
             "verdict",
             "rounds",
+            "kinds",
             "start_anchor",
             "reasoning",
             "content",

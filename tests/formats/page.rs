@@ -13,10 +13,13 @@ What `obverse derive` makes of every chat template that is at hand: those of thi
 ones that `tests/corpus/fetch.py` fetches. This page is written by `OBVERSE_UPDATE=1 cargo test --test formats`; the same test
 without it fails when the page is stale.
 
-*proved*: every message that was tried came back from its render. *inexpressible*: all but those came back that no response
-template can bring back; the closest one is given. *not proved*: something else did not come back; the reason is the first of the
-report's errors. *rounds*: messages that came back; beside them those that did not, those that the chat template refuses or
-does not wholly render (skipped), and those whose reasoning it drops, written in by hand (spliced).
+*proved*: every kind of message that the chat template reads is rendered, and whatever can be seen of each message in its render came
+back from it. *proved in part*: the same, but something that the chat template asks for or the response template reads is shown by no
+render; the first of it is named. *inexpressible*: all but those came back that no response template can bring back; the closest one is
+given. *not proved*: something else did not come back; the reason is the first of the report's errors. *kinds*: how many of the kinds of
+messages that are rendered came back whole. *rounds*: messages that came back; beside them those that did not, those that stand for
+another message because of what is in a text of them (alike), those that the chat template refuses or of which it leaves out what makes
+their kind (skipped), and those whose reasoning it drops, written in by hand (spliced).
 ";
 
 /// The whole page.
@@ -49,10 +52,13 @@ fn summary(what: &str, some: &[&Derived]) -> String {
             })
             .count()
     };
-    let (proved, inexpressible) = (count(Verdict::Proved), count(Verdict::Inexpressible));
     format!(
-        "{what} {proved} of {} are proved, {inexpressible} are inexpressible.",
-        some.len()
+        "{what} {} of {} are proved, {} in part, {} are inexpressible, {} are not proved.",
+        count(Verdict::Proved),
+        some.len(),
+        count(Verdict::ProvedInPart),
+        count(Verdict::Inexpressible),
+        count(Verdict::NotProved),
     )
 }
 

@@ -12,9 +12,10 @@ const REASON: usize = 160;
 const MARKER: usize = 60;
 
 /// The heads of the columns.
-pub const HEADS: [&str; 8] = [
+pub const HEADS: [&str; 9] = [
     "chat template",
     "verdict",
+    "kinds",
     "rounds",
     "reasoning",
     "content",
@@ -24,7 +25,7 @@ pub const HEADS: [&str; 8] = [
 ];
 
 /// The cells of one chat template.
-pub fn cells(derived: &Derived) -> [String; 8] {
+pub fn cells(derived: &Derived) -> [String; 9] {
     let name = derived
         .name
         .rsplit_once('.')
@@ -43,12 +44,14 @@ pub fn cells(derived: &Derived) -> [String; 8] {
             String::new(),
             String::new(),
             String::new(),
+            String::new(),
         ],
         Ok(derivation) => {
             let report = serde_json::to_value(&derivation.report).expect("a report");
             [
                 name,
                 verdict(derivation),
+                kinds(derivation),
                 rounds(&report["rounds"]),
                 reasoning(&report["reasoning"]),
                 content(&report["content"]),
@@ -64,6 +67,7 @@ pub fn cells(derived: &Derived) -> [String; 8] {
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Proved => "proved",
+        Verdict::ProvedInPart => "proved in part",
         Verdict::Inexpressible => "inexpressible",
         Verdict::NotProved => "not proved",
     }
@@ -74,7 +78,11 @@ fn verdict(derivation: &Derivation) -> String {
     let word = word(report.verdict);
     let mut reasons: Vec<String> = Vec::new();
     for finding in &report.findings {
-        if finding.severity != Severity::Error {
+        let is_reason = match report.verdict {
+            Verdict::ProvedInPart => IN_PART.contains(&finding.code),
+            _ => finding.severity == Severity::Error,
+        };
+        if !is_reason {
             continue;
         }
         let found = &finding.counterexample;
@@ -94,9 +102,40 @@ fn verdict(derivation: &Derivation) -> String {
     }
 }
 
+/// The codes of what no render shows.
+const IN_PART: [&str; 6] = [
+    "answer-cut",
+    "calls-not-rendered",
+    "field-not-shown",
+    "prompt-not-shown",
+    "reasoning-not-shown",
+    "turn-not-marked",
+];
+
+/// How many of the kinds that are rendered came back, and which did not.
+fn kinds(derivation: &Derivation) -> String {
+    let rendered = derivation.report.kinds.iter().filter(|kind| kind.rendered);
+    let (whole, short): (Vec<_>, Vec<_>) =
+        rendered.partition(|kind| kind.came_back + kind.alike == kind.tried);
+    let count = whole.len() + short.len();
+    if short.is_empty() {
+        return format!("all {count}");
+    }
+    let short = short.into_iter().map(|kind| {
+        format!(
+            "{} ({} of {})",
+            kind.kind.words(),
+            kind.came_back,
+            kind.tried
+        )
+    });
+    let short: Vec<String> = short.collect();
+    format!("{} of {count}; not {}", whole.len(), short.join(", "))
+}
+
 fn rounds(rounds: &Json) -> String {
     let mut counts = vec![rounds["passed"].to_string()];
-    for what in ["failed", "inexpressible", "skipped", "spliced"] {
+    for what in ["failed", "inexpressible", "alike", "skipped", "spliced"] {
         let count = &rounds[what];
         if count.as_u64().is_some_and(|count| count > 0) {
             counts.push(format!("{count} {what}"));

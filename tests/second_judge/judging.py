@@ -209,11 +209,18 @@ def shared(a, b):
 
 def rank(verdict):
     """How far a verdict is from right, to choose between readings of one render."""
-    slight = verdict.cause.startswith(SPACE), verdict.cause in ("renders otherwise", "number written otherwise"), "argument" in verdict.cause, True
-    return ("right", "ambiguous", "spoken", "wrong").index(verdict.outcome), slight.index(True)
+    slight = verdict.cause.startswith(SPACE), verdict.cause in ("renders otherwise", NUMBER), "argument" in verdict.cause, True
+    return ("right", "ambiguous", "slight", "spoken", "wrong").index(verdict.outcome), slight.index(True)
 
 
 SPACE = "white space at the ends"
+NUMBER = "number written otherwise"
+
+
+def is_slight(cause):
+    """Whether the reference itself makes the difference, for every response template: its parser of texts takes white space off their ends, and
+    its typing by schema makes a whole number of one that is written with an exponent."""
+    return cause.startswith(SPACE) or cause == NUMBER
 
 
 class Judge:
@@ -335,7 +342,7 @@ class Judge:
                 continue
             if best is None or rank(verdict) < rank(best):
                 best = verdict
-            if best.outcome in ("right", "ambiguous"):
+            if best.outcome in ("right", "ambiguous", "slight"):
                 break
         return best
 
@@ -397,7 +404,7 @@ class Judge:
         evidence["again"] = again
         if not causes and again != whole:
             numbers = [[repr(n) for n in scalars([c["arguments"] for c in m["calls"]])] for m in (message, got)]
-            causes = [f"{SPACE} of {edges}" if edges else "number written otherwise" if numbers[0] != numbers[1] else "renders otherwise"]
+            causes = [f"{SPACE} of {edges}" if edges else NUMBER if numbers[0] != numbers[1] else "renders otherwise"]
         if causes:
             return self.excuse(message, got, causes[0], context, manner, prefix, response, tools, evidence, whole, again)
         for size in chunks:
@@ -503,13 +510,13 @@ class Judge:
             calm = self.calm(message, spoken)
             if calm != message:
                 still = self.judge(calm, context, manner)
-                if still.outcome in ("right", "ambiguous"):
+                if still.outcome in ("right", "ambiguous", "slight"):
                     return Verdict("spoken", cause, **evidence, markers=spoken)
                 if still.outcome == "wrong" and still.cause != cause:
                     return still  # wrong without its markers, too: for that reason then
         if got is not None and "".join(again.split()) == "".join(whole.split()) and self.another(got, texts, tools):
-            return Verdict("wrong", f"{SPACE} of a text", **evidence)  # told apart by white space alone
-        return Verdict("wrong", cause, **evidence)
+            cause = f"{SPACE} of a text"  # told apart by white space alone
+        return Verdict("slight" if is_slight(cause) else "wrong", cause, **evidence)
 
     def another(self, got, texts, tools):
         """Whether what was parsed is another message that could be meant: of functions that there are, with arguments of their types, and

@@ -95,7 +95,7 @@ class Caught(unittest.TestCase):
 
     def test_white_space_that_the_chat_template_keeps(self):
         verdict = judge(RESPONSE_TEMPLATE, message(" x"), CHAT_TEMPLATE.replace("m.content | trim if", "m.content if"))
-        self.assertEqual((verdict.outcome, verdict.cause), ("wrong", "white space at the ends of a text"))
+        self.assertEqual((verdict.outcome, verdict.cause), ("slight", "white space at the ends of a text"))
 
     def test_a_trial_finds_the_smallest(self):
         document = copy.deepcopy(RESPONSE_TEMPLATE)

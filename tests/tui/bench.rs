@@ -129,7 +129,8 @@ pub(crate) fn derivation() -> Derivation {
              "right": {"variant": "with one", "text": "<user>Hi\n<assistant>"}},
             {"question": "reasoning close", "marker": "</think>", "reading": "what stands between both",
              "left": {"variant": "reasoning", "text": "<think>Hm</think>Yes"},
-             "right": {"variant": "none", "text": "Yes"}}
+             "right": {"variant": "none", "text": "Yes"},
+             "places": [{"line": 2, "column": 9, "start": 30, "end": 38, "text": "</think>"}]}
         ]}"#,
     )
     .expect("a report")

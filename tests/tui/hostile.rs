@@ -25,7 +25,9 @@ fn nothing_reaches_the_screen_unescaped() {
         .replace("\"thinking\"", "\"th\\u202e\\u001bx\"");
     let derivation = Derivation::of_json(&format!(
         r#"{{"source": "\u001b", "verified": true, "evidence": [{{"question": "\u001bq", "marker": {0}, "reading": {0},
-            "left": {{"variant": {0}, "text": {0}}}, "right": {{"variant": {0}, "text": "x"}}}}]}}"#,
+            "left": {{"variant": {0}, "text": {0}}}, "right": {{"variant": {0}, "text": "x"}},
+            "places": [{{"template": {0}, "line": 1, "column": 1, "start": 0, "end": 1, "text": {0}}},
+                {{"input": [{0}, 1], "text": {0}}}]}}]}}"#,
         obverse::value::json::quote(HOSTILE)
     ));
     let mut sample = Sample::new(format!("name{HOSTILE}"), HOSTILE);

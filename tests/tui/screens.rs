@@ -428,9 +428,9 @@ fn a_derivation_shows_its_evidence() {
 
 
      what stands between both
+     written at chat.jinja:2:9  "</think>"
     reasoning                          │none
     [<think>Hm</think>]Yes             │Yes
-                                       │
                                        │
                                        │
                                        │

@@ -70,7 +70,8 @@ pub(super) fn variables(
 }
 
 /// The names under which a message's reasoning may come, those first that count first.
-pub(super) const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
+pub(in crate::chat_template) const REASONING: [&str; 3] =
+    ["reasoning_content", "thinking", "reasoning"];
 
 /// Makes values of the template of an input at some place.
 struct Giver<'t> {

@@ -31,6 +31,8 @@ mod tracing;
 
 use std::rc::Rc;
 
+pub(super) use self::inputs::REASONING as REASONING_KEYS;
+
 use self::containers::ReadPath;
 use self::fault::Fault;
 use self::key::Key;

@@ -12,28 +12,41 @@ const LINES: usize = 2;
 const CHARACTERS: usize = 160;
 
 /// All of it, styled and escaped. What only the left render has is `[-like this-]`, what only the right one has
-/// `{+like this+}`, so that it can be read without colours too; `⏎` stands where a line ends.
-pub(super) fn evidence(all: &[Evidence]) -> String {
+/// `{+like this+}`, so that it can be read without colours too; `⏎` stands where a line ends. `source` is where the chat
+/// template came from.
+pub(super) fn evidence(all: &[Evidence], source: &str) -> String {
     let mut out = String::new();
     for evidence in all {
         out.push('\n');
-        out.push_str(&one(evidence));
+        out.push_str(&one(evidence, source));
     }
     out
 }
 
-fn one(evidence: &Evidence) -> String {
+fn one(evidence: &Evidence, source: &str) -> String {
     let marker = obverse::value::json::quote(&evidence.marker);
     let mut out = format!(
-        "  {}  {}\n    {}\n    {} {}\n    {} {}\n",
+        "  {}  {}\n    {}\n",
         paint(BOLD, &escape::line(evidence.question)),
         escape::json(&marker),
         escape::block(&evidence.reading).replace('\n', "\n    "),
+    );
+    for place in &evidence.places {
+        let written = obverse::value::json::quote(place.text());
+        let told = format!(
+            "    {}  {}\n",
+            escape::line(&place.describe(source)),
+            escape::json(&written)
+        );
+        out.push_str(&told);
+    }
+    out.push_str(&format!(
+        "    {} {}\n    {} {}\n",
         paint(RED, "[-left-] "),
         escape::line(&evidence.left.variant),
         paint(GREEN, "{+right+}"),
         escape::line(&evidence.right.variant),
-    );
+    ));
     let pieces = evidence.diff();
     let mut body = String::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -111,7 +124,8 @@ fn ending(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::derive::Sample;
+    use obverse::chat_template::{Path, Step};
+    use obverse::derive::{Place, Sample};
 
     #[test]
     fn a_diff_shows_both_sides_and_what_is_near() {
@@ -128,11 +142,29 @@ mod tests {
                 variant: "without".to_owned(),
                 text: shared + "b<e>\n\u{1b}",
             },
+            places: vec![
+                Place::Source {
+                    template: None,
+                    line: 4,
+                    column: 12,
+                    start: 50,
+                    end: 53,
+                    text: "<e>".to_owned(),
+                    derived: false,
+                },
+                Place::Input {
+                    input: Path::new([Step::from("\u{1b}")]),
+                    text: "\n".to_owned(),
+                    derived: true,
+                },
+            ],
         };
-        let plain = anstream::adapter::strip_str(&one(&evidence)).to_string();
+        let plain = anstream::adapter::strip_str(&one(&evidence, "chat.jinja")).to_string();
         insta::assert_snapshot!(plain, @r#"
         turn end  "<e>\n"
           what follows
+          written at chat.jinja:4:12  "<e>"
+          computed from the input ["\u{1b}"]  "\n"
           [-left-]  with
           {+right+} without
           │ …three⏎

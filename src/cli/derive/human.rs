@@ -1,8 +1,8 @@
 //! The report for people: a headline, a small table, the findings, and the smallest counterexample.
 
 use obverse::derive::{
-    ContentMode, ContentReport, Counterexample, Finding, ReasoningMode, ReasoningReport, Report,
-    Supports, ToolsMode, ToolsReport, Verdict,
+    ContentMode, ContentReport, Counterexample, Finding, KindVerdict, ReasoningMode,
+    ReasoningReport, Report, Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
 use obverse::value::json::to_string;
@@ -31,6 +31,7 @@ pub(super) fn report(report: &Report) -> String {
         ("content", content(&report.content)),
         ("tools", tools(&report.tools)),
         ("supports", supports(&report.supports)),
+        ("kinds", kinds(&report.kinds)),
     ] {
         row(&mut out, name, &text);
     }
@@ -75,6 +76,7 @@ pub(super) fn report(report: &Report) -> String {
 fn headline(report: &Report) -> String {
     let verdict = match report.verdict {
         Verdict::Proved => paint(GREEN.bold(), "proved"),
+        Verdict::ProvedInPart => paint(YELLOW.bold(), "PROVED IN PART"),
         Verdict::Inexpressible => paint(YELLOW.bold(), "NOT WHOLLY EXPRESSIBLE"),
         Verdict::NotProved => paint(RED.bold(), "NOT PROVED"),
     };
@@ -83,6 +85,7 @@ fn headline(report: &Report) -> String {
     for (count, what) in [
         (rounds.failed, "failed"),
         (rounds.inexpressible, "inexpressible"),
+        (rounds.alike, "alike"),
         (rounds.skipped, "skipped"),
         (rounds.spliced, "spliced"),
         (rounds.cut, "cut short"),
@@ -217,6 +220,43 @@ fn supports(supports: &Supports) -> String {
         let names = supports.kwargs.join(", ");
         lines.push(format!("changed by: {}", escape::line(&names)));
     }
+    lines.join("\n")
+}
+
+/// How many kinds that came back are named; of more the number tells as much.
+const NAMED: usize = 4;
+
+/// The kinds of messages: those that came back together, and each other one with how many of it did.
+fn kinds(kinds: &[KindVerdict]) -> String {
+    let (whole, others): (Vec<&KindVerdict>, Vec<&KindVerdict>) = kinds
+        .iter()
+        .partition(|kind| kind.rendered && kind.came_back + kind.alike == kind.tried);
+    let (short, silent): (Vec<&KindVerdict>, Vec<&KindVerdict>) =
+        others.into_iter().partition(|kind| kind.rendered);
+    let mut lines = Vec::new();
+    if whole.len() > NAMED {
+        lines.push(format!("{} kinds of messages came back whole", whole.len()));
+    } else if !whole.is_empty() {
+        let words: Vec<&str> = whole.iter().map(|kind| kind.kind.words()).collect();
+        lines.push(format!("came back: {}", words.join(", ")));
+    }
+    for kind in short {
+        let count = format!("{} of {} came back", kind.came_back, kind.tried);
+        lines.push(format!("{}: {}", kind.kind.words(), paint(RED, &count)));
+    }
+    if !silent.is_empty() {
+        let words: Vec<&str> = silent.iter().map(|kind| kind.kind.words()).collect();
+        lines.push(paint(DIM, &format!("not rendered: {}", words.join(", "))));
+    }
+    let mut manners: Vec<&str> = kinds.iter().map(|kind| kind.manner.as_str()).collect();
+    manners.dedup();
+    lines.push(paint(
+        DIM,
+        &format!(
+            "handed over: {}",
+            escape::line(&manners.join("; with calls: "))
+        ),
+    ));
     lines.join("\n")
 }
 

@@ -158,7 +158,10 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
 fn tell(args: &Args, derivation: &Derivation) {
     output::tell(&human::report(&derivation.report));
     if args.explain {
-        output::tell(&explain::evidence(&derivation.report.evidence));
+        output::tell(&explain::evidence(
+            &derivation.report.evidence,
+            &derivation.report.source,
+        ));
         output::tell(&decisions::decisions(&derivation.report.decisions));
     }
 }

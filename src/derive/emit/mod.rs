@@ -228,7 +228,7 @@ fn bare_object(
     let section = optional(calls.section.0.trim());
     let [lead, between] = [before, between].map(|literal| loose_json(literal));
     let open = format!("{section}{lead}\"(?P<name>[^\"]+)\"{between}");
-    let captured = |pattern: &str| pattern.replacen(slot::ID, "(?P<id>[^\"]+)", 1);
+    let captured = |pattern: &str| pattern.replacen(slot::ID, "(?P<id>[^\"]*)", 1);
     let behind = loose_json(after);
     let open = match open.contains(slot::ID) || !behind.contains(slot::ID) {
         true => captured(&open),

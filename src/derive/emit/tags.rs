@@ -54,7 +54,8 @@ fn key(argument: &ArgumentTag, group: &str) -> String {
         );
     }
     let open = slot::pattern(argument.open.trim_start());
-    format!("{open}{group}[^\\s{stop}]+)")
+    // A name may have spaces in it, but neither begins nor ends with one.
+    format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
 }
 
 /// Whether the values of some types end where the argument does and nowhere else.

@@ -32,6 +32,13 @@ impl Target {
     }
 }
 
+impl Target {
+    /// The field that reasoning goes to where the engines take no other, whichever key the chat template reads.
+    pub(in super::super) fn reasoning_field(self) -> Option<&'static str> {
+        self.served.then_some(REASONING_FIELD)
+    }
+}
+
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
     let key = analysis.dialect.reasoning_key.as_deref();
@@ -40,8 +47,9 @@ pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> 
 
 /// What the chat template needs to find in a message without content, so that it can be rendered again.
 pub(super) fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
+    // A null is dropped where it is not kept, so that whoever keeps it has to put it there.
     let content = analysis.dialect.no_content.value();
-    content.filter(|_| !target.served)
+    content.filter(|content| !target.served && *content != Value::Null)
 }
 
 /// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
@@ -57,7 +65,12 @@ pub(in super::super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<F
             ),
         ));
     }
-    if analysis.dialect.no_content.value() != default_content(analysis, target) {
+    let needed = analysis.dialect.no_content.value();
+    if needed
+        .as_ref()
+        .is_some_and(|content| *content != Value::Null)
+        && needed != default_content(analysis, target)
+    {
         findings.push(Finding::info(
             "content-left-out",
             "the engines take no default for content: a message with calls alone is parsed without it, and is to be given an empty one before it is appended, which the chat template asks for",

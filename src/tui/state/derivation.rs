@@ -1,6 +1,6 @@
 //! What a response template was derived from, to be looked at beside it.
 
-use crate::derive::{Evidence, Report};
+use crate::derive::{Evidence, Place, Report};
 use crate::value::{Map, Value, json};
 
 /// A derivation, as far as it is shown.
@@ -27,6 +27,8 @@ pub struct Marker {
     pub left: (String, String),
     /// The same of the other.
     pub right: (String, String),
+    /// What writes it, in order, as far as that is known.
+    pub places: Vec<Place>,
 }
 
 impl Derivation {
@@ -89,13 +91,28 @@ impl Marker {
                 ("text", Value::from(text.as_str())),
             ]))
         };
-        Value::Object(object([
+        let mut marker = object([
             ("question", Value::from(self.question.as_str())),
             ("marker", Value::from(self.text.as_str())),
             ("reading", Value::from(self.reading.as_str())),
             ("left", render(&self.left)),
             ("right", render(&self.right)),
-        ]))
+        ]);
+        if !self.places.is_empty() {
+            let places = self.places.iter().map(Place::to_value);
+            marker.insert("places".to_owned(), Value::Array(places.collect()));
+        }
+        Value::Object(marker)
+    }
+
+    /// Where in a chat template of that name the marker is written, and what is written there; `None` where that is not known.
+    pub(crate) fn written(&self, source: &str) -> Option<String> {
+        let told = self.places.iter().map(|place| {
+            let text = json::quote(place.text());
+            format!("{}  {text}", place.describe(source))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join(", "))
     }
 
     fn of_evidence(evidence: &Evidence) -> Self {
@@ -106,6 +123,7 @@ impl Marker {
             reading: evidence.reading.clone(),
             left: (left.variant.clone(), left.text.clone()),
             right: (right.variant.clone(), right.text.clone()),
+            places: evidence.places.clone(),
         }
     }
 
@@ -115,12 +133,16 @@ impl Marker {
             let sample = value.get(key)?;
             Some((text(sample, "variant")?, text(sample, "text")?))
         };
+        // Reports of earlier versions tell no places.
+        let places = value.get("places").and_then(Value::as_array);
+        let places = places.into_iter().flatten().map(Place::of_value);
         Some(Self {
             question: text(value, "question")?,
             text: text(value, "marker")?,
             reading: text(value, "reading")?,
             left: sample("left")?,
             right: sample("right")?,
+            places: places.collect::<Option<_>>()?,
         })
     }
 }
@@ -132,12 +154,20 @@ mod tests {
     #[test]
     fn a_report_is_read() {
         let report = r#"{"source": "x.jinja", "verified": true, "evidence": [{"question": "anchor", "marker": "<a>",
-            "reading": "what both have", "left": {"variant": "one", "text": "a"}, "right": {"variant": "two", "text": "b"}}]}"#;
+            "reading": "what both have", "left": {"variant": "one", "text": "a"}, "right": {"variant": "two", "text": "b"}, "places": [
+            {"template": "rag", "line": 3, "column": 7, "start": 20, "end": 22, "text": "<a"},
+            {"input": ["messages", 1, "role"], "text": ">", "derived": true}]}]}"#;
         let derivation = Derivation::of_json(report).expect("a report");
         assert!(derivation.verified);
         assert_eq!(
             derivation.markers[0].right,
             ("two".to_owned(), "b".to_owned())
+        );
+        assert_eq!(
+            derivation.markers[0].written("x.jinja").as_deref(),
+            Some(
+                r#"written at x.jinja (chat template `rag`):3:7  "<a", computed from the input messages[1].role  ">""#
+            )
         );
         assert!(Derivation::of_json("{}").is_none());
         let written = derivation.to_value();

@@ -30,6 +30,9 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         ..area
     };
     if let Some(marker) = derivation.markers.get(scroll.row) {
+        let written = marker.written(derivation.name());
+        let notes = [Some(marker.reading.clone()), written];
+        let below = told(&notes, below, canvas);
         renders(marker, scroll.top, below, canvas);
     } else {
         let verdict = if derivation.verified {
@@ -59,17 +62,24 @@ fn markers(derivation: &Derivation, chosen: usize, area: Rect, canvas: &mut Canv
     }
 }
 
+/// How the marker was read off and what writes it, a line each; the area that is left.
+fn told(notes: &[Option<String>], area: Rect, canvas: &mut Canvas<'_>) -> Rect {
+    let mut left = area;
+    for note in notes.iter().flatten() {
+        if left.height > 0 {
+            canvas.put(left, left.x, left.y, &format!(" {note}"), Role::Dim);
+            left.y += 1;
+            left.height -= 1;
+        }
+    }
+    left
+}
+
+/// The two renders side by side.
 fn renders(marker: &Marker, top: usize, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 {
         return;
     }
-    canvas.put(
-        area,
-        area.x,
-        area.y,
-        &format!(" {}", marker.reading),
-        Role::Dim,
-    );
     let half = area.width.saturating_sub(1) / 2;
     let pieces = diff(&marker.left.1, &marker.right.1);
     for (side, variant, x) in [
@@ -78,9 +88,8 @@ fn renders(marker: &Marker, top: usize, area: Rect, canvas: &mut Canvas<'_>) {
     ] {
         let column = Rect {
             x,
-            y: area.y + 1,
             width: half.min(area.right().saturating_sub(x)),
-            height: area.height - 1,
+            ..area
         };
         if column.height == 0 || column.width == 0 {
             continue;
@@ -98,7 +107,7 @@ fn renders(marker: &Marker, top: usize, area: Rect, canvas: &mut Canvas<'_>) {
         };
         render(&pieces, side, top, body, canvas);
     }
-    for y in area.y + 1..area.bottom() {
+    for y in area.y..area.bottom() {
         canvas.put(area, area.x + half, y, "│", Role::Rule);
     }
 }

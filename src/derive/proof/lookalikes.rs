@@ -5,27 +5,21 @@
 
 use super::super::analysis::Analysis;
 use super::super::finding::{Counterexample, Finding};
-use super::super::probe::{self, Assistant};
 use super::super::slot;
-use super::round::{Bench, Outcome};
-use crate::value::Value;
+use super::Bench;
 
 /// Tells which markers are taken for markers where they are only spoken of.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {
     let mut found: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut smallest: Option<Counterexample> = None;
     for marker in markers(bench.analysis) {
-        for (place, message) in messages(bench.analysis, &marker) {
-            let context = bench.lab.user(!message.calls.is_empty());
-            let Outcome::Failed(counterexample) = bench.run(&context, &message) else {
-                continue;
-            };
+        for (place, counterexample) in bench.judge.speaks_of(bench.subject(), &marker) {
             let quoted = crate::value::json::quote(&marker);
             match found.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, markers)) => markers.push(quoted),
                 None => found.push((place, vec![quoted])),
             }
-            smallest.get_or_insert(*counterexample);
+            smallest.get_or_insert(counterexample);
         }
     }
     if found.is_empty() {
@@ -68,23 +62,4 @@ fn markers(analysis: &Analysis) -> Vec<String> {
     }
     add(analysis.turn_end.marker());
     markers
-}
-
-/// Messages that speak of a marker, each with words for where they do.
-fn messages(analysis: &Analysis, marker: &str) -> Vec<(&'static str, Assistant)> {
-    let code = format!("Zephyr\n\n```\n{marker}\n```\n\nwold");
-    let mut messages = vec![("content", Assistant::saying(&code))];
-    if analysis.reasoning.is_some() {
-        let thought = format!("Brindle {marker} oxbow");
-        let message = Assistant::saying(probe::CONTENT).thinking(&thought);
-        messages.push(("reasoning", message));
-    }
-    if analysis.calls.is_some() {
-        let mut call = probe::call(0);
-        if let Some(first) = call.arguments.values_mut().next() {
-            *first = Value::from(format!("opal {marker} drift"));
-        }
-        messages.push(("arguments", Assistant::calling([call])));
-    }
-    messages
 }

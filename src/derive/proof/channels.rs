@@ -1,9 +1,9 @@
 //! Text in a channel in which the chat template writes none: proved by writing it in by hand.
 
-use super::super::finding::{Counterexample, Finding};
+use super::super::finding::Finding;
 use super::super::probe::{self, CALLS_KEY};
-use super::Case;
-use super::round::Bench;
+use super::Bench;
+use crate::judge::Case;
 use crate::value::{Value, json};
 
 /// Parses the responses of some cases with their content in each of the other channels, and with text there before a call; tells
@@ -15,7 +15,7 @@ pub(super) fn find(bench: &Bench<'_>, cases: &[Case]) -> Vec<Finding> {
         let before = cases.iter().find(|case| calls_alone(case));
         let before = before.map(|case| before_call(bench, case, other));
         let spliced: Vec<Case> = in_place.chain(before.into_iter().flatten()).collect();
-        let failed = spliced.iter().find_map(|case| failure(bench, case));
+        let failed = spliced.iter().find_map(|case| bench.parse(case));
         let marker = json::quote(other);
         match failed {
             None => Finding::info(
@@ -71,16 +71,4 @@ fn before_call(bench: &Bench<'_>, case: &Case, other: &str) -> Vec<Case> {
         ..case.clone()
     });
     cases.collect()
-}
-
-fn failure(bench: &Bench<'_>, case: &Case) -> Option<Counterexample> {
-    let (parsed, error) = bench.parse(&case.prefix, &case.response, &case.tools);
-    (error.is_some() || parsed != case.message).then(|| Counterexample {
-        message: case.message.clone(),
-        prefix: case.prefix.clone(),
-        response: case.response.clone(),
-        expected: case.message.clone(),
-        parsed,
-        error,
-    })
 }

@@ -1,6 +1,6 @@
 //! From a message that fails to the smallest one that still does.
 
-use super::super::probe::Assistant;
+use super::message::Assistant;
 use crate::value::Value;
 
 /// The smallest message, reached from `message` by leaving things out, for which `fails` still holds.
@@ -34,7 +34,7 @@ fn smaller(message: &Assistant) -> Vec<Assistant> {
         add(&|m| {
             m.calls.remove(index);
             if m.calls.is_empty() && m.content.is_none() {
-                m.content = Some("a".to_owned());
+                m.content = Some(super::probes::CONTENT.to_owned());
             }
         });
         for key in message.calls[index].arguments.keys() {

@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use super::super::finding::Counterexample;
-use super::Case;
+use super::{Case, Counterexample};
 use crate::parser::{CutShort, Growing, OnError, Options, ParseError, ResponseParser, is_kept};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 /// How often a response can be cut.
-pub(super) fn count(case: &Case) -> usize {
+pub(crate) fn count(case: &Case) -> usize {
     cuts(&case.response).count()
 }
 
 /// The first cut at which the response raises an error or loses something.
-pub(super) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Counterexample> {
+pub(crate) fn first_loss(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Counterexample> {
     let options = Options {
         on_error: OnError::Keep,
         ..Options::default()

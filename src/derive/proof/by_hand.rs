@@ -1,0 +1,89 @@
+//! Reasoning that the chat template drops, written by hand into a turn that it renders.
+
+use super::super::finding::Finding;
+use super::super::probe;
+use super::super::reasoning::History;
+use super::{Bench, Proof};
+use crate::judge::Case;
+use crate::value::{Map, Value};
+
+/// A plain thought, and one with signs in it at which an answer may be cut as well.
+const THOUGHTS: [&str; 2] = [
+    probe::REASONING,
+    "Brindle step one.\n\nStep \"two\": a < b, {x} oxbow",
+];
+
+/// Writes a reasoning into the turns that came back without one, where the markers say, as the model would, and parses that.
+pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
+    let Some(reasoning) = &bench.analysis.reasoning else {
+        return;
+    };
+    if reasoning.history != History::Dropped {
+        return;
+    }
+    let field = super::super::emit::reasoning_field(bench.analysis, bench.target);
+    let turns = proof.judgement.cases.iter();
+    let cases: Vec<Case> = turns
+        .flat_map(|case| THOUGHTS.map(|thought| with_reasoning(bench, case, field, thought)))
+        .flatten()
+        .collect();
+    let mut failed = None;
+    for case in cases {
+        match bench.parse(&case) {
+            None => {
+                proof.rounds.spliced += 1;
+                proof.by_hand.push(case);
+            }
+            Some(found) => {
+                proof.rounds.failed += 1;
+                failed.get_or_insert(found);
+            }
+        }
+    }
+    if let Some(found) = failed {
+        let text = "a reasoning that is written into a turn by hand does not come back";
+        proof
+            .findings
+            .push(Finding::error("not-inverted", text).with(Some(found)));
+    }
+    proof.findings.push(Finding::info(
+        "reasoning-not-rendered",
+        format!(
+            "the chat template does not render reasoning, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
+            proof.rounds.spliced
+        ),
+    ));
+}
+
+/// The case with a reasoning. There is none where the prompt or the turn has a reasoning of its own, an empty one.
+fn with_reasoning(bench: Bench<'_>, case: &Case, field: &str, thought: &str) -> Option<Case> {
+    let reasoning = bench.analysis.reasoning.as_ref()?;
+    let content = &bench.analysis.content;
+    let prompted = bench.analysis.anchor.after_last(&case.prefix)?;
+    let is_begun = content
+        .open
+        .as_ref()
+        .is_some_and(|open| prompted.contains(open));
+    let has_one = case.response.contains(&reasoning.close) || prompted.contains(&reasoning.close);
+    if is_begun || has_one || case.message.get(field).is_some() {
+        return None;
+    }
+    let open = match prompted.contains(&reasoning.open) {
+        true => "",
+        false => reasoning.open.as_str(),
+    };
+    let members = case.message.as_object()?;
+    let mut message = Map::new();
+    for (key, value) in members {
+        message.insert(key.clone(), value.clone());
+    }
+    message.insert(field, Value::from(thought));
+    Some(Case {
+        response: format!(
+            "{open}\n{thought}\n{}\n\n{}",
+            reasoning.close, case.response
+        ),
+        message: Value::Object(message),
+        ..case.clone()
+    })
+}

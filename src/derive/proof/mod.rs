@@ -1,0 +1,337 @@
+//! What a derivation is worth: the judge's word, beside what can be tried by hand where no render shows anything.
+//!
+//! The judge knows nothing of the analysis and takes nothing on its word. What the analysis knows beyond renders (a reasoning that
+//! the history drops, a channel that no answer is written in) is tried here by writing it into a turn by hand; that proves
+//! nothing, and is told as what it is. Where it fails, the reading is as bad as one that loses a rendered message.
+
+mod by_hand;
+mod channels;
+mod lookalikes;
+
+use super::analysis::Analysis;
+use super::cut::Shape;
+use super::emit::Target;
+use super::finding::{Counterexample, Finding};
+use crate::diagnostic::Severity;
+use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Subject, Unproved};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, json};
+use std::sync::Arc;
+
+/// The code of what a response loses that is cut short.
+pub(super) const LOST_WHEN_CUT: &str = "lost-when-cut";
+
+/// How many failures are shown; the rest are counted.
+const MAX_COUNTEREXAMPLES: usize = 3;
+
+/// What is proved, and with what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bench<'a> {
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) analysis: &'a Analysis,
+    pub(super) target: Target,
+    pub(super) template: &'a Arc<ResponseTemplate>,
+    pub(super) thorough: bool,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn subject(&self) -> Subject<'a> {
+        Subject {
+            template: self.template,
+            reasoning_field: self.target.reasoning_field(),
+        }
+    }
+
+    /// The parsed message, and what went wrong.
+    fn parse(&self, case: &Case) -> Option<Counterexample> {
+        let (parsed, error) = judge::parse(self.template, case, self.thorough);
+        (error.is_some() || parsed != case.message).then(|| Counterexample {
+            message: case.message.clone(),
+            prefix: case.prefix.clone(),
+            response: case.response.clone(),
+            expected: case.message.clone(),
+            parsed,
+            error,
+        })
+    }
+}
+
+/// What a derivation is worth.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Proof {
+    pub(super) judgement: Judgement,
+    pub(super) rounds: Rounds,
+    pub(super) findings: Vec<Finding>,
+    /// Responses with what was written into them by hand.
+    pub(super) by_hand: Vec<Case>,
+}
+
+impl Proof {
+    /// What is not proved.
+    pub(super) fn errors(&self) -> impl Iterator<Item = &Finding> {
+        let all = self.findings.iter();
+        all.filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The rounds whose message does not come back.
+    pub(super) fn failing(&self) -> &[Failure] {
+        &self.judgement.failures
+    }
+
+    /// The responses that parse as they must.
+    pub(super) fn into_cases(self) -> Vec<Case> {
+        let mut cases = self.judgement.cases;
+        cases.extend(self.by_hand);
+        cases
+    }
+}
+
+/// Judges a response template, and tries by hand what the judge cannot see.
+pub(super) fn prove(bench: Bench<'_>) -> Proof {
+    let judgement = bench.judge.judge(bench.subject());
+    let mut proof = Proof {
+        rounds: judgement.rounds,
+        judgement,
+        ..Proof::default()
+    };
+    fail(bench, &mut proof);
+    proof
+        .findings
+        .extend(proof.judgement.unproved.iter().map(unproved));
+    leave_out(&mut proof);
+    if let Some(last) = &proof.judgement.as_earlier {
+        let text = "messages are written, where they come last, as going on with what the prompt opened, from which they cannot be told; they come back as earlier turns, which are written otherwise";
+        proof
+            .findings
+            .push(Finding::warning("last-turn-as-reasoning", text).with(Some(last.clone())));
+    }
+    if let Some(excused) = &proof.judgement.excused {
+        proof.findings.push(marker_in_text(excused));
+    }
+    by_hand::reasoning(bench, &mut proof);
+    let channels = channels::find(&bench, &proof.judgement.cases);
+    proof.findings.extend(channels);
+    cut_short(bench, &mut proof);
+    about_types(bench, &mut proof);
+    proof
+}
+
+/// Tells what failed: what the format cannot say, each limit once with its smallest message, and the rest.
+fn fail(bench: Bench<'_>, proof: &mut Proof) {
+    let limits = &bench.analysis.limits;
+    let mut limited: Vec<(usize, Option<Counterexample>)> = vec![(0, None); limits.len()];
+    let mut alike: Vec<&Failure> = Vec::new();
+    let mut shown = 0;
+    let failures = proof.judgement.failures.iter();
+    for failure in failures {
+        if failure.alike {
+            alike.push(failure);
+            continue;
+        }
+        let message = bench.judge.message(failure.round);
+        if limits.iter().any(|limit| (limit.is_in)(message)) {
+            let (smallest, found) =
+                bench
+                    .judge
+                    .smallest(bench.subject(), failure.round, failure.found.clone());
+            if let Some(at) = limits.iter().position(|limit| (limit.is_in)(&smallest)) {
+                proof.rounds.failed -= 1;
+                proof.rounds.inexpressible += 1;
+                limited[at].0 += 1;
+                limited[at].1.get_or_insert(found);
+                continue;
+            }
+        }
+        shown += 1;
+        if shown <= MAX_COUNTEREXAMPLES {
+            let text = format!(
+                "a message does not come back from its render, {}",
+                failure.place
+            );
+            let found = match failure.plain {
+                true => failure.found.clone(),
+                false => {
+                    bench
+                        .judge
+                        .smallest(bench.subject(), failure.round, failure.found.clone())
+                        .1
+                }
+            };
+            let finding = Finding::error("not-inverted", text);
+            proof.findings.push(finding.with(Some(found)));
+        }
+    }
+    for (limit, (count, smallest)) in limits.iter().zip(limited) {
+        if count > 0 {
+            let text = format!("{}; {count} messages do not come back", limit.text);
+            proof.findings.push(Finding::inexpressible(text, smallest));
+        }
+    }
+    if let Some(first) = alike.first() {
+        let text = format!(
+            "{} messages render to the very text that another message renders to, so that no parser can tell which it was",
+            alike.len()
+        );
+        let finding = Finding::inexpressible(text, Some(first.found.clone()));
+        proof.findings.push(finding);
+    }
+}
+
+/// What no render shows.
+fn unproved(unproved: &Unproved) -> Finding {
+    match unproved {
+        Unproved::Field(field) => Finding::warning(
+            "field-not-shown",
+            format!(
+                "no message that the chat template renders fills the field {field}, so that nothing proves how it is read"
+            ),
+        ),
+        Unproved::PromptTail { tail, kwargs } => Finding::warning(
+            "prompt-not-shown",
+            format!(
+                "{}the prompt ends with {}, which no rendered message goes on from, so that nothing proves what the model writes behind it",
+                under(kwargs),
+                json::quote(tail)
+            ),
+        ),
+        Unproved::Calls(refusal) => Finding::warning(
+            "calls-not-rendered",
+            match refusal {
+                Some(words) => format!(
+                    "the chat template asks for tool calls and renders none in any manner that was tried; {words}"
+                ),
+                None => "the chat template asks for tool calls and renders none in any manner that was tried".to_owned(),
+            },
+        ),
+        Unproved::Cut(constant) => Finding::warning(
+            "answer-cut",
+            format!(
+                "the chat template drops what stands before {} in an answer, so that nothing proves how a model writes it",
+                json::quote(constant)
+            ),
+        ),
+        Unproved::Unmarked => Finding::warning(
+            "turn-not-marked",
+            "in some conversations the chat template renders an answer with nothing before it that marks where the turn begins, unlike in their prompt, so that nothing proves what the model writes there",
+        ),
+        Unproved::Reasoning(key) => Finding::warning(
+            "reasoning-not-shown",
+            format!(
+                "the chat template asks for the reasoning of a message, under {key}, and renders it in no conversation that was tried"
+            ),
+        ),
+    }
+}
+
+fn under(kwargs: &Map) -> String {
+    let settings: Vec<String> = kwargs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", json::to_string(value)))
+        .collect();
+    match settings.is_empty() {
+        true => String::new(),
+        false => format!("under {} ", settings.join(", ")),
+    }
+}
+
+/// Tells what was left out, by kind and reason.
+fn leave_out(proof: &mut Proof) {
+    let mut told: Vec<(String, usize, Vec<&'static str>)> = Vec::new();
+    for row in &proof.judgement.kinds {
+        for left_out in &row.left_out {
+            let words = row.kind.words();
+            match told.iter_mut().find(|(why, ..)| *why == left_out.why) {
+                Some((_, count, kinds)) => {
+                    *count += left_out.count;
+                    kinds.push(words);
+                }
+                None => told.push((left_out.why.clone(), left_out.count, vec![words])),
+            }
+        }
+    }
+    for (why, count, kinds) in told {
+        let kinds = kinds.join(", ");
+        proof.findings.push(match why.as_str() {
+            judge::NOT_SHOWN => Finding::info(
+                "not-rendered",
+                format!(
+                    "{count} messages cannot be seen in their render as what they are ({kinds}), and so cannot come back"
+                ),
+            ),
+            // The finding of what is not proved says it.
+            judge::UNMARKED => continue,
+            why => Finding::info(
+                "refused",
+                format!("{count} messages are refused by the chat template ({kinds}): {why}"),
+            ),
+        });
+    }
+    if proof.judgement.settings_left_out > 0 {
+        let text = format!(
+            "{} more settings of the kwargs change the model's turn and were not tried",
+            proof.judgement.settings_left_out
+        );
+        proof
+            .findings
+            .push(Finding::info("settings-not-tried", text));
+    }
+}
+
+fn marker_in_text(excused: &Counterexample) -> Finding {
+    let text = "what stands in a text is read as a marker, wherever it stands; the message and the one that was parsed render to the same text, so that nobody can tell them apart";
+    Finding::info("marker-in-text", text).with(Some(excused.clone()))
+}
+
+/// Cuts responses short: all of them if there is time, else the one that has most to lose.
+fn cut_short(bench: Bench<'_>, proof: &mut Proof) {
+    let cases = &proof.judgement.cases;
+    let chosen: Vec<&Case> = if bench.thorough {
+        cases.iter().collect()
+    } else {
+        let size = |case: &&Case| {
+            let members = case.message.as_object().map_or(0, Map::len);
+            (members, case.response.len())
+        };
+        cases.iter().max_by_key(size).into_iter().collect()
+    };
+    for case in chosen {
+        match judge::first_loss(bench.template, case) {
+            None => proof.rounds.cut += judge::count_cuts(case),
+            Some(found) => {
+                let text =
+                    "a response that is cut short raises an error or loses what was finished";
+                let finding = if bench.target.served {
+                    // A marker that the cut leaves unfinished is text, which takes the place of the text before.
+                    let why = "the engines put no texts together";
+                    Finding::warning(LOST_WHEN_CUT, format!("{text}; {why}"))
+                } else {
+                    Finding::error(LOST_WHEN_CUT, text)
+                };
+                proof.findings.push(finding.with(Some(found)));
+                return;
+            }
+        }
+    }
+}
+
+fn about_types(bench: Bench<'_>, proof: &mut Proof) {
+    if let Some(calls) = &bench.analysis.calls
+        && let Shape::Tags { argument, .. } = &calls.shape
+    {
+        let without = match argument.quotes {
+            Some(_) => "without tools every argument that is not JSON comes back as a string",
+            None => "without tools every argument comes back as a string",
+        };
+        let text = format!(
+            "arguments stand in tags, as text: the parser was given the tools, whose schemas type them; {without}"
+        );
+        proof
+            .findings
+            .push(Finding::info("arguments-as-text", text));
+    }
+}
+
+/// Tells which markers are taken for markers where they are only spoken of.
+pub(super) fn spoken_of(bench: Bench<'_>) -> Option<Finding> {
+    lookalikes::find(&bench)
+}

@@ -1,0 +1,161 @@
+//! What must come back of a message: whatever of it can be seen in its turn, and nothing else.
+
+use std::cell::OnceCell;
+
+use super::message::{Assistant, CALLS_KEY, Call};
+use super::probes::Probe;
+use super::shown;
+use crate::chat_template::{Path, Traced};
+use crate::value::{Map, Value, python};
+
+/// What can be seen of a message.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Expected {
+    pub(super) reasoning: Option<String>,
+    pub(super) further: Option<String>,
+    pub(super) content: Option<String>,
+    pub(super) calls: Vec<ExpectedCall>,
+}
+
+/// What can be seen of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ExpectedCall {
+    pub(super) name: Option<String>,
+    pub(super) arguments: Map,
+    pub(super) id: Option<String>,
+    /// The whole call.
+    pub(super) call: Call,
+}
+
+/// The render in which a message is looked for.
+pub(super) struct Sight<'r> {
+    /// What was rendered after the conversation.
+    pub(super) turn: &'r str,
+    /// Where that begins.
+    pub(super) start: usize,
+    /// Where the reasoning, the further text and the content stand in the inputs.
+    pub(super) places: [Option<Path>; 3],
+    /// The message's place in the inputs.
+    pub(super) message: Path,
+    /// The origins, where they can be had; they are asked for only where the text does not tell.
+    pub(super) traced: &'r dyn Fn() -> Option<Traced>,
+}
+
+impl Expected {
+    /// What can be seen of the message in what was rendered after the conversation, and where the first of it begins; `None` if
+    /// that is nothing.
+    pub(super) fn of(probe: &Probe, sight: &Sight<'_>) -> Option<(Self, usize)> {
+        let traced = OnceCell::new();
+        let traced = || traced.get_or_init(sight.traced).as_ref();
+        let mut first: Option<usize> = None;
+        let mut at = |place: usize| first = Some(first.map_or(place, |first| first.min(place)));
+        let mut expected = Self::default();
+        let message = &probe.message;
+        let texts = [
+            (message.reasoning.as_deref(), &mut expected.reasoning),
+            (probe.further, &mut expected.further),
+            (message.content.as_deref(), &mut expected.content),
+        ];
+        for ((text, slot), place) in texts.into_iter().zip(&sight.places) {
+            let seen = text.and_then(|text| {
+                found(text, sight.turn).or_else(|| {
+                    let (at, seen) = shown::text(traced()?, sight.start, place.as_ref()?, text)?;
+                    Some((at - sight.start, seen))
+                })
+            });
+            // What white space the format's parser of texts finds at their ends it takes off, whatever wrote it.
+            let seen = seen.map(|(at, seen)| (at, seen.trim_matches(python::is_space)));
+            if let Some((place, seen)) = seen.filter(|(_, seen)| !seen.is_empty()) {
+                at(place);
+                *slot = Some(seen.to_owned());
+            }
+        }
+        for (index, call) in message.calls.iter().enumerate() {
+            let of_call = sight.message.then(CALLS_KEY).then(index);
+            let name = found(&call.name, sight.turn).map(|(at, _)| at).or_else(|| {
+                let place = of_call.then("function").then("name");
+                Some(shown::text(traced()?, sight.start, &place, &call.name)?.0 - sight.start)
+            });
+            let texts = call.arguments.values().filter_map(Value::as_str);
+            let argument = texts
+                .filter_map(|text| Some(found(text, sight.turn)?.0))
+                .min();
+            let argument = argument.or_else(|| {
+                let place = of_call.then("function").then("arguments");
+                let written = shown::text(traced()?, sight.start, &place, "")?;
+                Some(written.0 - sight.start)
+            });
+            let id = found(&call.id, sight.turn).map(|(at, _)| at);
+            if name.is_none() && argument.is_none() {
+                continue;
+            }
+            [name, argument, id].into_iter().flatten().for_each(&mut at);
+            expected.calls.push(ExpectedCall {
+                name: name.map(|_| call.name.clone()),
+                arguments: match argument {
+                    Some(_) => call.arguments.clone(),
+                    None => Map::new(),
+                },
+                id: id.map(|_| call.id.clone()),
+                call: call.clone(),
+            });
+        }
+        Some((expected, first?))
+    }
+
+    /// Leaves out the arguments that hold nothing and cannot be seen: `same` says whether a message without one of them renders
+    /// the same.
+    pub(super) fn forget_unseen(&mut self, same: impl Fn(&Assistant) -> bool) {
+        for index in 0..self.calls.len() {
+            let arguments = self.calls[index].arguments.clone();
+            let empty = arguments.iter().filter(|(_, value)| holds_nothing(value));
+            for (key, _) in empty {
+                let mut without = self.shown();
+                without.calls[index].arguments.shift_remove(key);
+                if same(&without) {
+                    self.calls[index].arguments.shift_remove(key);
+                }
+            }
+        }
+    }
+
+    /// The message with nothing but what can be seen.
+    pub(super) fn shown(&self) -> Assistant {
+        Assistant {
+            reasoning: self.reasoning.clone(),
+            content: self.content.clone(),
+            calls: self
+                .calls
+                .iter()
+                .map(|expected| Call {
+                    arguments: expected.arguments.clone(),
+                    ..expected.call.clone()
+                })
+                .collect(),
+        }
+    }
+
+    /// Whether the ids of all calls can be seen.
+    pub(super) fn has_ids(&self) -> bool {
+        !self.calls.is_empty() && self.calls.iter().all(|call| call.id.is_some())
+    }
+}
+
+fn holds_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Where a text stands in a render as it is. A short one may stand there by chance, and is not looked for.
+fn found<'t>(text: &'t str, turn: &str) -> Option<(usize, &'t str)> {
+    let at = turn.find(text).filter(|_| text.chars().count() >= LEAST)?;
+    Some((at, text))
+}
+
+/// The characters that a text must have to be found by itself.
+const LEAST: usize = 4;

@@ -1,0 +1,376 @@
+//! What the rounds add up to, by kind.
+
+use serde::Serialize;
+
+use super::kind::Kind;
+use super::prompts;
+use super::rounds::{self, Group, LeftOut, Round};
+use super::trial::{Counterexample, Outcome, Tried};
+use super::{Case, Judge, Subject};
+use crate::value::Map;
+
+/// Why a message is left out that makes no difference in the render.
+pub(crate) const NOT_SHOWN: &str = "not shown";
+
+/// Why a message is left out whose turn cannot be cut from the render.
+pub(crate) const UNMARKED: &str = "nothing marks where the turn begins";
+
+/// How many rounds there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Rounds {
+    /// Messages of which all that can be seen came back from their render.
+    pub passed: usize,
+    /// Messages that came back as something else, or not at all.
+    pub failed: usize,
+    /// Messages that did not come back because no response template could bring them back.
+    pub inexpressible: usize,
+    /// Messages with a text in which something stands that another message renders to as well.
+    pub alike: usize,
+    /// Messages that the chat template refuses or of which it leaves out what makes their kind.
+    pub skipped: usize,
+    /// Reasoning that the chat template drops, written by hand into its turn where the markers say: that came back.
+    pub spliced: usize,
+    /// Responses cut short that lost nothing which was finished, and raised no error.
+    pub cut: usize,
+}
+
+/// What became of the messages of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KindVerdict {
+    /// The kind.
+    pub kind: Kind,
+    /// Whether the chat template renders messages of this kind.
+    pub rendered: bool,
+    /// How many were tried.
+    pub tried: usize,
+    /// How many came back.
+    pub came_back: usize,
+    /// How many could not be told from other messages because of a text in which something stands that is no plain word.
+    pub alike: usize,
+    /// In which manner they were handed to the chat template.
+    pub manner: String,
+    /// Messages that were meant to be of this kind and were not, by reason.
+    pub left_out: Vec<LeftOutCount>,
+    /// The smallest message that did not come back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<Counterexample>,
+}
+
+/// Messages that were left out for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOutCount {
+    /// How many.
+    pub count: usize,
+    /// Why: `not shown`, or the words in which the chat template refuses them.
+    pub why: String,
+}
+
+/// A round, by the manner of its calls and its place among the rounds of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct RoundId {
+    pub(super) calling: Option<usize>,
+    pub(super) index: usize,
+}
+
+/// A round that failed.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) round: RoundId,
+    pub(crate) found: Counterexample,
+    /// Where the message stood, in words.
+    pub(crate) place: String,
+    /// Whether two messages render to the same text.
+    pub(crate) alike: bool,
+    /// Whether its texts are plain words.
+    pub(crate) plain: bool,
+}
+
+/// What a response template is worth, as far as renders show it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Judgement {
+    pub(crate) rounds: Rounds,
+    pub(crate) kinds: Vec<KindVerdict>,
+    pub(crate) cases: Vec<Case>,
+    /// Which rounds came back.
+    pub(crate) back: Vec<RoundId>,
+    /// Those that did not, plain ones first and short ones before long ones.
+    pub(crate) failures: Vec<Failure>,
+    /// A message that cannot be told from another because of what stands in a text of it.
+    pub(crate) excused: Option<Counterexample>,
+    /// A message that comes back as an earlier turn alone, and what comes of it as the last.
+    pub(crate) as_earlier: Option<Counterexample>,
+    /// What no render shows, and the response template reads all the same or the chat template asks for; in sentences.
+    pub(crate) unproved: Vec<Unproved>,
+    /// How many settings of the kwargs were not tried.
+    pub(crate) settings_left_out: usize,
+}
+
+/// Something that no render shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Unproved {
+    /// A field that no rendered message fills.
+    Field(String),
+    /// What a prompt ends with, under these kwargs, and no rendered answer begins with.
+    PromptTail { tail: String, kwargs: Map },
+    /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
+    Calls(Option<String>),
+    /// A constant at which the chat template cuts an answer, what stands before it being dropped: a model may write both, and no
+    /// render shows it.
+    Cut(String),
+    /// Messages before which nothing marks where their turn begins, although their prompt has what does.
+    Unmarked,
+    /// A reasoning that it asks for, under this key, and does not show.
+    Reasoning(String),
+}
+
+/// Tries everything, with calls in the manner in which least fails.
+pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
+    let tried = judge.tried(subject);
+    let mut judgement = Judgement {
+        settings_left_out: judge.survey.settings_left_out,
+        ..Judgement::default()
+    };
+    let plain = run(judge, &tried, None);
+    let mut best: Option<(usize, Vec<Outcome>)> = None;
+    for index in 0..judge.survey.calling.len() {
+        let outcomes = run(judge, &tried, Some(index));
+        let lost = |outcomes: &[Outcome]| {
+            let failed = outcomes.iter().filter(|outcome| !outcome.is_back());
+            failed.count()
+        };
+        let count = lost(&outcomes);
+        if best.as_ref().is_none_or(|(_, known)| count < lost(known)) {
+            best = Some((index, outcomes));
+        }
+        if count == 0 {
+            break;
+        }
+    }
+    let mut table = Table::default();
+    table.add(judge, None, plain, &mut judgement);
+    if let Some((index, outcomes)) = best {
+        table.add(judge, Some(index), outcomes, &mut judgement);
+    }
+    judgement
+        .failures
+        .sort_by_key(|failure| (!failure.plain, failure.found.response.len()));
+    judgement.kinds = table.finish();
+    judgement.shrink_first(judge, subject);
+    judgement.unproved = unproved(judge, &tried, &judgement);
+    judgement
+}
+
+fn run(judge: &Judge<'_>, tried: &Tried<'_>, calling: Option<usize>) -> Vec<Outcome> {
+    let group = judge.group(calling);
+    let rounds = group.rounds.iter();
+    rounds
+        .map(|round| tried.run(round, &group.manner, &judge.renderer))
+        .collect()
+}
+
+/// The kinds as they are counted.
+#[derive(Debug, Default)]
+struct Table {
+    rows: Vec<KindVerdict>,
+}
+
+impl Table {
+    fn row(&mut self, kind: Kind, group: &Group) -> &mut KindVerdict {
+        let at = match self.rows.iter().position(|row| row.kind == kind) {
+            Some(at) => at,
+            None => {
+                self.rows.push(KindVerdict {
+                    kind,
+                    rendered: false,
+                    tried: 0,
+                    came_back: 0,
+                    alike: 0,
+                    manner: group.manner.to_string(),
+                    left_out: Vec::new(),
+                    smallest: None,
+                });
+                self.rows.len() - 1
+            }
+        };
+        &mut self.rows[at]
+    }
+
+    fn add(
+        &mut self,
+        judge: &Judge<'_>,
+        calling: Option<usize>,
+        outcomes: Vec<Outcome>,
+        judgement: &mut Judgement,
+    ) {
+        let group = judge.group(calling);
+        for (index, (round, outcome)) in group.rounds.iter().zip(outcomes).enumerate() {
+            let id = RoundId { calling, index };
+            for kind in &round.kinds {
+                let row = self.row(*kind, group);
+                row.rendered = true;
+                row.tried += 1;
+            }
+            match outcome {
+                Outcome::Back(_) | Outcome::Earlier(..) => {
+                    let cases = match outcome {
+                        Outcome::Earlier(case, last) => {
+                            judgement.as_earlier.get_or_insert(*last);
+                            vec![case]
+                        }
+                        Outcome::Back(cases) => cases,
+                        Outcome::Alike { .. } | Outcome::Lost(_) => Vec::new(),
+                    };
+                    judgement.rounds.passed += 1;
+                    judgement.back.push(id);
+                    judgement.cases.extend(cases);
+                    for kind in &round.kinds {
+                        self.row(*kind, group).came_back += 1;
+                    }
+                }
+                Outcome::Alike {
+                    found,
+                    excused: true,
+                } => {
+                    judgement.rounds.alike += 1;
+                    for kind in &round.kinds {
+                        self.row(*kind, group).alike += 1;
+                    }
+                    let is_smaller =
+                        |known: &Counterexample| found.response.len() < known.response.len();
+                    if judgement.excused.as_ref().is_none_or(is_smaller) {
+                        judgement.excused = Some(*found);
+                    }
+                }
+                Outcome::Alike { found, .. } => {
+                    judgement.rounds.inexpressible += 1;
+                    self.fail(judgement, group, id, round, *found, true);
+                }
+                Outcome::Lost(found) => {
+                    judgement.rounds.failed += 1;
+                    self.fail(judgement, group, id, round, *found, false);
+                }
+            }
+        }
+        for (kind, why) in &group.left_out {
+            judgement.rounds.skipped += 1;
+            let why = match why {
+                LeftOut::Refused(words) => words.as_str(),
+                LeftOut::NotShown => NOT_SHOWN,
+                LeftOut::Unmarked => UNMARKED,
+            };
+            let left_out = &mut self.row(*kind, group).left_out;
+            match left_out.iter_mut().find(|known| known.why == why) {
+                Some(known) => known.count += 1,
+                None => left_out.push(LeftOutCount {
+                    count: 1,
+                    why: why.to_owned(),
+                }),
+            }
+        }
+    }
+
+    fn fail(
+        &mut self,
+        judgement: &mut Judgement,
+        group: &Group,
+        id: RoundId,
+        round: &Round,
+        found: Counterexample,
+        alike: bool,
+    ) {
+        for kind in &round.kinds {
+            let row = self.row(*kind, group);
+            let size = |found: &Counterexample| found.response.len();
+            // Those that lead come first: a hostile text is shown only where no plain one fails.
+            if row
+                .smallest
+                .as_ref()
+                .is_none_or(|known| round.probe.plain && size(&found) < size(known))
+            {
+                row.smallest = Some(found.clone());
+            }
+        }
+        judgement.failures.push(Failure {
+            round: id,
+            place: place(round),
+            found,
+            alike,
+            plain: round.probe.plain,
+        });
+    }
+
+    fn finish(mut self) -> Vec<KindVerdict> {
+        self.rows.sort_by_key(|row| row.kind);
+        self.rows
+    }
+}
+
+/// Where a round's message stood, in words.
+fn place(round: &Round) -> String {
+    let place = &round.place.place;
+    let kwargs: Vec<String> = place
+        .kwargs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", crate::value::json::to_string(value)))
+        .collect();
+    match kwargs.is_empty() {
+        true => place.label.to_owned(),
+        false => format!("{}, {}", place.label, kwargs.join(", ")),
+    }
+}
+
+impl Judgement {
+    /// Leaves out of the first failure what it does without, where its texts are more than plain words.
+    fn shrink_first(&mut self, judge: &Judge<'_>, subject: Subject<'_>) {
+        let Some(first) = self.failures.first_mut().filter(|first| !first.plain) else {
+            return;
+        };
+        first.found = judge.smallest(subject, first.round, first.found.clone()).1;
+    }
+}
+
+/// What no render shows.
+fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<Unproved> {
+    let mut unproved = Vec::new();
+    let survey = &judge.survey;
+    let fields = tried
+        .template
+        .fields()
+        .iter()
+        .map(|field| field.name.as_str());
+    for field in fields {
+        let is_filled = |case: &Case| {
+            case.message
+                .get(field)
+                .is_some_and(|value| value.is_truthy())
+        };
+        if !judgement.cases.iter().any(is_filled) {
+            unproved.push(Unproved::Field(field.to_owned()));
+        }
+    }
+    unproved.extend(prompts::unshown(judge, tried));
+    // Where a reasoning comes back, what is cut off an answer is one.
+    if survey.slots.distinct.is_empty() {
+        let cut = rounds::cut(&judge.renderer, &survey.plain);
+        unproved.extend(cut.map(Unproved::Cut));
+    }
+    let groups =
+        std::iter::once(&survey.plain).chain(judge.calling.iter().filter_map(|group| group.get()));
+    let mut left_out = groups.flat_map(|group| &group.left_out);
+    if left_out.any(|(_, why)| *why == LeftOut::Unmarked) {
+        unproved.push(Unproved::Unmarked);
+    }
+    if survey.reads_calls && survey.calling.is_empty() {
+        unproved.push(Unproved::Calls(survey.no_calls.clone()));
+    }
+    if let (Some(key), None) = (
+        survey.slots.reasoning_asked.first(),
+        survey.slots.distinct.first(),
+    ) {
+        unproved.push(Unproved::Reasoning(key.clone()));
+    }
+    unproved
+}

@@ -1,0 +1,268 @@
+//! The judge: whether a response template brings back what a chat template renders.
+//!
+//! Messages of every kind are rendered in conversations of every kind, in the manner in which the chat template takes them, and
+//! whatever can be *seen* of a message in the render of its turn must come back: in the field under which it went in, with its
+//! type where the tools' schema names it, and nothing beside it; and the parsed message, appended to the conversation, must
+//! render as the same text. That is decided from renders and messages alone. Where the response template came from, what was
+//! believed of the format when it was written, and what its author could not do about it, is not asked: nothing of that is at
+//! hand here, since the room imports nothing of the analysis.
+//!
+//! What is left out has a reason that the render shows, and is counted by [kind](Kind): the chat template refuses the message, or
+//! a part of it cannot be seen. There is one excuse: a text in which something stands that is no plain word can render to the
+//! very text that another message renders to (a closing marker that is spoken of in an answer); then nobody could tell the two
+//! apart, and the [`Judgement`] shows both.
+//!
+//! In the order in which it happens:
+//!
+//! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown;
+//! - `probes` has the messages, `rounds` renders each in its place, `expected` says what can be seen of it;
+//! - `trial` parses one round with one response template and compares, `prompts` asks what a prompt's end is followed by;
+//! - `judgement` adds up, by kind.
+//!
+//! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
+
+mod alike;
+mod cuts;
+mod expected;
+mod judgement;
+mod kind;
+mod manner;
+pub(crate) mod message;
+mod probes;
+mod prompts;
+mod renderer;
+mod rounds;
+mod shown;
+mod shrink;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::chat_template::{ChatTemplateSource, Clock, Rules};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+pub(crate) use cuts::{count as count_cuts, first_loss};
+pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, RoundId, UNMARKED, Unproved};
+pub use judgement::{KindVerdict, LeftOutCount, Rounds};
+pub use kind::Kind;
+use message::Assistant;
+use renderer::Renderer;
+use rounds::{Group, Round, Survey};
+pub use trial::Counterexample;
+use trial::{Outcome, Tried};
+
+/// A response of the judged format and the message that it was seen to parse to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Case {
+    /// What the parser is given before it.
+    pub prefix: String,
+    /// The response.
+    pub response: String,
+    /// The tools by whose schemas its arguments are typed.
+    pub tools: Vec<Value>,
+    /// The message.
+    pub message: Value,
+}
+
+/// What the judge has to know of how a chat template is rendered at all.
+pub(crate) struct Setup<'a> {
+    /// The time that the chat template is told.
+    pub(crate) clock: Option<Clock>,
+    /// The account of steps on which it is rendered.
+    pub(crate) steps: &'a Cell<u64>,
+    /// Whether every content has to be a list of parts.
+    pub(crate) parts: bool,
+    /// The variables without which it does not render, for these tools.
+    pub(crate) variables: &'a dyn Fn(&[Value]) -> Map,
+    /// Whether to spare no time.
+    pub(crate) thorough: bool,
+}
+
+impl std::fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup")
+            .field("parts", &self.parts)
+            .field("thorough", &self.thorough)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Setup<'_> {
+    fn kwargs(&self, tools: Option<&[Value]>) -> Map {
+        (self.variables)(tools.unwrap_or_default())
+    }
+}
+
+/// A chat template, rendered in every way in which a response template is to be tried.
+#[derive(Debug)]
+pub(crate) struct Judge<'a> {
+    setup: &'a Setup<'a>,
+    renderer: Renderer<'a>,
+    survey: Survey,
+    /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
+    calling: Vec<OnceCell<Group>>,
+}
+
+/// What a response template is judged as.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) template: &'a Arc<ResponseTemplate>,
+    /// The field for reasoning, where it is renamed before it is appended.
+    pub(crate) reasoning_field: Option<&'a str>,
+}
+
+/// What a case's response parses to, whole and in pieces, and what went wrong.
+pub(crate) fn parse(
+    template: &Arc<ResponseTemplate>,
+    case: &Case,
+    thorough: bool,
+) -> (Value, Option<String>) {
+    let tried = Tried::new(template, None, &[], thorough);
+    let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
+    (Value::Object(parsed), error)
+}
+
+impl<'a> Judge<'a> {
+    /// Renders what can be rendered before there is a response template.
+    pub(crate) fn new(source: &'a ChatTemplateSource, setup: &'a Setup<'a>) -> Self {
+        let renderer = Renderer::new(source, setup);
+        let survey = Survey::of(&renderer, setup);
+        Self {
+            calling: survey.calling.iter().map(|_| OnceCell::new()).collect(),
+            setup,
+            renderer,
+            survey,
+        }
+    }
+
+    /// The rules by which calls are rendered; transformers' where none are.
+    pub(crate) fn rules(&self) -> Rules {
+        let first = self.survey.calling.first();
+        first.map(|manner| manner.rules).unwrap_or_default()
+    }
+
+    /// Judges a response template by all rounds.
+    pub(crate) fn judge(&self, subject: Subject<'_>) -> Judgement {
+        judgement::judge(self, subject)
+    }
+
+    /// Whether the message of a round comes back.
+    pub(crate) fn brings_back(&self, subject: Subject<'_>, round: RoundId) -> bool {
+        self.try_one(subject, round).is_back()
+    }
+
+    /// What becomes of a round that does not come back: the smallest message that fails as it does, where its texts are more
+    /// than plain words.
+    pub(crate) fn failure(&self, subject: Subject<'_>, round: RoundId) -> Option<Counterexample> {
+        let found = self.try_one(subject, round).counterexample()?;
+        if self.round(round).1.probe.leads {
+            return Some(found);
+        }
+        Some(self.smallest(subject, round, found).1)
+    }
+
+    /// The smallest message that fails as that of the round does, and what becomes of it.
+    pub(crate) fn smallest(
+        &self,
+        subject: Subject<'_>,
+        round: RoundId,
+        found: Counterexample,
+    ) -> (Assistant, Counterexample) {
+        let (group, round) = self.round(round);
+        let tried = self.tried(subject);
+        let again = |message: &Assistant| {
+            let round = group.again(round, message, &self.renderer)?;
+            tried
+                .run(&round, &group.manner, &self.renderer)
+                .counterexample()
+        };
+        let smallest = shrink::shrink(round.probe.message.clone(), |message| {
+            again(message).is_some()
+        });
+        let found = again(&smallest).unwrap_or(found);
+        (smallest, found)
+    }
+
+    /// What becomes of messages that speak of a marker: in which part of the message they do, and what came back of those that
+    /// did not come back as they were.
+    pub(crate) fn speaks_of(
+        &self,
+        subject: Subject<'_>,
+        marker: &str,
+    ) -> Vec<(&'static str, Counterexample)> {
+        let tried = self.tried(subject);
+        let mut found = Vec::new();
+        for (part, message) in probes::speaking_of(marker) {
+            let group = self.group(
+                (!message.calls.is_empty())
+                    .then_some(0)
+                    .filter(|_| !self.calling.is_empty()),
+            );
+            let of_user = |round: &&Round| {
+                !round.place.place.after_tool && round.place.place.kwargs.is_empty()
+            };
+            let round = group.rounds.iter().find(of_user);
+            let round = round.and_then(|round| group.again(round, &message, &self.renderer));
+            // Only what can be seen of the message as it was meant says anything.
+            let is_whole = |round: &Round| round.expected.shown() == message;
+            if let Some(round) = round.filter(is_whole)
+                && let Some(shown) = tried
+                    .run(&round, &group.manner, &self.renderer)
+                    .counterexample()
+            {
+                found.push((part, shown));
+            }
+        }
+        found
+    }
+
+    /// The message of a round.
+    pub(crate) fn message(&self, id: RoundId) -> &Assistant {
+        &self.round(id).1.probe.message
+    }
+
+    /// How often was rendered so far, and what that took.
+    pub(crate) fn rendered(&self) -> (usize, Duration) {
+        self.renderer.rendered()
+    }
+
+    fn try_one(&self, subject: Subject<'_>, id: RoundId) -> Outcome {
+        let (group, round) = self.round(id);
+        self.tried(subject)
+            .run(round, &group.manner, &self.renderer)
+    }
+
+    fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
+        Tried::new(
+            subject.template,
+            subject.reasoning_field,
+            &self.survey.slots.aliases,
+            self.setup.thorough,
+        )
+    }
+
+    /// The rounds with calls in the manner of that index.
+    fn calls(&self, index: usize) -> &Group {
+        self.calling[index].get_or_init(|| {
+            let manner = &self.survey.calling[index];
+            self.survey.calls(&self.renderer, self.setup, manner)
+        })
+    }
+
+    fn group(&self, index: Option<usize>) -> &Group {
+        index.map_or(&self.survey.plain, |index| self.calls(index))
+    }
+
+    fn round(&self, id: RoundId) -> (&Group, &Round) {
+        let group = self.group(id.calling);
+        (group, &group.rounds[id.index])
+    }
+}

@@ -1,0 +1,322 @@
+//! The messages that a response template must bring back: texts of words that occur nowhere else, so that each can be found
+//! in a render, and texts as models write them, with everything in them that could be taken for something else.
+//!
+//! They are made here and nowhere else: the analysis that a verdict is given on reads other messages, of other words, so that
+//! nothing can be right for its own probes alone.
+
+use super::message::{Assistant, Call};
+use crate::value::{Integer, Map, Value};
+
+/// What the user says first, and later.
+pub(super) const USER: &str = "Cinder plume";
+pub(super) const USER_AGAIN: &str = "Osprey latch";
+pub(super) const SYSTEM: &str = "Garnet yoke";
+pub(super) const TOOL_RESULT: &str = "Walnut spire";
+pub(super) const EARLIER: &str = "Fennel crate";
+
+/// An answer, a reasoning, and a text for a further key.
+pub(super) const CONTENT: &str = "Marigold thicket";
+pub(super) const REASONING: &str = "Lantern wharf";
+pub(super) const FURTHER: &str = "Vesper quill";
+
+/// Prose: letters, digits, spaces, line feeds and the signs that end sentences and parts of them.
+const PROSE: [&str; 3] = [
+    "Marigold first line\nsecond line\n\n- a list\n- of two thicket",
+    "Marigold: 1. one; 2. two, (three). Four five! Six thicket.",
+    "Marigold \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{0645}\u{0631} e\u{301} \u{1f600} thicket",
+];
+
+/// Answers as models write them. Each begins and ends with a word by which it can be found in a render.
+const CONTENTS: [&str; 6] = [
+    "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
+    "Marigold ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ thicket",
+    "Ok",
+    "Marigold \"quoted\" 'single' back\\slash {\"json\": [1, 2]} thicket",
+    "Marigold if a < b && c > d: `<p class=\"x\">markup</p>` [link](u) # * thicket",
+    "Marigold\n\n```python\nprint({1: [2]})\n```\n\nthicket",
+];
+
+const REASONINGS: [&str; 5] = [
+    "Hm",
+    "Lantern ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ wharf",
+    "Lantern step one.\n\nStep \"two\": a < b, {x} wharf",
+    "Lantern \u{e9}t\u{e9} \u{6771}\u{4eac} wharf",
+    "Lantern 'so' [1] `f(x)` \\n wharf",
+];
+
+/// One message to be tried.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Probe {
+    pub(super) message: Assistant,
+    /// A text for a further key of the message.
+    pub(super) further: Option<&'static str>,
+    /// Whether its texts are prose, which no format may take for anything else.
+    pub(super) plain: bool,
+    /// Whether it stands for its kind, and is tried in every place.
+    pub(super) leads: bool,
+}
+
+/// The calls that probes are made of, by number; no two share a value.
+pub(crate) fn call(number: usize) -> Call {
+    const NAMES: [&str; 3] = ["count_sparrows", "open_cellar", "paint_gable"];
+    const KEYS: [[&str; 2]; 3] = [
+        ["orchard", "bucket"],
+        ["ladder", "copper"],
+        ["willow", "socket"],
+    ];
+    const VALUES: [[&str; 2]; 3] = [
+        ["teal ribbon", "quiet engine"],
+        ["bronze kettle", "narrow pier"],
+        ["amber hinge", "muddy tiller"],
+    ];
+    let number = number % NAMES.len();
+    Call {
+        name: NAMES[number].to_owned(),
+        arguments: KEYS[number]
+            .iter()
+            .zip(VALUES[number])
+            .map(|(key, value)| ((*key).to_owned(), Value::from(value)))
+            .collect(),
+        id: format!("jdg7k000{number}"),
+    }
+}
+
+/// The first call with other arguments.
+fn calling(arguments: impl IntoIterator<Item = (String, Value)>) -> Assistant {
+    let mut call = call(0);
+    call.arguments = arguments.into_iter().collect();
+    Assistant::calling([call])
+}
+
+/// Messages without calls, those that lead their kind first.
+pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
+    let mut probes = vec![
+        lead(Assistant::saying(CONTENT)),
+        lead(Assistant::saying(CONTENT).thinking(REASONING)),
+        Probe {
+            further: Some(FURTHER),
+            ..lead(Assistant::saying(CONTENT).thinking(REASONING))
+        },
+    ];
+    probes.extend(PROSE.iter().map(|text| prose(Assistant::saying(text))));
+    probes.extend(PROSE.iter().map(|text| {
+        let thought = text
+            .replace("Marigold", "Lantern")
+            .replace("thicket", "wharf");
+        prose(Assistant::saying(CONTENT).thinking(&thought))
+    }));
+    probes.extend(CONTENTS.iter().map(|text| other(Assistant::saying(text))));
+    probes.extend(
+        REASONINGS
+            .iter()
+            .map(|text| other(Assistant::saying(CONTENT).thinking(text))),
+    );
+    let pairs = CONTENTS.iter().zip(REASONINGS.iter().cycle());
+    let all = CONTENTS
+        .iter()
+        .flat_map(|content| REASONINGS.iter().map(move |text| (content, text)));
+    let pairs: Vec<_> = if thorough {
+        all.collect()
+    } else {
+        pairs.take(4).collect()
+    };
+    probes.extend(
+        pairs
+            .into_iter()
+            .map(|(content, text)| other(Assistant::saying(content).thinking(text))),
+    );
+    probes
+}
+
+/// Messages that say the words of which the chat template's own constants are made, as prose may.
+pub(super) fn speaking_words<'c>(constants: impl Iterator<Item = &'c str>) -> Vec<Probe> {
+    let mut words: Vec<&str> = Vec::new();
+    let all = constants.flat_map(|constant| constant.split(|c: char| !c.is_alphabetic()));
+    for word in all.filter(|word| word.chars().count() > 2) {
+        if !words.contains(&word) && words.len() < MAX_WORDS {
+            words.push(word);
+        }
+    }
+    let words = words.join(" ");
+    let said = format!("Marigold {words} thicket");
+    let thought = format!("Lantern {words} wharf");
+    vec![
+        other(Assistant::saying(&said)),
+        other(Assistant::saying(CONTENT).thinking(&thought)),
+    ]
+}
+
+/// How many words of the constants are said.
+const MAX_WORDS: usize = 120;
+
+/// Messages with calls, those that lead their kind first.
+pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
+    let calls = |count: usize| Assistant::calling((0..count).map(call));
+    let mut probes = Vec::new();
+    for count in [1, 2] {
+        for thought in [None, Some(REASONING)] {
+            for content in [None, Some(CONTENT)] {
+                let mut message = calls(count);
+                message.content = content.map(str::to_owned);
+                message.reasoning = thought.map(str::to_owned);
+                probes.push(lead(message));
+            }
+        }
+    }
+    let named = |name: &str, value: Value| (name.to_owned(), value);
+    let one = |value: Value| {
+        calling([
+            named("orchard", value),
+            named("bucket", "quiet engine".into()),
+        ])
+    };
+    probes.extend(plain_values().into_iter().map(|value| lead(one(value))));
+    probes.push(lead(calling([])));
+    probes.push(lead(calling([named("orchard", "teal ribbon".into())])));
+    probes.extend(ODD_NAMES.iter().map(|name| {
+        lead(calling([
+            named(name, "teal ribbon".into()),
+            named("bucket", "quiet engine".into()),
+        ]))
+    }));
+    let mut dashed = call(0);
+    dashed.name = "count-sparrows2".to_owned();
+    probes.push(lead(Assistant::calling([dashed])));
+    let mut nameless = call(0);
+    nameless.id.clear();
+    probes.push(lead(Assistant::calling([nameless])));
+    // From here on those that are tried where there is reason to.
+    probes.extend(odd_values().into_iter().map(|value| other(one(value))));
+    let twice = [
+        call(0),
+        Call {
+            id: "jdg7k0009".to_owned(),
+            ..call(0)
+        },
+    ];
+    probes.push(other(Assistant::calling(twice)));
+    probes.push(prose(calls(2).with_content("Marigold thicket.")));
+    let mut listed = calls(2);
+    listed.calls[0].arguments = Map::from_iter([named(
+        "orchard",
+        vec!["larch".into(), "basin".into()].into(),
+    )]);
+    probes.push(prose(listed));
+    probes.push(prose(calls(3)));
+    probes.extend(PROSE.iter().map(|text| prose(calls(1).with_content(text))));
+    probes.push(other(
+        calls(3).with_content(CONTENTS[0]).thinking(REASONINGS[0]),
+    ));
+    for (content, thought) in CONTENTS.iter().zip(REASONINGS.iter().cycle()) {
+        probes.push(other(calls(1).with_content(content)));
+        if thorough {
+            probes.push(other(calls(2).with_content(content).thinking(thought)));
+        }
+    }
+    probes.extend(REASONINGS.iter().map(|text| other(calls(1).thinking(text))));
+    if thorough {
+        for value in odd_values().into_iter().chain(plain_values()) {
+            let mut message = one(value);
+            message.calls.push(call(1));
+            message.content = Some(CONTENTS[1].to_owned());
+            message.reasoning = Some(REASONINGS[0].to_owned());
+            probes.push(other(message));
+        }
+    }
+    probes
+}
+
+/// Messages that speak of a marker, each with the part in which they do.
+pub(super) fn speaking_of(marker: &str) -> [(&'static str, Assistant); 3] {
+    let code = format!("Marigold\n\n```\n{marker}\n```\n\nthicket");
+    let thought = format!("Lantern {marker} wharf");
+    let mut call = call(0);
+    if let Some(first) = call.arguments.values_mut().next() {
+        *first = Value::from(format!("teal {marker} ribbon"));
+    }
+    [
+        ("content", Assistant::saying(&code)),
+        ("reasoning", Assistant::saying(CONTENT).thinking(&thought)),
+        ("arguments", Assistant::calling([call])),
+    ]
+}
+
+/// Names of arguments that occur in tools: with a dash, a dot, a space.
+const ODD_NAMES: [&str; 3] = ["orchard-gate", "orchard.gate", "orchard gate"];
+
+fn lead(message: Assistant) -> Probe {
+    Probe {
+        message,
+        further: None,
+        plain: true,
+        leads: true,
+    }
+}
+
+fn prose(message: Assistant) -> Probe {
+    Probe {
+        leads: false,
+        ..lead(message)
+    }
+}
+
+fn other(message: Assistant) -> Probe {
+    Probe {
+        plain: false,
+        leads: false,
+        ..lead(message)
+    }
+}
+
+fn object(key: &str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(key.to_owned(), value)]))
+}
+
+/// A plain value of each type that JSON knows.
+fn plain_values() -> Vec<Value> {
+    vec![
+        Value::from(42),
+        Value::from(2.5),
+        Value::Bool(true),
+        Value::Bool(false),
+        Value::Null,
+        Value::Array(vec![Value::from("larch"), Value::from("basin")]),
+        Value::Array(vec![Value::from(1), Value::from(2)]),
+        object("inner", Value::from("larch basin")),
+    ]
+}
+
+/// Texts that look like something else, and values within values.
+fn odd_values() -> Vec<Value> {
+    let texts = [
+        "",
+        "two\nlines",
+        "say \"hi\" and 'bye' \\ /",
+        "a < b && c > d <b>bold</b>",
+        "\u{fc}n\u{ef} \u{4f60}\u{597d} \u{1f600}",
+        "7",
+        "true",
+        "null",
+        "{\"looks\": \"like json\"}",
+        "}}]",
+        "a: b, c = d",
+        "teal ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ ribbon",
+        "print(f(1), g(x=2))",
+    ];
+    let nested = |key: &str| object(key, object("inner", Value::from(1)));
+    let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();
+    values.extend([
+        Value::from(-7),
+        Value::Int(Integer::from(i64::MAX)),
+        Value::from(1e-7),
+        Value::Array(Vec::new()),
+        Value::Array(vec![Value::from(1), Value::from("two"), Value::Null]),
+        Value::Object(Map::new()),
+        object(
+            "inner",
+            Value::Array(vec![object("deep", Value::from("yes"))]),
+        ),
+        Value::Array(vec![nested("one"), nested("two")]),
+    ]);
+    values
+}

@@ -1,0 +1,158 @@
+//! What a prompt ends with beyond the header of a turn, such as an opened reasoning: a render has to show what follows it.
+//!
+//! A prompt that an answer goes on from, byte by byte, is shown, and so is one whose end stands before an answer as well, with
+//! nothing left out behind what begins a turn. Where the history leaves out what the prompt ended with, one of two renders must
+//! show it:
+//!
+//! - another answer has the same text behind the header, as the model's own; what follows it there must then come back behind
+//!   this prompt as well;
+//! - an answer has it around one of its texts, as a prompt that closes an empty reasoning has; what follows that text there must
+//!   then come back behind this prompt.
+//!
+//! Else nothing proves what a model writes behind it.
+
+use super::judgement::Unproved;
+use super::renderer::shared_end;
+use super::rounds::{Prompted, Round};
+use super::slots::shared;
+use super::trial::{Tried, dense};
+use super::{Judge, judgement::RoundId};
+use crate::value::{Map, Value, json, python};
+use std::rc::Rc;
+
+/// The ends of prompts that no render shows, each once.
+pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
+    let rounds = all(judge);
+    let mut found: Vec<(String, Map)> = Vec::new();
+    let mut seen: Vec<*const Prompted> = Vec::new();
+    for (_, round) in &rounds {
+        let at = Rc::as_ptr(&round.place);
+        if seen.contains(&at) {
+            continue;
+        }
+        seen.push(at);
+        let here: Vec<&Round> = rounds
+            .iter()
+            .map(|(_, round)| *round)
+            .filter(|other| Rc::ptr_eq(&other.place, &round.place))
+            .collect();
+        let header = judge.survey.plain.header.as_str();
+        let Some(tail) = tail(&here, header) else {
+            continue;
+        };
+        // The same may have been cut off one character sooner, where a header goes on alike.
+        let is_known =
+            |(known, _): &(String, Map)| known.ends_with(tail) || tail.ends_with(known.as_str());
+        let prompt = round.place.prompt.as_str();
+        if !found.iter().any(is_known)
+            && !is_shown_elsewhere(judge, tried, &rounds, prompt, tail)
+            && !is_around_nothing(judge, tried, &here)
+        {
+            found.push((tail.to_owned(), round.place.place.kwargs.clone()));
+        }
+    }
+    let unshown = found.into_iter();
+    unshown
+        .map(|(tail, kwargs)| Unproved::PromptTail { tail, kwargs })
+        .collect()
+}
+
+/// What a place's prompt ends with that none of its answers goes on from, but for white space and for what is a kwarg's value.
+fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
+    let place = &here.first()?.place;
+    let prompt = place.prompt.as_str();
+    if place.unasked {
+        return None;
+    }
+    let unshown = |round: &&Round| {
+        let start = shared(prompt, &round.full);
+        let tail = &prompt[start..];
+        // What stands before the message may be the same again after a difference.
+        let again = shared_end(tail, &round.full[..round.first]);
+        let (unshown, again) = tail.split_at(tail.len() - again);
+        // A difference before what begins the turn is none of its end.
+        let is_before = !header.is_empty() && again.contains(header);
+        if is_before { "" } else { unshown }
+    };
+    let least = here.iter().map(unshown).min_by_key(|tail| tail.len())?;
+    let bare = least.trim_matches(python::is_space);
+    let is_kwarg = place.place.kwargs.values().any(|value| match value {
+        Value::String(text) => text == bare || json::quote(text) == bare,
+        other => json::to_string(other).eq_ignore_ascii_case(bare),
+    });
+    let start = prompt.len()
+        - here
+            .iter()
+            .map(|round| prompt.len() - shared(prompt, &round.full))
+            .min()?;
+    (!bare.is_empty() && !is_kwarg).then(|| &prompt[start..])
+}
+
+/// All rounds that were rendered.
+fn all<'j>(judge: &'j Judge<'_>) -> Vec<(RoundId, &'j Round)> {
+    let groups = std::iter::once(None).chain((0..judge.calling.len()).map(Some));
+    let rendered =
+        groups.filter(|group| group.is_none_or(|index| judge.calling[index].get().is_some()));
+    rendered
+        .flat_map(|calling| {
+            let rounds = judge.group(calling).rounds.iter().enumerate();
+            rounds.map(move |(index, round)| (RoundId { calling, index }, round))
+        })
+        .collect()
+}
+
+/// Whether another answer has what the prompt ends with, in front of its message, and comes back where the prompt has it.
+fn is_shown_elsewhere(
+    judge: &Judge<'_>,
+    tried: &Tried<'_>,
+    rounds: &[(RoundId, &Round)],
+    prompt: &str,
+    tail: &str,
+) -> bool {
+    let before = prompt[..prompt.len() - tail.len()].chars().next_back();
+    let mut is_tried = false;
+    for (id, other) in rounds {
+        let header = &other.full[other.said..other.first];
+        let at = header.rfind(tail);
+        let at = at.filter(|at| header[..*at].chars().next_back() == before);
+        let Some(response) = at.map(|at| &other.full[other.said + at + tail.len()..]) else {
+            continue;
+        };
+        is_tried = true;
+        let manner = &judge.group(id.calling).manner;
+        if !tried.comes_back(prompt, response, other, manner) {
+            return false;
+        }
+    }
+    is_tried
+}
+
+/// Whether the prompt is what stands around a text of an answer here, and the answers without that text come back behind it.
+fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> bool {
+    let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
+        return false;
+    };
+    let is_around = |round: &&&Round| {
+        let texts = [&round.expected.reasoning, &round.expected.further];
+        texts.into_iter().flatten().any(|text| {
+            let without = round.full.replacen(text.as_str(), "", 1);
+            dense(&without).starts_with(&dense(prompt))
+        })
+    };
+    let plain = here.iter().filter(|round| {
+        round.probe.plain && round.expected.reasoning.is_none() && round.expected.further.is_none()
+    });
+    let comes_back = |round: &&Round| {
+        let manner = &judge.group(None).manner;
+        let calls = judge.survey.calling.first().unwrap_or(manner);
+        let manner = if round.expected.calls.is_empty() {
+            manner
+        } else {
+            calls
+        };
+        // Content is written right behind the prompt; calls stand behind markers of their own, which are not known here.
+        !round.expected.calls.is_empty()
+            || tried.comes_back(prompt, &round.full[round.first..], round, manner)
+    };
+    here.iter().any(|round| is_around(&round)) && plain.into_iter().all(comes_back)
+}

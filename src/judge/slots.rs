@@ -1,0 +1,327 @@
+//! Where does the chat template take texts of an assistant's message beside its content, and in which manners does it show
+//! calls? Every key that it asks for is given a text, and those count whose text is in the model's turn then, whatever they are
+//! called: under a key, under a key within a key, in a part of the content.
+
+use super::manner::{KNOWN, Manner, Slot};
+use super::message::{Assistant, content_to_parts};
+use super::probes;
+use super::renderer::{Place, Renderer};
+use crate::chat_template::REASONING_KEYS;
+use crate::value::{Map, Value};
+
+/// How many types of parts are tried.
+const MAX_PARTS: usize = 24;
+
+/// How many keys of a message are tried.
+const MAX_KEYS: usize = 24;
+
+/// A type of parts, and a key, that no chat template knows.
+const INVENTED: &str = "herald";
+
+/// Keys of the chat format that say who speaks, or to which call a message answers: nothing that a model writes.
+const OF_ANYONE: [&str; 2] = ["name", "tool_call_id"];
+
+/// What the paths of a message begin with.
+const MESSAGE: &str = "messages[].";
+
+/// Where texts are taken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
+    /// Those that show their text at once, each its own; the first is the reasoning's.
+    pub(super) distinct: Vec<Slot>,
+    /// Other keys under which a text renders as under the first.
+    pub(super) aliases: Vec<String>,
+    /// The keys among those that are asked for under which transformers hands on a reasoning.
+    pub(super) reasoning_asked: Vec<String>,
+}
+
+/// Finds where texts are taken, in any of the places; calls are handed over in the manner `calling`.
+pub(super) fn find(
+    renderer: &Renderer<'_>,
+    places: &[Place],
+    usual: &Manner,
+    calling: Option<&Manner>,
+) -> Slots {
+    let bench = Bench {
+        renderer,
+        places,
+        usual,
+        calling,
+    };
+    let mut slots = Slots::default();
+    for key in bench.asked() {
+        if REASONING_KEYS.contains(&key.as_str()) {
+            slots.reasoning_asked.push(key.clone());
+        }
+        let slot = Slot::Key(vec![key.clone()]);
+        let found = if bench.shows(&slot) {
+            Some(slot)
+        } else {
+            bench.nested(&key)
+        };
+        if let Some(slot) = found {
+            bench.add(slot, &mut slots);
+        }
+    }
+    // Transformers hands a reasoning on under names under which it did not come.
+    for name in REASONING_KEYS {
+        let slot = Slot::Key(vec![name.to_owned()]);
+        let is_new =
+            !slots.distinct.contains(&slot) && !slots.aliases.iter().any(|known| known == name);
+        if let Some(first) = slots.distinct.first().filter(|_| is_new)
+            && bench.alike(&slot, first)
+        {
+            slots.aliases.push(name.to_owned());
+        }
+    }
+    if bench.walks_over_parts() {
+        // What shows in parts of every type shows as content does.
+        let invented = |key: &str| Slot::Part {
+            kind: INVENTED.to_owned(),
+            key: key.to_owned(),
+        };
+        let shows_any = bench.shows(&invented("text"));
+        for slot in bench.parts() {
+            let Slot::Part { key, .. } = &slot else {
+                continue;
+            };
+            let is_any = if key == "text" {
+                shows_any
+            } else {
+                bench.shows(&invented(key))
+            };
+            if !is_any && bench.shows(&slot) {
+                bench.add(slot, &mut slots);
+            }
+        }
+    }
+    slots
+}
+
+/// The manners in which the texts of a call are shown, in any of the places.
+pub(super) fn calling(renderer: &Renderer<'_>, places: &[Place], usual: &Manner) -> Vec<Manner> {
+    let call = Assistant::calling([probes::call(0)]);
+    let values = call.calls[0].arguments.values();
+    let texts: Vec<&str> = values.filter_map(Value::as_str).collect();
+    let mut manners = usual.of_calls();
+    manners.retain(|manner| {
+        let message = manner.write(&call, None);
+        let with_tools = places.iter().filter(|place| place.tools.is_some());
+        with_tools.into_iter().any(|place| {
+            renderer
+                .answered(place, &message, manner)
+                .is_ok_and(|full| {
+                    let turn = &full[place.end_in(&full)..];
+                    texts.iter().all(|text| turn.contains(text))
+                })
+        })
+    });
+    manners
+}
+
+struct Bench<'b, 'a> {
+    renderer: &'b Renderer<'a>,
+    places: &'b [Place],
+    usual: &'b Manner,
+    calling: Option<&'b Manner>,
+}
+
+impl Bench<'_, '_> {
+    /// An answer, and a call where calls are rendered, each with a text at `slot`.
+    fn messages(&self, place: &Place, slot: Option<&Slot>) -> Vec<(Value, Manner)> {
+        let with = |manner: &Manner, message: Assistant| {
+            let manner = Manner {
+                reasoning: slot.cloned(),
+                ..manner.clone()
+            };
+            let message = message.thinking(probes::REASONING);
+            (manner.write(&message, None), manner)
+        };
+        let mut messages = vec![with(self.usual, Assistant::saying(probes::CONTENT))];
+        if let (Some(manner), Some(_)) = (self.calling, &place.tools) {
+            messages.push(with(manner, Assistant::calling([probes::call(0)])));
+        }
+        messages
+    }
+
+    /// The keys that are asked for of an assistant's message itself, but for those that everyone knows.
+    fn asked(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for place in self.places {
+            for (message, manner) in self.messages(place, None) {
+                let Ok(reads) = self.renderer.reads(place, &message, &manner) else {
+                    continue;
+                };
+                for path in reads.of_role("assistant") {
+                    let key = path.strip_prefix(MESSAGE).filter(|key| is_name(key));
+                    if let Some(key) = key
+                        && !KNOWN.contains(&key)
+                        && !OF_ANYONE.contains(&key)
+                        && !keys.iter().any(|known| known == key)
+                        && keys.len() < MAX_KEYS
+                    {
+                        keys.push(key.to_owned());
+                    }
+                }
+            }
+        }
+        // The names that everyone knows of a reasoning come first.
+        keys.sort_by_key(|key| !REASONING_KEYS.contains(&key.as_str()));
+        keys
+    }
+
+    /// Whether the parts of an assistant's content are told apart by their type.
+    fn walks_over_parts(&self) -> bool {
+        self.places.iter().any(|place| {
+            let mut message = self.usual.write(&Assistant::saying(probes::CONTENT), None);
+            content_to_parts(&mut message);
+            let reads = self.renderer.reads(place, &message, self.usual);
+            reads.is_ok_and(|reads| reads.has_for("assistant", "messages[].content[].type"))
+        })
+    }
+
+    /// Parts of the types that the chat template may know by name, with their text under that name or under `text`.
+    fn parts(&self) -> Vec<Slot> {
+        let templates = self.renderer.source().templates.iter();
+        let words = templates.flat_map(|(_, template)| template.constants());
+        let words = words.filter(|word| is_name(word) && *word != "text");
+        let slots = words.take(MAX_PARTS).flat_map(|word| {
+            [word.as_str(), "text"].map(|key| Slot::Part {
+                kind: word.clone(),
+                key: key.to_owned(),
+            })
+        });
+        slots.collect()
+    }
+
+    /// Whether a text at the slot is in the model's turn in any place: behind the prompt, where the turn goes on from it; and
+    /// where it nowhere does, not in the header.
+    fn shows(&self, slot: &Slot) -> bool {
+        let (mut is_shown, mut is_header) = (false, false);
+        for place in self.places {
+            for (message, manner) in self.messages(place, Some(slot)) {
+                let Ok(full) = self.renderer.answered(place, &message, &manner) else {
+                    continue;
+                };
+                let said = place.end_in(&full);
+                let Some(at) = full[said..].find(probes::REASONING) else {
+                    continue;
+                };
+                let prompt = self.renderer.prompt(place, &manner);
+                if prompt.is_ok_and(|prompt| full.starts_with(&prompt)) {
+                    return true;
+                }
+                let after = &full[said + at + probes::REASONING.len()..];
+                is_header |= self.is_header(place, &manner, after);
+                is_shown = true;
+            }
+        }
+        is_shown && !is_header
+    }
+
+    /// Whether a text stands in the header of the turn, which no model writes: `after` it the header goes on as in a prompt,
+    /// and then the answer as without it.
+    fn is_header(&self, place: &Place, manner: &Manner, after: &str) -> bool {
+        let without = manner.write(&Assistant::saying(probes::CONTENT), None);
+        let (Ok(prompt), Ok(full)) = (
+            self.renderer.prompt(place, manner),
+            self.renderer.answered(place, &without, manner),
+        ) else {
+            return false;
+        };
+        let rest = full.strip_prefix(&prompt);
+        let header = rest.and_then(|rest| after.strip_suffix(rest));
+        header.is_some_and(|header| !header.is_empty() && prompt.ends_with(header))
+    }
+
+    /// Where a text is taken within an object under the key.
+    fn nested(&self, key: &str) -> Option<Slot> {
+        let prefix = format!("{MESSAGE}{key}.");
+        for place in self.places {
+            for (mut message, manner) in self.messages(place, None) {
+                if let Value::Object(members) = &mut message {
+                    // Not an empty one: many ask whether it is there before they ask for what is in it.
+                    let invented = Map::from_iter([(INVENTED.to_owned(), Value::from(INVENTED))]);
+                    members.insert(key, Value::Object(invented));
+                }
+                let Ok(reads) = self.renderer.reads(place, &message, &manner) else {
+                    continue;
+                };
+                let inner = reads.of_role("assistant").filter_map(|path| {
+                    let inner = path.strip_prefix(&prefix)?;
+                    is_name(inner).then(|| inner.to_owned())
+                });
+                for inner in inner {
+                    let slot = Slot::Key(vec![key.to_owned(), inner]);
+                    if self.shows(&slot) {
+                        return Some(slot);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Adds a slot that shows its text: as another name for the first where both render alike, else as one of its own where
+    /// it shows beside the others.
+    fn add(&self, slot: Slot, slots: &mut Slots) {
+        if let (Slot::Key(keys), Some(first)) = (&slot, slots.distinct.first())
+            && let [key] = keys.as_slice()
+            && self.alike(&slot, first)
+        {
+            slots.aliases.push(key.clone());
+        } else if slots
+            .distinct
+            .iter()
+            .all(|known| self.at_once(known, &slot))
+        {
+            slots.distinct.push(slot);
+        }
+    }
+
+    /// Whether a text under the one renders as under the other in every place.
+    fn alike(&self, slot: &Slot, other: &Slot) -> bool {
+        self.places.iter().all(|place| {
+            let [mine, its] = [slot, other].map(|slot| {
+                let messages = self.messages(place, Some(slot));
+                let full = |(message, manner): &(Value, Manner)| {
+                    self.renderer.answered(place, message, manner).ok()
+                };
+                messages.iter().map(full).collect::<Vec<_>>()
+            });
+            mine == its
+        })
+    }
+
+    /// Whether texts at both show at once.
+    fn at_once(&self, first: &Slot, second: &Slot) -> bool {
+        let manner = Manner {
+            reasoning: Some(first.clone()),
+            further: Some(second.clone()),
+            ..self.usual.clone()
+        };
+        let message = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
+        let written = manner.write(&message, Some(probes::FURTHER));
+        self.places.iter().any(|place| {
+            let full = self.renderer.answered(place, &written, &manner);
+            full.is_ok_and(|full| {
+                let turn = &full[place.end_in(&full)..];
+                [probes::REASONING, probes::FURTHER]
+                    .iter()
+                    .all(|text| turn.contains(text))
+            })
+        })
+    }
+}
+
+/// Whether a text is one name: the last step of a path, or the type of a part.
+fn is_name(text: &str) -> bool {
+    let is_usual = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    !text.is_empty() && text.len() <= 40 && text.chars().all(is_usual)
+}
+
+/// The bytes that both texts begin with.
+pub(super) fn shared(a: &str, b: &str) -> usize {
+    let equal = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    (0..=equal).rfind(|at| a.is_char_boundary(*at)).unwrap_or(0)
+}

@@ -1,0 +1,143 @@
+//! A text comes back in the field under which it went in, and appended it renders as it did.
+
+use super::*;
+
+fn thinking_as(key: &str) -> String {
+    THINKING.replace("thinking", key)
+}
+
+#[test]
+fn a_reasoning_comes_back_under_a_key_that_renders_as_its_own() {
+    let only = |key: &str| THOUGHT.replace("thinking", key);
+    let either = "{% set t = m.musing or m.thinking %}{% if t %}<r>{{ t }}</r>{% endif %}";
+    let unlike = "{% if m.thinking %}<r>{{ m.thinking }}</r>{% elif m.musing %}<r>{{ m.musing }}\n</r>{% endif %}";
+    for (answer, key, holds) in [
+        (only("thinking"), "thinking", true),
+        (only("thinking"), "musing", false),
+        (only("musing"), "musing", true),
+        (only("musing"), "thinking", false),
+        (either.to_owned(), "musing", true),
+        (either.to_owned(), "thinking", true),
+        (unlike.to_owned(), "thinking", true),
+        (unlike.to_owned(), "musing", false),
+    ] {
+        let chat = chat(&format!("{answer}{SAID}"), "");
+        let judgement = judged(&chat, &fields(&[&thinking_as(key), CONTENT]));
+        assert_eq!(fails(&judgement, Kind::Reasoning), !holds, "{answer} {key}");
+        assert_eq!(
+            holds,
+            super::holds(&judgement, Kind::Reasoning),
+            "{answer} {key}"
+        );
+    }
+}
+
+/// Transformers hands a reasoning on under the names that it knows.
+#[test]
+fn a_name_that_transformers_hands_on_is_an_alias() {
+    let chat = chat(
+        &[&THOUGHT.replace("thinking", "reasoning_content"), SAID].concat(),
+        "",
+    );
+    let judgement = judged(&chat, &fields(&[&thinking_as("thinking"), CONTENT]));
+    let is_handed_on = chat_template::REASONING_KEYS.contains(&"thinking");
+    assert_eq!(
+        holds(&judgement, Kind::Reasoning),
+        is_handed_on,
+        "{:#?}",
+        judgement.failures.first()
+    );
+}
+
+#[test]
+fn a_field_that_is_renamed_is_renamed_before_it_is_appended() {
+    let chat = chat(&[&THOUGHT.replace("thinking", "musing"), SAID].concat(), "");
+    let response = fields(&[&thinking_as("thinking"), CONTENT]);
+    let renamed = Ways {
+        reasoning_field: Some("thinking"),
+        ..Ways::default()
+    };
+    assert_all_back(&renamed.judge(&chat, &response));
+    let judgement = judged(&chat, &response);
+    assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
+    let first = judgement.failures.first().unwrap();
+    assert!(first.found.expected.get("musing").is_some());
+}
+
+#[test]
+fn a_nested_reasoning_is_no_field() {
+    let nested = "{% if m.extra and m.extra.thought %}<r>{{ m.extra.thought }}</r>{% endif %}";
+    let chat = chat(&[nested, SAID].concat(), "");
+    for key in ["thought", "extra", "extra.thought"] {
+        let judgement = judged(&chat, &fields(&[&thinking_as(key), CONTENT]));
+        assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
+        let row = row(&judgement, Kind::Reasoning).unwrap();
+        assert_eq!(row.manner, "reasoning under `extra.thought`");
+    }
+}
+
+#[test]
+fn a_reasoning_in_a_part_comes_back_in_any_field() {
+    let parts = "{% if m.content is string %}<t>{{ m.content }}</t>{% else %}{% for p in m.content %}\
+        {% if p.type == 'thinking' %}<r>{{ p.thinking }}</r>{% elif p.type == 'text' %}<t>{{ p.text }}</t>{% endif %}\
+        {% endfor %}{% endif %}";
+    let chat = chat(parts, "");
+    let judgement = judged(&chat, &fields(&[THINKING, CONTENT]));
+    assert_all_back(&judgement);
+    assert!(holds(&judgement, Kind::Reasoning));
+    let manner = &row(&judgement, Kind::Reasoning).unwrap().manner;
+    assert_eq!(
+        manner,
+        "reasoning under `thinking` of a part of type `thinking`"
+    );
+    assert_kinds(
+        &judged(&chat, &fields(&[CONTENT])),
+        &[Kind::Reasoning],
+        &[Kind::Content],
+    );
+}
+
+#[test]
+fn texts_under_two_keys_at_once_each_come_back() {
+    let musing = "{% if m.musing %}<u>{{ m.musing }}</u>{% endif %}";
+    let chat = chat(&[THOUGHT, musing, SAID].concat(), "");
+    let field =
+        |key: &str, sign: &str| format!(r#""{key}": {{"open": "<{sign}>", "close": "</{sign}>"}}"#);
+    use Kind::{Content, FurtherTexts, Reasoning};
+    let right = judged(&chat, &fields(&[THINKING, &field("musing", "u"), CONTENT]));
+    assert_all_back(&right);
+    assert_kinds(&right, &[], &[Content, FurtherTexts, Reasoning]);
+    let lost = judged(&chat, &fields(&[THINKING, CONTENT]));
+    assert_kinds(&lost, &[FurtherTexts], &[Content, Reasoning]);
+    let swapped = judged(
+        &chat,
+        &fields(&[&field("musing", "r"), &field("thinking", "u"), CONTENT]),
+    );
+    assert_kinds(&swapped, &[FurtherTexts, Reasoning], &[Content]);
+}
+
+#[test]
+fn what_stands_in_the_header_is_no_text_of_the_message() {
+    let headed = "{% for m in messages %}{% if m.role == 'assistant' %}<bot{% if m.recipient %} to {{ m.recipient }}{% endif %}>\
+        <t>{{ m.content }}</t>{% else %}<{{ m.role }}>{{ m.content }}{% endif %}<end>{% endfor %}\
+        {% if add_generation_prompt %}<bot>{% endif %}";
+    let judgement = judged(headed, &fields(&[CONTENT]));
+    assert_all_back(&judgement);
+    assert!(row(&judgement, Kind::Reasoning).is_none());
+}
+
+#[test]
+fn appended_to_the_conversation_the_message_renders_as_it_did() {
+    let turned = CALLS.replace(
+        r#""{content}""#,
+        r#"{"name": "{content.name}", "arguments": {"bucket": "{content.arguments.bucket}", "orchard": "{content.arguments.orchard}"}}"#,
+    );
+    let chat = chat(&[SAID, CALLED].concat(), "");
+    let judgement = judged(&chat, &fields(&[CONTENT, &turned]));
+    assert_kinds(&judgement, &[Kind::IntegerArgument], &[Kind::Content]);
+    let is_told = judgement.failures.iter().any(|failure| {
+        let error = failure.found.error.as_deref();
+        error.is_some_and(|error| error.contains("renders differently"))
+    });
+    assert!(is_told, "{:#?}", judgement.failures.first());
+}

@@ -1,0 +1,197 @@
+//! In which manner a chat template takes a message, and what it refuses.
+
+use super::*;
+
+fn manner(judgement: &Judgement, kind: Kind) -> &str {
+    row(judgement, kind).map_or("", |row| row.manner.as_str())
+}
+
+#[test]
+fn arguments_that_are_taken_as_text_alone_come_back_as_either() {
+    let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments + '' }}</c>{% endfor %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    let calls = |content: &str| {
+        CALLS
+            .replace(
+                r#""open": "<c>""#,
+                r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
+            )
+            .replace(
+                r#""content": "json""#,
+                &format!(r#""content": "{content}""#),
+            )
+            .replace(
+                r#""{content}""#,
+                r#"{"name": "{name}", "arguments": "{content}"}"#,
+            )
+    };
+    let text = judged(&chat, &fields(&[CONTENT, &calls("text")]));
+    assert_all_back(&text);
+    assert_eq!(manner(&text, Kind::Call), "arguments as text");
+    // An object cannot be appended to the conversation.
+    let object = judged(&chat, &fields(&[CONTENT, &calls("json")]));
+    assert_kinds(&object, &[Kind::Call], &[Kind::Content]);
+    assert!(
+        first_error(&object).contains("does not render"),
+        "{:#?}",
+        object.failures.first()
+    );
+    // Where a chat template takes objects, a text is none.
+    let objects = chat.replace("c.function.arguments + ''", "c.function.arguments | tojson");
+    assert_all_back(&judged(&objects, &fields(&[CONTENT, &calls("json")])));
+    let text = judged(&objects, &fields(&[CONTENT, &calls("text")]));
+    assert_kinds(&text, &[Kind::Call], &[Kind::Content]);
+    // A chat template that takes both as they are, but a text as it stands: a text that is no JSON of the arguments is another.
+    let cut = calls("text").replace(r#""close": "</c>""#, r#""close": "}</c>""#);
+    assert_kinds(
+        &judged(&chat, &fields(&[CONTENT, &cut])),
+        &[Kind::Call],
+        &[],
+    );
+}
+
+#[test]
+fn a_content_beside_calls_is_handed_over_as_the_chat_template_needs_it() {
+    let null = format!(
+        "{{% if m.content is none %}}{CALLED}{{% else %}}<t>{{{{ m.content }}}}</t>{{% endif %}}"
+    );
+    let empty = format!(
+        "{{{{ '<t>' + m.content + '</t>' if m.content | trim or not m.tool_calls else '' + m.content }}}}{CALLED}"
+    );
+    let usual = [SAID, CALLED].concat();
+    let changing = format!(
+        "{{% set ns = [] %}}{{% for c in m.tool_calls or [] %}}{{% set _ = ns.append(c) %}}{{% endfor %}}{SAID}\
+         {{% for c in ns %}}<c>{{{{ c.function | tojson }}}}</c>{{% endfor %}}"
+    );
+    for (answer, told) in [
+        (usual.as_str(), "as usual"),
+        (&empty, "an empty content beside calls"),
+        (&null, "a null content beside calls, kept"),
+        (&changing, "methods that change lists allowed"),
+    ] {
+        let judgement = judged(&chat(answer, ""), &fields(&[CONTENT, CALLS]));
+        assert_all_back(&judgement);
+        assert_eq!(
+            manner(&judgement, Kind::Call),
+            told,
+            "{:#?}",
+            judgement.kinds
+        );
+        assert_kinds(
+            &judgement,
+            &[],
+            &[Kind::Call, Kind::Calls, Kind::ObjectArgument],
+        );
+        let response = fields(&[CONTENT]);
+        assert_kinds(
+            &judged(&chat(answer, ""), &response),
+            &[Kind::Call],
+            &[Kind::Content],
+        );
+    }
+}
+
+#[test]
+fn content_as_parts_comes_back_as_text() {
+    let parts = chat(
+        "{% for p in m.content %}<t>{{ p.text }}</t>{% endfor %}",
+        "",
+    )
+    .replace("{{ m.content }}", "{{ m.content[0].text }}");
+    let ways = Ways {
+        parts: true,
+        ..Ways::default()
+    };
+    let judgement = ways.judge(&parts, &fields(&[CONTENT]));
+    assert_all_back(&judgement);
+    assert_eq!(manner(&judgement, Kind::Content), "content as parts");
+    let lost = ways.judge(
+        &parts,
+        &fields(&[r#""content": {"open": "<t>", "close": "thicket</t>"}"#]),
+    );
+    assert_kinds(&lost, &[Kind::Content], &[]);
+}
+
+#[test]
+fn calls_are_judged_in_the_manner_in_which_least_fails() {
+    // Both manners are shown; with an object the key is lost among quotes, with a text it is not.
+    let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|\
+        {{ c.function.arguments if c.function.arguments is string else c.function.arguments | string }}</c>{% endfor %}";
+    let chat = chat(&[SAID, called].concat(), "");
+    let calls = CALLS
+        .replace(
+            r#""open": "<c>""#,
+            r#""open_pattern": "<c>(?P<name>[^|]*)\\|""#,
+        )
+        .replace(r#""content": "json""#, r#""content": "text""#)
+        .replace(
+            r#""{content}""#,
+            r#"{"name": "{name}", "arguments": "{content}"}"#,
+        );
+    let judgement = judged(&chat, &fields(&[CONTENT, &calls]));
+    assert_all_back(&judgement);
+    assert_eq!(manner(&judgement, Kind::Call), "arguments as text");
+}
+
+#[test]
+fn what_is_refused_is_counted_by_kind_with_the_words() {
+    let refusing = format!(
+        "{{% if m.tool_calls and m.tool_calls | length > 1 %}}{{{{ raise_exception('One call at a time.') }}}}{{% endif %}}{SAID}{CALLED}"
+    );
+    let judgement = judged(&chat(&refusing, ""), &fields(&[CONTENT, CALLS]));
+    assert_all_back(&judgement);
+    let row = row(&judgement, Kind::Calls).expect("they were tried");
+    assert!(!row.rendered);
+    assert!(
+        row.left_out[0].why.contains("One call at a time."),
+        "{row:?}"
+    );
+    let all: usize = judgement
+        .kinds
+        .iter()
+        .flat_map(|row| &row.left_out)
+        .map(|left| left.count)
+        .sum();
+    assert_eq!(judgement.rounds.skipped, all);
+    assert!(row.left_out[0].count > 1);
+}
+
+#[test]
+fn settings_of_kwargs_are_tried_and_what_is_left_out_is_counted() {
+    let broken = chat(
+        "{% if style == 'odd' %}<o>{{ m.content }}</o>{% else %}<t>{{ m.content }}</t>{% endif %}",
+        "",
+    );
+    let judgement = judged(&broken, &fields(&[CONTENT]));
+    assert_kinds(&judgement, &[Kind::Content], &[]);
+    let places: Vec<&str> = judgement
+        .failures
+        .iter()
+        .map(|failure| failure.place.as_str())
+        .collect();
+    assert!(
+        places
+            .iter()
+            .all(|place| place.ends_with(", style=\"odd\"")),
+        "{places:?}"
+    );
+    assert_eq!(judgement.settings_left_out, 0);
+
+    let many: String = (0..10)
+        .map(|n| format!("{{% if style == 's{n}' %}}<s>{n}{{% endif %}}"))
+        .collect();
+    let judgement = judged(&chat(&format!("{many}{SAID}"), ""), &fields(&[CONTENT]));
+    assert_all_back(&judgement);
+    assert_eq!(judgement.settings_left_out, 3);
+    let same = judged(
+        &chat(
+            &format!("{{% if style == 'same' %}}{{% endif %}}{SAID}"),
+            "",
+        ),
+        &fields(&[CONTENT]),
+    );
+    assert_eq!(
+        same.rounds,
+        judged(&chat(SAID, ""), &fields(&[CONTENT])).rounds
+    );
+}

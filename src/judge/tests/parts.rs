@@ -1,0 +1,322 @@
+//! Whatever can be seen of a message must come back, with its type, and nothing else may.
+
+use super::super::NOT_SHOWN;
+use super::*;
+
+fn whole() -> String {
+    chat(&[THOUGHT, SAID, CALLED].concat(), "")
+}
+
+#[test]
+fn what_brings_back_every_part_is_accused_of_nothing() {
+    let judgement = judged(&whole(), &fields(&[THINKING, CONTENT, CALLS]));
+    assert_all_back(&judgement);
+    let not_shown = [Kind::FurtherTexts, Kind::Ids];
+    let shown = Kind::ALL
+        .into_iter()
+        .filter(|kind| !not_shown.contains(kind));
+    assert_kinds(&judgement, &[], &shown.collect::<Vec<_>>());
+    assert!(
+        not_shown
+            .iter()
+            .all(|kind| row(&judgement, *kind).is_none())
+    );
+    assert_eq!(judgement.unproved, []);
+    assert_all_back(&judged(
+        &chat(&[THOUGHT, SAID, TAGGED].concat(), ""),
+        &fields(&[THINKING, CONTENT, TAGS]),
+    ));
+}
+
+#[test]
+fn a_part_that_is_lost_fails_its_kind_and_no_other() {
+    let lone = CALLS.replace("\"repeats\": true,", "").replace(
+        r#"{"type": "function", "function": "{content}"}"#,
+        r#"[{"type": "function", "function": "{content}"}]"#,
+    );
+    let beside = CALLS.replace(r#""open": "<c>""#, r#""open_pattern": "(?<!</t>)<c>""#);
+    let nameless = CALLS.replace(
+        r#""{content}""#,
+        r#"{"name": "one", "arguments": "{content.arguments}"}"#,
+    );
+    let bare = CALLS.replace(
+        r#""{content}""#,
+        r#"{"name": "{content.name}", "arguments": {}}"#,
+    );
+    use Kind::{Call, Calls, Content, ContentWithCalls, NoArguments, Reasoning, StringArgument};
+    for (response, failing, holding) in [
+        (
+            fields(&[THINKING, CALLS]),
+            vec![Content, Reasoning, ContentWithCalls],
+            vec![Call, Calls],
+        ),
+        (
+            fields(&[CONTENT, CALLS]),
+            vec![Reasoning],
+            vec![Content, Call, ContentWithCalls],
+        ),
+        (
+            fields(&[THINKING, CONTENT]),
+            vec![Call, Calls, ContentWithCalls],
+            vec![Content, Reasoning],
+        ),
+        (
+            fields(&[THINKING, CONTENT, &lone]),
+            vec![Calls],
+            vec![Call, Content],
+        ),
+        (
+            fields(&[THINKING, CONTENT, &beside]),
+            vec![ContentWithCalls],
+            vec![Call, Content],
+        ),
+        (
+            fields(&[THINKING, CONTENT, &nameless]),
+            vec![Call],
+            vec![Content],
+        ),
+        (
+            fields(&[THINKING, CONTENT, &bare]),
+            vec![StringArgument],
+            vec![NoArguments],
+        ),
+    ] {
+        let judgement = judged(&whole(), &response);
+        assert_kinds(&judgement, &failing, &holding);
+        assert!(judgement.rounds.failed > 0, "{response}");
+        let smallest = &row(&judgement, failing[0]).unwrap().smallest;
+        assert!(smallest.is_some(), "{response}");
+    }
+}
+
+#[test]
+fn what_cannot_be_seen_need_not_come_back() {
+    let without_reasoning = judged(
+        &chat(&[SAID, CALLED].concat(), ""),
+        &fields(&[CONTENT, CALLS]),
+    );
+    assert_all_back(&without_reasoning);
+    assert!(row(&without_reasoning, Kind::Reasoning).is_none());
+
+    let beside_calls = chat(
+        &format!("{{% if not m.tool_calls %}}{THOUGHT}{SAID}{{% endif %}}{CALLED}"),
+        "",
+    );
+    let judgement = judged(&beside_calls, &fields(&[THINKING, CONTENT, CALLS]));
+    assert_all_back(&judgement);
+    assert_kinds(&judgement, &[], &[Kind::Call, Kind::Calls, Kind::Reasoning]);
+    for kind in [Kind::ContentWithCalls, Kind::ReasoningWithCalls] {
+        let row = row(&judgement, kind).expect("it was meant to be rendered");
+        assert!(!row.rendered && row.tried == 0);
+        assert_eq!(row.left_out[0].why, NOT_SHOWN);
+    }
+
+    let nulls = chat(
+        &[
+            SAID,
+            &TAGGED.replace(".items() %}", ".items() if v is not none %}"),
+        ]
+        .concat(),
+        "",
+    );
+    let judgement = judged(&nulls, &fields(&[CONTENT, TAGS]));
+    assert_all_back(&judgement);
+    let nulls = row(&judgement, Kind::NullArgument).expect("it was meant to be rendered");
+    assert!(!nulls.rendered && nulls.left_out[0].why == NOT_SHOWN);
+}
+
+/// The same response template forgets an argument that is null, which is a loss where it is written.
+#[test]
+fn an_argument_that_holds_nothing_must_come_back_where_it_can_be_seen() {
+    let tags = TAGS.replace("(?P<value>.*?)", "(?P<value>(?!null<).*?)");
+    let judgement = judged(
+        &chat(&[SAID, TAGGED].concat(), ""),
+        &fields(&[CONTENT, &tags]),
+    );
+    assert_kinds(&judgement, &[Kind::NullArgument], &[Kind::ArrayArgument]);
+}
+
+#[test]
+fn nothing_else_may_come_back() {
+    let every = [THINKING, CONTENT, CALLS];
+    use Kind::{Call, Content};
+    for (defaults, failing, holding) in [
+        (r#", "mood": """#, vec![], vec![Content, Call]),
+        (r#", "content": """#, vec![], vec![Content, Call]),
+        (r#", "mood": "good""#, vec![Content, Call], vec![]),
+        (r#", "content": "Oh""#, vec![Call], vec![Content]),
+        (
+            r#", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {}}}]"#,
+            vec![Content],
+            vec![],
+        ),
+        (r#", "tool_calls": "none""#, vec![Content], vec![]),
+    ] {
+        let judgement = judged(&whole(), &with_defaults(defaults, &every));
+        assert_kinds(&judgement, &failing, &holding);
+    }
+    for role in ["user", "tool"] {
+        let response = fields(&every).replace("\"assistant\"", &format!("\"{role}\""));
+        assert_kinds(&judged(&whole(), &response), &[Content, Call], &[]);
+    }
+    // A key that the response fills although the message has none.
+    let ended = r#""ended": {"open_pattern": "<(?=end>)", "close": ">"}"#;
+    let judgement = judged(&whole(), &fields(&[THINKING, CONTENT, CALLS, ended]));
+    assert_kinds(&judgement, &[Content, Call], &[]);
+}
+
+#[test]
+fn a_call_is_what_it_was_and_nothing_more() {
+    let of = |call: &str| CALLS.replace(r#"{"type": "function", "function": "{content}"}"#, call);
+    let function = |more: &str| {
+        format!(
+            r#""function": {{"name": "{{content.name}}", "arguments": "{{content.arguments}}"{more}}}"#
+        )
+    };
+    for (call, holds) in [
+        (format!(r#"{{{}}}"#, function("")), true),
+        (format!(r#"{{"type": "function", {}}}"#, function("")), true),
+        (format!(r#"{{"type": "tool", {}}}"#, function("")), false),
+        (format!(r#"{{"id": "x1", {}}}"#, function("")), false),
+        (format!(r#"{{"index": 0, {}}}"#, function("")), false),
+        (format!(r#"{{{}}}"#, function(r#", "strict": true"#)), false),
+        (r#"{"type": "function"}"#.to_owned(), false),
+        (r#""{content.name}""#.to_owned(), false),
+        (
+            r#"{"function": {"name": "{content.name}"}}"#.to_owned(),
+            false,
+        ),
+    ] {
+        let judgement = judged(&whole(), &fields(&[THINKING, CONTENT, &of(&call)]));
+        assert_eq!(fails(&judgement, Kind::Call), !holds, "{call}");
+    }
+    let greedy = TAGS.replace("<a:", "<[az]:");
+    let tagged = chat(&[SAID, TAGGED].concat(), "");
+    let judgement = judged(&tagged, &fields(&[CONTENT, &greedy]));
+    assert_kinds(
+        &judgement,
+        &[Kind::Call, Kind::NoArguments],
+        &[Kind::Content],
+    );
+}
+
+#[test]
+fn ids_come_back_where_they_can_be_seen() {
+    let chat = chat(
+        &[
+            SAID,
+            &CALLED.replace("<c>", "<c>{% if c.id %}{{ c.id }}{% endif %}|"),
+        ]
+        .concat(),
+        "",
+    );
+    let open = |pattern: &str| {
+        CALLS.replace(
+            r#""open": "<c>""#,
+            &format!(r#""open_pattern": "{pattern}""#),
+        )
+    };
+    let with = |id: &str| {
+        open(r"<c>(?P<id>\\w+)?\\|").replace(r#"{"type""#, &format!(r#"{{"id": "{id}", "type""#))
+    };
+    for (calls, holds) in [
+        (open(r"<c>\\w*\\|"), false),
+        (with("{id}"), true),
+        (with("x1"), false),
+    ] {
+        let judgement = judged(&chat, &fields(&[CONTENT, &calls]));
+        assert_eq!(
+            fails(&judgement, Kind::Ids),
+            !holds,
+            "{calls}: {:#?}",
+            judgement.kinds
+        );
+    }
+    // The call without an id has none that could come back; an empty one is none.
+    let empty = with("{id}").replace(r"(?P<id>\\w+)?", r"(?P<id>\\w*)");
+    let judgement = judged(&chat, &fields(&[CONTENT, &empty]));
+    assert!(!fails(&judgement, Kind::Call) && !fails(&judgement, Kind::Ids));
+    let judgement = judged(&chat, &fields(&[CONTENT, &with("made up")]));
+    assert!(fails(&judgement, Kind::Call) && fails(&judgement, Kind::Ids));
+}
+
+#[test]
+fn names_need_not_be_words() {
+    let tagged = chat(&[SAID, TAGGED].concat(), "");
+    for key in ["[^>]*", r"[\\w.-]*", r"[\\w -]*", r"[\\w .]*"] {
+        let tags = TAGS.replace("(?P<key>[^>]*)", &format!("(?P<key>{key})"));
+        let judgement = judged(&tagged, &fields(&[CONTENT, &tags]));
+        assert_eq!(fails(&judgement, Kind::OddNames), key != "[^>]*", "{key}");
+        assert!(!fails(&judgement, Kind::IntegerArgument));
+    }
+    let tags = TAGS.replace("(?P<name>[^>]*)", r"(?P<name>\\w*)");
+    let judgement = judged(&tagged, &fields(&[CONTENT, &tags]));
+    assert_kinds(&judgement, &[Kind::OddNames], &[Kind::ArrayArgument]);
+}
+
+/// The template writes a list like a text, and the list with one text in it like that text: no parser tells them apart by their
+/// looks, yet the schema of the tool names the type.
+#[test]
+fn a_list_that_comes_back_as_text_is_no_list() {
+    let listed = TAGGED.replace(
+        "v | tojson",
+        "v | join(', ') if v is sequence else v | tojson",
+    );
+    let judgement = judged(
+        &chat(&[SAID, &listed].concat(), ""),
+        &fields(&[CONTENT, TAGS]),
+    );
+    assert_kinds(&judgement, &[Kind::ArrayArgument], &[Kind::IntegerArgument]);
+    assert!(judgement.excused.is_none(), "types are no excuse");
+}
+
+/// Of what a chat template leaves out where it is false to Python, all that holds nothing may be missing; false says something.
+#[test]
+fn only_arguments_that_hold_nothing_may_be_missing() {
+    let truthy = TAGGED.replace(".items() %}", ".items() if v %}");
+    let judgement = judged(
+        &chat(&[SAID, &truthy].concat(), ""),
+        &fields(&[CONTENT, TAGS]),
+    );
+    assert_kinds(
+        &judgement,
+        &[Kind::BooleanArgument],
+        &[Kind::ArrayArgument, Kind::ObjectArgument],
+    );
+    let wrong = judgement
+        .failures
+        .iter()
+        .filter(|failure| !failure.found.response.contains("<a:bucket>"));
+    assert_eq!(wrong.count(), 0);
+    let lost = judgement
+        .failures
+        .iter()
+        .map(|failure| crate::value::json::to_string(&failure.found.expected));
+    assert!(lost.clone().count() > 0 && lost.clone().all(|expected| expected.contains("false")));
+}
+
+#[test]
+fn a_name_that_is_not_written_need_not_come_back_and_one_that_is_changed_must() {
+    let nameless = CALLED.replace("c.function |", "c.function.arguments |");
+    let calls = |function: &str| CALLS.replace(r#""{content}""#, function);
+    for function in [
+        r#"{"arguments": "{content}"}"#,
+        r#"{"name": "any", "arguments": "{content}"}"#,
+    ] {
+        let judgement = judged(
+            &chat(&[SAID, &nameless].concat(), ""),
+            &fields(&[CONTENT, &calls(function)]),
+        );
+        assert_kinds(&judgement, &[], &[Kind::Content, Kind::Call]);
+    }
+    let shouted = TAGGED.replace("c.function.name", "c.function.name | upper");
+    let judgement = judged(
+        &chat(&[SAID, &shouted].concat(), ""),
+        &fields(&[CONTENT, TAGS]),
+    );
+    assert_kinds(
+        &judgement,
+        &[Kind::Call, Kind::NoArguments],
+        &[Kind::Content],
+    );
+}

@@ -1,0 +1,190 @@
+//! Texts come back as far as they can be seen; two messages that render alike are told from one that is lost.
+
+use super::*;
+
+#[test]
+fn a_text_comes_back_as_far_as_it_can_be_seen() {
+    let json = CONTENT.replace(r#""close""#, r#""content": "json", "close""#);
+    let shown = |how: &str| chat(&format!("<t>{{{{ m.content{how} }}}}</t>"), "");
+    let quoted = chat(
+        "<t>{% for line in m.content.split('\n') %}> {{ line }}\n{% endfor %}</t>",
+        "",
+    );
+    let one_quoted = CONTENT.replace(r#""open": "<t>""#, r#""open": "<t>> ""#);
+    for (chat, response, holds) in [
+        (shown(""), CONTENT, true),
+        (shown(" | trim"), CONTENT, true),
+        (shown(".split(' |')[0]"), CONTENT, true),
+        (shown("[:4]"), CONTENT, true),
+        (shown(" | upper"), CONTENT, false),
+        (shown(" | tojson"), CONTENT, false),
+        (shown(" | tojson"), &json, true),
+        (shown(".replace('\n', ' ')"), CONTENT, false),
+        (quoted, &one_quoted, false),
+    ] {
+        let judgement = judged(&chat, &fields(&[response]));
+        assert_eq!(
+            judgement.failures.is_empty(),
+            holds,
+            "{chat}: {:#?}",
+            judgement.failures.first()
+        );
+        assert!(judgement.rounds.passed + judgement.rounds.failed > 10);
+    }
+}
+
+/// A chat template that writes a marker between two texts, which code in a text may have as well.
+fn divided(mark: &str) -> (String, String) {
+    let answer =
+        format!("{{% if m.thinking %}}{{{{ m.thinking }}}}{mark}{{% endif %}}{{{{ m.content }}}}");
+    let thinking = format!(
+        r#""thinking": {{"open_pattern": "^(?=.*{})", "close": "{mark}"}}"#,
+        mark.replace('[', r"\\[")
+    );
+    (chat(&answer, ""), fields(&[&thinking, REST]))
+}
+
+/// A text with a marker in it that makes another message render alike is excused, and shown; a plain text never is.
+#[test]
+fn what_makes_two_messages_alike_is_excused_where_it_is_no_plain_text() {
+    // The markup of one text has this in it.
+    let (chat, response) = divided("</p>");
+    let judgement = judged(&chat, &response);
+    assert!(
+        judgement.failures.is_empty(),
+        "{:#?}",
+        judgement.failures.first()
+    );
+    let excused = judgement
+        .excused
+        .as_ref()
+        .expect("a text has the marker in it");
+    assert!(excused.parsed.get("thinking").is_some() && excused.expected != excused.parsed);
+    assert!(judgement.rounds.alike > 0 && judgement.rounds.inexpressible == 0);
+    let row_of = row(&judgement, Kind::Content).unwrap();
+    assert!(row_of.alike > 0 && row_of.came_back + row_of.alike == row_of.tried);
+
+    // Of several the smallest is shown.
+    let (chat, response) = divided(": [");
+    let judgement = judged(&chat, &response);
+    let excused = judgement.excused.as_ref().unwrap();
+    assert!(
+        excused.response.starts_with(r#"{"marigold": ["#),
+        "{}",
+        excused.response
+    );
+
+    // A sentence has this in a word.
+    let (chat, response) = divided("hree");
+    let judgement = judged(&chat, &response);
+    assert!(
+        judgement.rounds.inexpressible > 0,
+        "{:#?}",
+        judgement.rounds
+    );
+    let alike = judgement.failures.iter().filter(|failure| failure.alike);
+    assert!(alike.clone().count() > 0 && alike.clone().all(|failure| failure.plain));
+    // The markers that a text takes in make no other message of it, although it renders alike.
+    let taken_in = judgement.failures.iter().find(|failure| !failure.alike);
+    let taken_in = taken_in.expect("a thought has the word as well");
+    assert!(taken_in.found.error.is_none() && taken_in.found.expected.get("thinking").is_some());
+    assert_kinds(&judgement, &[Kind::Content], &[]);
+    assert!(row(&judgement, Kind::Content).unwrap().smallest.is_some());
+}
+
+/// What is lost is not excused, however odd the text is: only another message that renders alike excuses.
+#[test]
+fn a_loss_is_no_likeness() {
+    // Content that ends at markup loses the rest of it.
+    let response = fields(&[r#""content": {"open": "<t>", "close": ["<p class", "</t>"]}"#]);
+    let judgement = judged(&chat(SAID, ""), &response);
+    assert!(judgement.rounds.failed > 0 && judgement.rounds.alike == 0);
+    assert!(
+        judgement
+            .failures
+            .iter()
+            .all(|failure| !failure.alike && !failure.plain)
+    );
+    assert!(judgement.excused.is_none());
+    // A text that takes the markers in renders alike, and yet nobody meant it.
+    let greedy = fields(&[r#""content": {"close_pattern": "</t><end>"}"#]);
+    let bare = chat(
+        "{% if m.content %}{{ '<t>' + m.content + '</t>' if m.content[:3] != '<t>' else m.content + '</t>' }}{% endif %}",
+        "",
+    );
+    let judgement = judged(&bare, &greedy);
+    assert!(
+        judgement.rounds.passed == 0 && judgement.rounds.alike == 0,
+        "{:#?}",
+        judgement.rounds
+    );
+    assert_eq!(judgement.rounds.inexpressible, 0);
+    assert!(judgement.rounds.failed > 0);
+}
+
+#[test]
+fn the_words_of_the_constants_are_said_in_prose() {
+    let chat = chat("{{ '[answer]' }}{{ m.content }}", "[answer]");
+    assert_all_back(&judged(
+        &chat,
+        &fields(&[REST]).replace("<bot>", "<bot>[answer]"),
+    ));
+    let wordy = fields(&[r#""content": {"open": "answer", "close": "<end>"}"#]);
+    let judgement = judged(&chat, &wordy);
+    assert!(!judgement.failures.is_empty());
+    let said = |text: &str| {
+        judgement
+            .failures
+            .iter()
+            .any(|failure| failure.found.response.contains(text))
+    };
+    assert!(said("answer "), "{:#?}", judgement.failures.first());
+    // And in a thought.
+    let thought = [THOUGHT, SAID, "{{ '[answer]' if m.content }}"].concat();
+    let wordy = THINKING.replace(r#""</r>""#, r#"["</r>", " answer"]"#);
+    let judgement = judged(&super::chat(&thought, ""), &fields(&[&wordy, CONTENT]));
+    assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
+}
+
+/// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
+#[test]
+fn punctuation_is_prose() {
+    for sign in [".", ",", ";", ":", "!", "(", "\n", "-", "1"] {
+        let sign = crate::value::json::quote(sign);
+        for (field, kind) in [(CONTENT, Kind::Content), (THINKING, Kind::Reasoning)] {
+            let other = if kind == Kind::Content {
+                THINKING
+            } else {
+                CONTENT
+            };
+            let closed = field
+                .replace(r#"close": "#, &format!(r#"close": [{sign}, "#))
+                .replace('}', "]}");
+            let judgement = judged(
+                &chat(&[THOUGHT, SAID].concat(), ""),
+                &fields(&[&closed, other]),
+            );
+            let is_plain = judgement.failures.iter().any(|failure| failure.plain);
+            assert!(is_plain && fails(&judgement, kind), "{sign} {kind:?}");
+        }
+    }
+}
+
+/// Whatever was read before the error, and although that renders as the message did.
+#[test]
+fn a_response_that_does_not_parse_is_like_no_message() {
+    let broken = r#""odd": {"open_pattern": "<(?=end>)", "close": ">", "content": "json"}"#;
+    let judgement = judged(&chat(SAID, ""), &fields(&[CONTENT, broken]));
+    assert!(judgement.rounds.failed > 0);
+    let others = [
+        judgement.rounds.passed,
+        judgement.rounds.alike,
+        judgement.rounds.inexpressible,
+    ];
+    assert_eq!(others, [0, 0, 0]);
+    assert!(
+        first_error(&judgement).contains("odd"),
+        "{}",
+        first_error(&judgement)
+    );
+}

@@ -1,0 +1,253 @@
+//! Where a turn begins and ends: prompts, anchors, and what stands at the end of a conversation.
+
+use super::super::{UNMARKED, Unproved};
+use super::*;
+
+fn tails(judgement: &Judgement) -> Vec<(&str, Vec<&str>)> {
+    let tail = |unproved: &'_ Unproved| matches!(unproved, Unproved::PromptTail { .. });
+    let tails = judgement.unproved.iter().filter(|unproved| tail(unproved));
+    tails
+        .map(|unproved| match unproved {
+            Unproved::PromptTail { tail, kwargs } => (
+                tail.as_str(),
+                kwargs.keys().map(AsRef::<str>::as_ref).collect(),
+            ),
+            _ => unreachable!("only these are left"),
+        })
+        .collect()
+}
+
+/// A chat template that writes only this of an answer, and this where a prompt is asked for.
+fn turns(answer: &str, prompt: &str) -> String {
+    format!(
+        "{{% for m in messages %}}{{% if m.role == 'assistant' %}}{answer}<end>\
+         {{% else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{% endif %}}{{% endfor %}}{prompt}"
+    )
+}
+
+#[test]
+fn a_reasoning_that_the_prompt_opens_comes_back() {
+    let chat = chat(&["<r>{{ m.thinking }}</r>", SAID].concat(), "<r>");
+    assert_all_back(&judged(&chat, &fields(&[THINKING, CONTENT])));
+    // Behind an anchor that has it in, nothing is opened.
+    let late = fields(&[THINKING, CONTENT]).replace("<bot>", "<bot><r>");
+    assert_kinds(&judged(&chat, &late), &[Kind::Reasoning], &[]);
+    let told = judged(
+        &chat,
+        &late.replace(r#""open": "<r>""#, r#""open_pattern": "(?<=<bot>)<r>""#),
+    );
+    assert_kinds(&told, &[Kind::Reasoning], &[]);
+}
+
+/// Where a prompt is written unasked, a turn begins behind the anchor alone.
+#[test]
+fn a_turn_behind_an_unasked_prompt_begins_behind_the_anchor() {
+    let unasked = turns("<bot><t>{{ m.content }}</t>", "");
+    assert_all_back(&judged(&unasked, &fields(&[CONTENT])));
+    for anchor in ["<robot>", "<user>"] {
+        let other = fields(&[CONTENT]).replace("<bot>", anchor);
+        let judgement = judged(&unasked, &other);
+        assert_eq!(
+            (judgement.rounds.passed, holds(&judgement, Kind::Content)),
+            (0, false),
+            "{anchor}"
+        );
+        assert_eq!(
+            first_error(&judgement),
+            "nothing before the message is the start anchor"
+        );
+    }
+}
+
+#[test]
+fn the_anchor_is_met_in_every_turn() {
+    let anchored = fields(&[CONTENT]);
+    let later = turns(
+        "{{ '<bot>' if loop.index < 4 else '<again>' }}<t>{{ m.content }}</t>",
+        "",
+    );
+    let judgement = judged(&later, &anchored);
+    assert_kinds(&judgement, &[Kind::Content], &[]);
+    assert!(judgement.rounds.passed > 0);
+    assert!(
+        judgement
+            .failures
+            .iter()
+            .all(|failure| failure.place == "in a later turn")
+    );
+
+    let after_tool = turns(
+        &format!(
+            "{{{{ '<again>' if messages[loop.index0 - 1].role == 'tool' else '<bot>' }}}}{SAID}{CALLED}"
+        ),
+        "",
+    );
+    let judgement = judged(&after_tool, &fields(&[CONTENT, CALLS]));
+    assert!(fails(&judgement, Kind::AfterToolResult));
+    assert!(
+        judgement
+            .failures
+            .iter()
+            .all(|failure| failure.place == "after a tool's result")
+    );
+    let both = fields(&[CONTENT, CALLS]).replace(r#""<bot>""#, r#"["<bot>", "<again>"]"#);
+    assert_all_back(&judged(&after_tool, &both));
+}
+
+/// With a prompt that the turn goes on from, an anchor that the prompt lacks leaves the whole conversation to be read.
+#[test]
+fn an_anchor_that_no_prompt_has_is_none() {
+    let chat = chat(&[SAID, CALLED].concat(), "");
+    let judgement = judged(
+        &chat,
+        &fields(&[CONTENT, CALLS]).replace("<bot>", "<robot>"),
+    );
+    assert_eq!(judgement.rounds.passed, 0, "{:#?}", judgement.cases.first());
+    // One that is met only behind the prompt is none either, and one that is met in the prompt is, whatever follows it.
+    let before = |what: &str| {
+        fields(&[CONTENT, CALLS]).replace(
+            r#""start_anchor": "<bot>""#,
+            &format!(r#""start_anchor_pattern": "<bot>{what}""#),
+        )
+    };
+    assert_all_back(&judged(&chat, &before("")));
+    assert_all_back(&judged(&chat, &before("(?!<)")));
+    let judgement = judged(&chat, &before("(?=<)"));
+    assert_eq!(judgement.rounds.passed, 0, "{:#?}", judgement.cases.first());
+}
+
+#[test]
+fn a_turn_is_unmarked_where_its_prompt_has_what_it_lacks() {
+    let lacking = turns(
+        &format!(
+            "{{% if messages[loop.index0 - 1].role != 'tool' %}}<bot>{{% endif %}}{SAID}{CALLED}"
+        ),
+        "{% if add_generation_prompt %}<bot>{% endif %}",
+    );
+    let judgement = judged(&lacking, &fields(&[CONTENT, CALLS]));
+    assert!(
+        judgement.failures.is_empty(),
+        "{:#?}",
+        judgement.failures.first()
+    );
+    assert_eq!(judgement.unproved, [Unproved::Unmarked]);
+    let row_after = row(&judgement, Kind::AfterToolResult).unwrap();
+    assert!(!row_after.rendered);
+    assert_eq!(row_after.left_out[0].why, UNMARKED);
+    // Where neither has it, the anchor is missing, and that is a failure.
+    let neither = turns(
+        &format!(
+            "{{% if messages[loop.index0 - 1].role != 'tool' %}}<bot>{{% endif %}}{SAID}{CALLED}"
+        ),
+        "{% if add_generation_prompt and messages[-1].role != 'tool' %}<bot>{% endif %}",
+    );
+    let judgement = judged(&neither, &fields(&[CONTENT, CALLS]));
+    assert!(fails(&judgement, Kind::AfterToolResult));
+    assert!(
+        judgement
+            .failures
+            .iter()
+            .all(|failure| failure.place == "after a tool's result")
+    );
+    assert!(!judgement.unproved.contains(&Unproved::Unmarked));
+}
+
+#[test]
+fn what_stands_at_the_end_of_every_conversation_is_not_the_messages() {
+    let ended = |end: &str| {
+        chat("{{ m.content }}", "").replace("{% endfor %}", &format!("{end}{{% endfor %}}"))
+    };
+    let every = format!(
+        "{}{{% if not add_generation_prompt %}}<stop>{{% endif %}}",
+        chat("{{ m.content }}", "")
+    );
+    let own = ended("{% if loop.last and m.role == 'assistant' %}<stop>{% endif %}");
+    let with_stop = r#""content": {"close_pattern": "<end>(?:<stop>)?"}"#;
+    assert_all_back(&judged(&every, &fields(&[REST])));
+    assert_all_back(&judged(&every, &fields(&[with_stop])));
+    assert_kinds(&judged(&own, &fields(&[REST])), &[Kind::Content], &[]);
+    assert_all_back(&judged(&own, &fields(&[with_stop])));
+}
+
+/// The end of a turn is the turn's, although the next message is written with a beginning that looks like it.
+#[test]
+fn an_end_that_stays_when_the_conversation_goes_on_is_the_messages() {
+    let chat = turns(
+        "<bot>{{ m.content }}",
+        "{% if add_generation_prompt %}<bot>{% endif %}",
+    );
+    assert_all_back(&judged(&chat, &fields(&[REST])));
+    let unended = judged(&chat, &fields(&[r#""content": {}"#]));
+    assert_kinds(&unended, &[Kind::Content], &[]);
+}
+
+#[test]
+fn what_a_prompt_opens_and_no_render_shows_is_told() {
+    let plain = judged(
+        &chat("{{ m.content }}", "<r>\n"),
+        &fields(&[THINKING, REST]),
+    );
+    assert_eq!(tails(&plain), [("<r>\n", vec![])]);
+    assert!(plain.failures.is_empty());
+    // A prompt that nothing was left out of is shown, and so is one that an answer with reasoning goes on from.
+    for (answer, prompt) in [
+        ("{{ m.content }}", ""),
+        ("<r>{{ m.thinking }}</r>{{ m.content }}", "<r>"),
+        (
+            "{% if m.thinking %}<r>{{ m.thinking }}</r>{% endif %}{{ m.content }}",
+            "<r>",
+        ),
+    ] {
+        let judgement = judged(&chat(answer, prompt), &fields(&[THINKING, REST]));
+        assert_eq!(tails(&judgement), [], "{answer}");
+    }
+}
+
+#[test]
+fn a_prompt_that_closes_an_empty_reasoning_is_shown_around_a_reasoning() {
+    let answer = [THOUGHT, "{{ m.content }}"].concat();
+    let chat = chat(
+        &answer,
+        "{% if think is defined and not think %}<r></r>{% endif %}",
+    );
+    let judgement = judged(&chat, &fields(&[THINKING, REST]));
+    assert_all_back(&judgement);
+    assert_eq!(tails(&judgement), []);
+    // What does not read an empty reasoning does not come back behind that prompt.
+    let filled = THINKING.replace(r#""close": "</r>""#, r#""close_pattern": "(?<!<r>)</r>""#);
+    let judgement = judged(&chat, &fields(&[&filled, REST]));
+    assert_eq!(tails(&judgement), [("</r>", vec!["think"])]);
+}
+
+/// Deep thought is opened by the prompt and left out of the history; shallow thought is in the history.
+#[test]
+fn what_one_prompt_opens_another_answer_may_show() {
+    let answer = format!(
+        "{{{{ 'a.' if deep }}}}{{% if m.thinking and not deep %}}<r>{{{{ m.thinking }}}}</r>{{% endif %}}{SAID}"
+    );
+    let chat = chat(&answer, "{{ 'a.<r>' if deep }}");
+    let judgement = judged(&chat, &fields(&[THINKING, CONTENT]));
+    assert_eq!(tails(&judgement), []);
+    assert_all_back(&judgement);
+    // What the shallow answer shows must come back behind the deep prompt too.
+    let shallow = THINKING.replace(r#""open": "<r>""#, r#""open_pattern": "(?<!a\\.)<r>""#);
+    let judgement = judged(&chat, &fields(&[&shallow, CONTENT]));
+    assert!(judgement.failures.is_empty());
+    assert_eq!(tails(&judgement), [("r>", vec!["deep"])]);
+}
+
+#[test]
+fn the_value_of_a_kwarg_in_a_prompt_is_no_opened_part() {
+    let chat = |prompt: &str| chat(SAID, prompt);
+    let response = fields(&[CONTENT]);
+    let value = judged(
+        &chat("{% if mood == 'calmly' %}{{ mood }}{% endif %}"),
+        &response,
+    );
+    assert_eq!(tails(&value), []);
+    let other = judged(
+        &chat("{% if mood == 'calmly' %}softly{% endif %}"),
+        &response,
+    );
+    assert_eq!(tails(&other), [("softly", vec!["mood"])]);
+}

@@ -1,0 +1,59 @@
+//! What no render shows is told, and what one shows is not.
+
+use super::super::Unproved;
+use super::*;
+
+#[test]
+fn a_field_that_no_message_fills_is_told() {
+    let response = fields(&[THINKING, CONTENT]);
+    let judgement = judged(&chat(SAID, ""), &response);
+    assert_eq!(judgement.unproved, [Unproved::Field("thinking".to_owned())]);
+    assert_eq!(
+        judged(&chat(&[THOUGHT, SAID].concat(), ""), &response).unproved,
+        []
+    );
+    // A default is no text that came back.
+    let defaulted = with_defaults(r#", "thinking": """#, &[THINKING, CONTENT]);
+    assert_eq!(
+        judged(&chat(SAID, ""), &defaulted).unproved,
+        [Unproved::Field("thinking".to_owned())]
+    );
+}
+
+#[test]
+fn calls_that_are_asked_for_and_not_shown_are_told() {
+    let response = fields(&[CONTENT]);
+    let judged = |answer: &str| judged(&chat(&[SAID, answer].concat(), ""), &response).unproved;
+    assert_eq!(
+        judged("{% if m.tool_calls %}[called]{% endif %}"),
+        [Unproved::Calls(None)]
+    );
+    let refused = judged("{% if m.tool_calls %}{{ raise_exception('No calls.') }}{% endif %}");
+    let [Unproved::Calls(Some(words))] = refused.as_slice() else {
+        panic!("{refused:?}")
+    };
+    assert!(words.contains("No calls."));
+    assert_eq!(judged(""), [], "calls are not asked for");
+}
+
+#[test]
+fn a_reasoning_that_is_asked_for_and_not_shown_is_told() {
+    let response = fields(&[CONTENT]);
+    let asked = "{% if m.reasoning_content %}{% endif %}";
+    let judgement = judged(&chat(&[asked, SAID].concat(), ""), &response);
+    assert_eq!(
+        judgement.unproved,
+        [Unproved::Reasoning("reasoning_content".to_owned())]
+    );
+    let unknown = asked.replace("reasoning_content", "humour");
+    assert_eq!(
+        judged(&chat(&[&unknown, SAID].concat(), ""), &response).unproved,
+        []
+    );
+    let shown = "{% if m.reasoning_content %}<r>{{ m.reasoning_content }}</r>{% endif %}";
+    let response = fields(&[&THINKING.replace("thinking", "reasoning_content"), CONTENT]);
+    assert_eq!(
+        judged(&chat(&[shown, SAID].concat(), ""), &response).unproved,
+        []
+    );
+}

@@ -1,0 +1,568 @@
+//! One round with one response template: parse the turn, compare, render again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Case;
+use super::alike::{could_be_meant, same_but_arguments};
+use super::expected::{Expected, ExpectedCall};
+use super::manner::{KNOWN, Manner, Slot};
+use super::message::{ArgumentsForm, CALLS_KEY};
+use super::renderer::Renderer;
+use super::rounds::Round;
+use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value, json, python};
+
+/// A message that does not come back from its own render.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Counterexample {
+    /// The message that was rendered.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
+    pub message: Value,
+    /// The prompt or prefix that the parser was given.
+    pub prefix: String,
+    /// The response that it parsed.
+    pub response: String,
+    /// What the response had to parse to.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
+    pub expected: Value,
+    /// What it parsed to instead, or as far as it could be parsed.
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
+    pub parsed: Value,
+    /// Why it could not be parsed, when that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What becomes of a round.
+#[derive(Debug, Clone)]
+pub(super) enum Outcome {
+    /// The message came back from each of these.
+    Back(Vec<Case>),
+    /// The message came back as an earlier turn, and not as the last one, of which that came instead.
+    Earlier(Case, Box<Counterexample>),
+    /// Another message came back, and both render to the same text.
+    Alike {
+        /// What came back.
+        found: Box<Counterexample>,
+        /// Whether that is excused: a text of the message is more than plain words, and is what makes them alike. The types of
+        /// arguments are no excuse, since the schemas of the tools tell them, whatever the text looks like.
+        excused: bool,
+    },
+    /// Something else came back, or nothing.
+    Lost(Box<Counterexample>),
+}
+
+impl Outcome {
+    pub(super) fn is_back(&self) -> bool {
+        matches!(self, Self::Back(_) | Self::Earlier(..))
+    }
+
+    /// What came back instead of the message.
+    pub(super) fn counterexample(self) -> Option<Counterexample> {
+        match self {
+            Self::Back(_) | Self::Earlier(..) => None,
+            Self::Alike { found, .. } | Self::Lost(found) => Some(*found),
+        }
+    }
+}
+
+/// A response template, and what is known of what it parses.
+#[derive(Debug)]
+pub(super) struct Tried<'a> {
+    pub(super) template: &'a Arc<ResponseTemplate>,
+    /// The field that the reasoning goes to where the engines take no other name, and it is renamed before it is appended.
+    pub(super) reasoning_field: Option<&'a str>,
+    /// The keys under which a reasoning renders alike.
+    pub(super) aliases: &'a [String],
+    /// Whether to spare no time.
+    pub(super) thorough: bool,
+    /// A text that comes in many places is parsed in one: by response, what a parser reads of its prompt and what came of it.
+    known: RefCell<HashMap<String, Vec<(String, Parsed)>>>,
+}
+
+/// Prompts or prefixes, each with the response after it.
+struct Splits<'r> {
+    all: Vec<(&'r str, &'r str)>,
+    /// Whether the message need come back from one of them alone.
+    any_will_do: bool,
+}
+
+/// What a response parsed to, and what went wrong.
+type Parsed = (Map, Option<String>);
+
+impl<'a> Tried<'a> {
+    pub(super) fn new(
+        template: &'a Arc<ResponseTemplate>,
+        reasoning_field: Option<&'a str>,
+        aliases: &'a [String],
+        thorough: bool,
+    ) -> Self {
+        Self {
+            template,
+            reasoning_field,
+            aliases,
+            thorough,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Parses the round's turn as often as it can be begun, and compares; where that does not come back, as an earlier turn too.
+    pub(super) fn run(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Outcome {
+        let outcome = self.run_last(round, manner, renderer);
+        if outcome.is_back() {
+            return outcome;
+        }
+        match self.run_earlier(round, manner, renderer) {
+            Some(case) => match outcome.clone().counterexample() {
+                Some(found) => Outcome::Earlier(case, Box::new(found)),
+                None => outcome,
+            },
+            None => outcome,
+        }
+    }
+
+    /// The case of the message as an earlier turn, if it comes back so.
+    ///
+    /// Some chat templates write the last message as if it went on from their prompt, which has opened a reasoning, and the same
+    /// message otherwise where a question follows. How the model writes it, the earlier turn shows. It counts only where the two are
+    /// written differently.
+    fn run_earlier(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Option<Case> {
+        let opened = self
+            .after_anchor(&round.place.prompt)
+            .filter(|after| !after.is_empty());
+        let goes_on = round.full.starts_with(&round.place.prompt);
+        if !goes_on || opened.is_none() || round.expected.reasoning.is_some() {
+            return None;
+        }
+        let full = renderer.earlier(&round.place.place, &round.written, manner)?;
+        let last = self.after_anchor(&round.full[..round.first])?;
+        let last = &round.full[round.first - last.len()..];
+        let said = round.place.place.end_in(&round.full).min(full.len());
+        let first = &round.full[round.first..]
+            .chars()
+            .take(8)
+            .collect::<String>();
+        let first = said + full.get(said..)?.find(first.as_str())?;
+        let start = first - self.after_anchor(&full[..first])?.len();
+        let (prefix, response) = full.split_at(start);
+        let is_other = start >= said && last != response;
+        let (parsed, error) = self.parse(prefix, response, &round.tools);
+        let is_back =
+            is_other && error.is_none() && self.is_as_expected(&parsed, &round.expected, manner);
+        is_back.then(|| Case {
+            prefix: prefix.to_owned(),
+            response: response.to_owned(),
+            tools: round.tools.to_vec(),
+            message: Value::Object(parsed),
+        })
+    }
+
+    fn run_last(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Outcome {
+        let splits = self.splits(round);
+        let expected = || self.expected_message(&round.expected, manner);
+        let shown = |prefix: &str, response: &str, parsed: Map, error: Option<String>| {
+            Box::new(Counterexample {
+                message: round.written.clone(),
+                prefix: prefix.to_owned(),
+                response: response.to_owned(),
+                expected: expected(),
+                parsed: Value::Object(parsed),
+                error,
+            })
+        };
+        if splits.all.is_empty() {
+            let response = &round.full[round.said..];
+            let error = "nothing before the message is the start anchor".to_owned();
+            return Outcome::Lost(shown(
+                &round.full[..round.said],
+                response,
+                Map::new(),
+                Some(error),
+            ));
+        }
+        let mut cases = Vec::new();
+        let mut failed = None;
+        for (prefix, response) in splits.all {
+            let (parsed, error) = self.parse(prefix, response, &round.tools);
+            if error.is_none() && self.is_as_expected(&parsed, &round.expected, manner) {
+                cases.push((prefix, response, parsed));
+            } else {
+                failed.get_or_insert((prefix, response, parsed, error));
+            }
+        }
+        if splits.any_will_do {
+            cases.truncate(1);
+        }
+        if let Some((prefix, response, parsed, error)) = failed
+            && (!splits.any_will_do || cases.is_empty())
+        {
+            let is_error = error.is_some();
+            let found = shown(prefix, response, parsed.clone(), error);
+            if is_error
+                || self
+                    .renders_again(&parsed, round, manner, renderer)
+                    .is_some()
+            {
+                return Outcome::Lost(found);
+            }
+            let calls = |message: &Value| message.get(CALLS_KEY).cloned().unwrap_or(Value::Null);
+            let (meant, other) = (calls(&found.expected), calls(&found.parsed));
+            let is_type = meant != other && same_but_arguments(&meant, &other);
+            if !is_type && !could_be_meant(&found.expected, &found.parsed) {
+                return Outcome::Lost(found);
+            }
+            return Outcome::Alike {
+                excused: !round.probe.plain && !is_type,
+                found,
+            };
+        }
+        let (prefix, response, parsed) = &cases[0];
+        if let Some(error) = self.renders_again(parsed, round, manner, renderer) {
+            return Outcome::Lost(shown(prefix, response, parsed.clone(), Some(error)));
+        }
+        let cases = cases.into_iter().map(|(prefix, response, parsed)| Case {
+            prefix: prefix.to_owned(),
+            response: response.to_owned(),
+            tools: round.tools.to_vec(),
+            message: Value::Object(parsed),
+        });
+        Outcome::Back(cases.collect())
+    }
+
+    /// What the parser is given: the turn after the prompt that it goes on from, and after its own beginning, which is where the
+    /// last start anchor before it ends.
+    ///
+    /// Where the turn does not go on from the prompt, the history leaves out what the prompt ended with: alone, or together with
+    /// what the model wrote behind it up to where the message begins. No render tells which, so that either will do.
+    fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
+        let prompt = round.place.prompt.as_str();
+        let before = &round.full[..round.first];
+        let anchored = self
+            .after_anchor(before)
+            .map(|rest| round.first - rest.len());
+        let anchored = anchored.filter(|start| *start >= round.said);
+        let after_prompt = self.after_anchor(&prompt[round.place.place.end_in(prompt)..]);
+        let continued = round.full.strip_prefix(prompt);
+        let continued = continued.filter(|_| after_prompt.is_some());
+        // A parser that is given a prompt without the anchor reads the whole conversation.
+        let anchored = anchored.filter(|_| after_prompt.is_some() || round.place.unasked);
+        let mut all = Vec::new();
+        if let Some(response) = continued {
+            all.push((prompt, response));
+        }
+        if let Some(start) = anchored {
+            all.push(round.full.split_at(start));
+            if continued.is_none() && after_prompt.is_some() {
+                all.push((prompt, &round.full[start..]));
+            }
+        }
+        all.dedup();
+        Splits {
+            // Behind a bare header there is nothing that could have been left out.
+            any_will_do: continued.is_none() && after_prompt.is_some_and(|after| !after.is_empty()),
+            all,
+        }
+    }
+
+    /// Whether what can be seen of the round's message comes back from this response after this prompt.
+    pub(super) fn comes_back(
+        &self,
+        prompt: &str,
+        response: &str,
+        round: &Round,
+        manner: &Manner,
+    ) -> bool {
+        let (parsed, error) = self.parse(prompt, response, &round.tools);
+        error.is_none() && self.is_as_expected(&parsed, &round.expected, manner)
+    }
+
+    /// What follows the last start anchor in a text, if there is one.
+    fn after_anchor<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let found = self.template.anchor().find_iter(text).last()?.ok()?;
+        Some(&text[found.span.end..])
+    }
+
+    /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
+    pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
+        let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
+        let key = format!(
+            "{}\0{prompted}",
+            json::to_string(&Value::Array(tools.to_vec()))
+        );
+        if let Some(known) = self.known.borrow().get(response)
+            && let Some((_, parsed)) = known.iter().find(|(before, _)| *before == key)
+        {
+            return parsed.clone();
+        }
+        let parsed = self.parse_anew(prefix, response, tools);
+        let mut known = self.known.borrow_mut();
+        let of_response = known.entry(response.to_owned()).or_default();
+        of_response.push((key, parsed.clone()));
+        parsed
+    }
+
+    fn parse_anew(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
+        let sizes: Vec<usize> = if self.thorough {
+            (1..response.chars().count()).collect()
+        } else {
+            vec![1, 7]
+        };
+        in_pieces(response, &sizes, |chunks| {
+            self.parse_in(prefix, chunks.iter().copied(), tools)
+        })
+    }
+
+    /// The message as far as it was parsed, and the joined events or what broke.
+    fn parse_in<'t>(
+        &self,
+        prefix: &str,
+        chunks: impl IntoIterator<Item = &'t str>,
+        tools: &[Value],
+    ) -> (Map, Result<Vec<Event<'static>>, Box<ParseError>>) {
+        let mut parser = match ResponseParser::new(Arc::clone(self.template), prefix, tools) {
+            Ok(parser) => parser,
+            Err(error) => return (Map::new(), Err(Box::new(error))),
+        };
+        let mut events = join_chunks(parser.initial_events().to_vec());
+        let mut note = |event: Event<'_>| push_joined(&mut events, event);
+        let fed = chunks
+            .into_iter()
+            .try_for_each(|chunk| parser.feed_with(chunk, &mut note));
+        let ended = fed.and_then(|()| parser.finalize_with(&mut note));
+        let result = ended.map(|()| events).map_err(Box::new);
+        (parser.into_message(), result)
+    }
+
+    /// Whether the parsed message has what can be seen, each part in its field, and nothing else.
+    pub(super) fn is_as_expected(
+        &self,
+        parsed: &Map,
+        expected: &Expected,
+        manner: &Manner,
+    ) -> bool {
+        let role = parsed
+            .get("role")
+            .is_none_or(|role| role.as_str() == Some("assistant"));
+        let content = match (parsed.get("content"), &expected.content) {
+            (Some(found), Some(content)) => found.as_str() == Some(content),
+            (found, None) => found.is_none_or(|found| !found.is_truthy()),
+            (None, Some(_)) => false,
+        };
+        role && content
+            && self.has_texts(parsed, expected, manner)
+            && has_calls(parsed, &expected.calls, manner.arguments)
+    }
+
+    /// Whether the fields beside content and calls have the texts that can be seen: a reasoning under a key that renders as the
+    /// one under which it went in.
+    fn has_texts(&self, parsed: &Map, expected: &Expected, manner: &Manner) -> bool {
+        let is_default = |name: &str, value: &Value| {
+            self.template.defaults().get(name) == Some(value) && !value.is_truthy()
+        };
+        let mut found: Vec<(&str, &Value)> = parsed
+            .iter()
+            .filter(|(name, value)| {
+                !KNOWN.contains(&name.as_str()) && !is_default(name.as_str(), value)
+            })
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
+        let mut take = |slot: &Option<Slot>, text: &Option<String>, aliases: &[String]| {
+            let Some(text) = text else { return true };
+            let is_named = |name: &str| match slot {
+                Some(Slot::Key(keys)) => match keys.as_slice() {
+                    [key] => {
+                        key == name
+                            || aliases.iter().any(|alias| alias == name)
+                            || self.reasoning_field == Some(name)
+                    }
+                    _ => false,
+                },
+                Some(Slot::Part { .. }) => true,
+                None => false,
+            };
+            let at = found
+                .iter()
+                .position(|(name, value)| is_named(name) && value.as_str() == Some(text));
+            at.map(|at| found.remove(at)).is_some()
+        };
+        take(&manner.reasoning, &expected.reasoning, self.aliases)
+            && take(&manner.further, &expected.further, &[])
+            && found.is_empty()
+    }
+
+    /// What is wrong where the parsed message, appended to the conversation, renders otherwise than the message did.
+    fn renders_again(
+        &self,
+        parsed: &Map,
+        round: &Round,
+        manner: &Manner,
+        renderer: &Renderer<'_>,
+    ) -> Option<String> {
+        let appended = manner.append(parsed, &round.written, self.reasoning_field);
+        // Objects are equal in whatever order their members come, and renders are not.
+        let calls = |message: &Value| message.get(CALLS_KEY).map(json::to_string);
+        if appended == round.written && calls(&appended) == calls(&round.written) {
+            return None;
+        }
+        match renderer.answered(&round.place.place, &appended, manner) {
+            Ok(full) if full == round.rendered => None,
+            // Of a text that is cut where white space stands, that is no longer there to be cut.
+            Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
+            Ok(full) => Some(format!(
+                "appended to the conversation, the parsed message renders differently: {}",
+                &full[round.place.place.end_in(&full)..]
+            )),
+            Err(error) => Some(format!(
+                "appended to the conversation, the parsed message does not render: {error}"
+            )),
+        }
+    }
+
+    /// What can be seen of a message, as the response template is to give it.
+    fn expected_message(&self, expected: &Expected, manner: &Manner) -> Value {
+        let mut message = Map::new();
+        message.insert("role", Value::from("assistant"));
+        let name = |slot: &Option<Slot>| match slot {
+            Some(Slot::Key(keys)) => keys.join("."),
+            Some(Slot::Part { key, .. }) => key.clone(),
+            None => String::new(),
+        };
+        let reasoning = match self.reasoning_field {
+            Some(field) => field.to_owned(),
+            None => name(&manner.reasoning),
+        };
+        let texts = [
+            (reasoning, &expected.reasoning),
+            (name(&manner.further), &expected.further),
+            ("content".to_owned(), &expected.content),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                message.insert(name, Value::from(text.as_str()));
+            }
+        }
+        let calls: Vec<Value> = expected
+            .calls
+            .iter()
+            .map(|call| expected_call(call, manner.arguments))
+            .collect();
+        if !calls.is_empty() {
+            message.insert(CALLS_KEY, calls.into());
+        }
+        Value::Object(message)
+    }
+}
+
+pub(super) fn expected_call(expected: &ExpectedCall, arguments: ArgumentsForm) -> Value {
+    let mut function = Map::new();
+    if let Some(name) = &expected.name {
+        function.insert("name", Value::from(name.as_str()));
+    }
+    function.insert("arguments", arguments.write(&expected.arguments));
+    let mut call = Map::new();
+    call.insert("type", Value::from("function"));
+    if let Some(id) = &expected.id {
+        call.insert("id", Value::from(id.as_str()));
+    }
+    call.insert("function", Value::Object(function));
+    Value::Object(call)
+}
+
+/// Whether a message has just these calls.
+fn has_calls(parsed: &Map, expected: &[ExpectedCall], arguments: ArgumentsForm) -> bool {
+    let found = match parsed.get(CALLS_KEY) {
+        None => return expected.is_empty(),
+        Some(Value::Array(found)) => found,
+        Some(_) => return false,
+    };
+    found.len() == expected.len()
+        && found
+            .iter()
+            .zip(expected)
+            .all(|(found, expected)| is_call(found, expected, arguments))
+}
+
+pub(super) fn is_call(found: &Value, expected: &ExpectedCall, form: ArgumentsForm) -> bool {
+    let Some(call) = found.as_object() else {
+        return false;
+    };
+    let id = call
+        .get("id")
+        .and_then(Value::as_str)
+        .filter(|id| !id.is_empty())
+        == expected.id.as_deref();
+    let kind = call
+        .get("type")
+        .is_none_or(|kind| kind.as_str() == Some("function"));
+    let names = ["type", "id", "function"];
+    let Some(function) = call.get("function").and_then(Value::as_object) else {
+        return false;
+    };
+    let name = match &expected.name {
+        Some(name) => function.get("name").and_then(Value::as_str) == Some(name),
+        None => true,
+    };
+    let arguments = match (function.get("arguments"), form) {
+        (Some(Value::Object(found)), _) => *found == expected.arguments,
+        // Where the chat template takes arguments as a text, a parsed message may have them so.
+        (Some(Value::String(text)), ArgumentsForm::JsonText) => {
+            json::parse(text).is_ok_and(|found| found == Value::Object(expected.arguments.clone()))
+        }
+        (None, _) => expected.arguments.is_empty(),
+        _ => false,
+    };
+    let known = call.keys().all(|key| names.contains(&key.as_str()))
+        && function
+            .keys()
+            .all(|key| ["name", "arguments"].contains(&key.as_str()));
+    id && kind && name && arguments && known
+}
+
+/// Whether only a part of one of the message's texts can be seen.
+fn is_cut(round: &Round) -> bool {
+    let message = &round.probe.message;
+    let texts = [
+        (&message.reasoning, &round.expected.reasoning),
+        (&message.content, &round.expected.content),
+    ];
+    texts
+        .iter()
+        .any(|(text, seen)| seen.is_some() && text != seen)
+}
+
+/// A text without its white space.
+pub(super) fn dense(text: &str) -> String {
+    text.chars().filter(|c| !python::is_space(*c)).collect()
+}
+
+/// What `parse` makes of the whole response, which it must also make of the response in pieces of each size.
+pub(super) fn in_pieces<E: PartialEq>(
+    response: &str,
+    sizes: &[usize],
+    parse: impl Fn(&[&str]) -> (Map, Result<E, Box<ParseError>>),
+) -> Parsed {
+    let whole = parse(&[response]);
+    if let (message, Err(error)) = whole {
+        return (message, Some(error.to_string()));
+    }
+    for size in sizes {
+        if parse(&pieces(response, *size).collect::<Vec<_>>()) != whole {
+            let error = format!("fed {size} characters at a time it parses differently");
+            return (whole.0, Some(error));
+        }
+    }
+    (whole.0, None)
+}
+
+/// A text in pieces of so many characters.
+pub(super) fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
+    let starts = || text.char_indices().step_by(characters).map(|(at, _)| at);
+    let ends = starts().skip(1).chain(std::iter::once(text.len()));
+    starts().zip(ends).map(|(start, end)| &text[start..end])
+}
