@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::chat_template::{ChatTemplate, Origin, Path, Step, Traced};
+#[cfg(feature = "tui")]
+use crate::chat_template::Step;
+use crate::chat_template::{ChatTemplate, Origin, Path, Traced};
+#[cfg(feature = "tui")]
 use crate::value::Value;
 
 /// What writes a part of a marker: a place in the chat template's source, or an input. Neighbours are apart where their origins
@@ -104,6 +107,7 @@ impl Place {
     }
 
     /// The place as a report has it.
+    #[cfg(feature = "tui")]
     pub(crate) fn to_value(&self) -> Value {
         // Strings, numbers and a list: nothing in it can fail to serialize.
         let written = serde_json::to_value(self).unwrap_or_default();
@@ -111,6 +115,7 @@ impl Place {
     }
 
     /// The place that a report has so; `None` where it is none.
+    #[cfg(feature = "tui")]
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
         let number = |key: &str| as_usize(value.get(key)?);
         let text = value.get("text")?.as_str()?.to_owned();
@@ -176,6 +181,7 @@ impl Place {
 }
 
 /// The number, where it is one that a report could count with.
+#[cfg(feature = "tui")]
 fn as_usize(value: &Value) -> Option<usize> {
     match value {
         Value::Int(number) => usize::try_from(number.as_i64()?).ok(),
