@@ -108,7 +108,8 @@ impl Judge {
     ) -> bool {
         let decides = |ending: &str| match_at(pattern, &format!("{text}{ending}"), from) != Ok(now);
         // What a back-reference asks for is the first word.
-        let mut words = text[from..].split(|c: char| c != '_' && !c.is_alphanumeric());
+        let mut words =
+            text[from..].split(|c: char| c != '_' && c.is_ascii() && !c.is_alphanumeric());
         let again = words.find(|word| !word.is_empty()).unwrap_or_default();
         let again = format!("></{again}>");
         let mut again = again.char_indices().map(|(at, _)| &again[at..]);

@@ -42,6 +42,7 @@ fn no_more_is_held_than_may_begin_a_match() {
         ("a|$", "xx\n\n", 3),
         ("<a>|$", "x<\n", 2),
         ("<a>|<$", "x<\n", 1),
+        ("<(?:$)a", "x<\n", 3),
         (r"a|\Z", "xx\n", 3),
         ("a?b", "xa", 1),
         (r"foo\b", "foo", 0),

@@ -199,10 +199,14 @@ impl Simulation {
                     Ok(Some(start)) => self.found = Some(start..self.at),
                     Ok(None) => {}
                     Err(NotArrived) => {
-                        // What follows the next byte is asked for. That byte ends threads already.
+                        // What follows the next byte is asked for. That byte ends threads already, those among them that ask.
                         if let Some(&byte) = rest.first() {
                             let list = &mut self.threads.list;
+                            let before = list.len();
                             list.retain(|(id, _)| automaton.may_go_on(*id, byte));
+                            if list.len() < before {
+                                continue;
+                            }
                         }
                         return Ok(self.hold());
                     }
