@@ -9,11 +9,13 @@ use super::evidence::Evidence;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
+use super::pieces::Pieces;
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
 use crate::value::{Map, Value, json};
+use std::rc::Rc;
 
 /// What is known of a chat template's wire format.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub(super) struct Analysis {
     pub(super) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(super) settings: Vec<Map>,
+    /// The pieces of which renders are made.
+    pub(super) pieces: Rc<Pieces>,
     /// What of the format no response template can read.
     pub(super) limits: Vec<Limit>,
     pub(super) evidence: Vec<Evidence>,
@@ -89,7 +93,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let tooled = lab.user(true);
     let opens_a_region = reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(lab, &tooled, &anchor);
-    let readings = anchor::readings(found, opens_a_region);
+    let readings = anchor::readings(&lab.pieces, found, opens_a_region);
     let begins = lab.choices.choose("anchor", About::Turn, readings);
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
     let mut anchor = begins.anchor;
@@ -169,7 +173,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
                 "after a tool's result",
             ),
         };
-        let readings = anchor::readings(found, false);
+        let readings = anchor::readings(&lab.pieces, found, false);
         if let Some(begins) =
             lab.choices
                 .choose("anchor after a tool's result", About::Turn, readings)
@@ -200,6 +204,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         turn_end,
         dialect,
         settings,
+        pieces: lab.pieces.clone(),
         limits,
         evidence,
         findings,

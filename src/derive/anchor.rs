@@ -4,6 +4,7 @@ use super::choice::Reading;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
+use super::pieces::Pieces;
 use super::text;
 use crate::value::{Map, Value, json};
 
@@ -34,8 +35,8 @@ impl Anchor {
     }
 
     /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing were left.
-    pub(super) fn without_last_token(&self) -> Option<Self> {
-        let shorter = |literal: &String| without_last_token(literal);
+    pub(super) fn without_last_token(&self, pieces: &Pieces) -> Option<Self> {
+        let shorter = |literal: &String| without_last_token(literal, pieces);
         let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
         Some(Self {
             literals,
@@ -83,7 +84,11 @@ pub(super) struct Beginning {
 
 /// The ways to begin the turn: each literal that was found, the best first, whole or without its last token, which may belong
 /// to the turn. Of the best one `opens_a_region` says which of the two is likelier.
-pub(super) fn readings(found: Vec<Beginning>, opens_a_region: bool) -> Vec<Reading<Beginning>> {
+pub(super) fn readings(
+    pieces: &Pieces,
+    found: Vec<Beginning>,
+    opens_a_region: bool,
+) -> Vec<Reading<Beginning>> {
     let mut readings = Vec::new();
     for (rank, beginning) in found.into_iter().enumerate() {
         let opens_a_region = opens_a_region && rank == 0;
@@ -92,7 +97,7 @@ pub(super) fn readings(found: Vec<Beginning>, opens_a_region: bool) -> Vec<Readi
             let means: Vec<String> = literals.map(|one| json::quote(one)).collect();
             Reading::new(way, means.join(" or "), because, beginning)
         };
-        let shorter = beginning.without_last_token().map(|shorter| {
+        let shorter = beginning.without_last_token(pieces).map(|shorter| {
             let way = match beginning.way {
                 WHOLE => "without its last token".to_owned(),
                 way => format!("{way}, without its last token"),
@@ -123,8 +128,8 @@ pub(super) fn readings(found: Vec<Beginning>, opens_a_region: bool) -> Vec<Readi
 const WHOLE: &str = "whole";
 
 impl Beginning {
-    fn without_last_token(&self) -> Option<Self> {
-        let anchor = self.anchor.without_last_token()?;
+    fn without_last_token(&self, pieces: &Pieces) -> Option<Self> {
+        let anchor = self.anchor.without_last_token(pieces)?;
         Some(Self {
             anchor,
             ..self.clone()
@@ -153,19 +158,19 @@ pub(super) fn read(
         let (Ok(prompt), Ok(history)) = (lab.prompt(&context), lab.history(&context)) else {
             continue;
         };
-        let begin = text::snap_back(&prompt, text::common_prefix(&history, &prompt));
+        let begin = lab.pieces.snap_back(&prompt, text::common_prefix(&history, &prompt));
         let adds_nothing = begin == prompt.len();
         for content in [probe::CONTENT, probe::OTHER_CONTENT] {
             let Ok(turn) = lab.turn(&context, &dialect.write(&Assistant::saying(content))) else {
                 continue;
             };
             if gap.is_empty() {
-                gap = read_gap(&context, &turn.full, content, &history, known, label);
+                gap = read_gap(lab, &context, &turn.full, content, &history, known, label);
             }
             if adds_nothing {
                 continue;
             }
-            let shared = text::snap_back(&turn.prompt, turn.shared());
+            let shared = lab.pieces.snap_back(&turn.prompt, turn.shared());
             let found = if shared < begin {
                 // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
                 // answer is begun in the same words.
@@ -182,16 +187,16 @@ pub(super) fn read(
             } else {
                 &turn.prompt[begin..shared]
             };
-            let end = text::before_open_bracket(found, found.len());
+            let end = lab.pieces.whole(found);
             let begins = &found[..end];
             if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
                 own.push(begins.to_owned());
             }
-            before.get_or_insert_with(|| text::last_token(&turn.prompt[..begin]).to_owned());
+            before.get_or_insert_with(|| lab.pieces.last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => {
                     let cut = text::common_prefix(&before, found);
-                    before[..text::before_header(&before, found, cut)].to_owned()
+                    before[..lab.pieces.whole(&before[..cut])].to_owned()
                 }
                 None => found.to_owned(),
             });
@@ -206,7 +211,7 @@ pub(super) fn read(
         }
     }
     let header = header.map(|found| {
-        let end = text::before_open_bracket(&found, found.len());
+        let end = lab.pieces.whole(&found);
         let found = &found[..end];
         // White space alone begins nothing; with the marker before it, it does.
         match before {
@@ -339,8 +344,8 @@ pub(super) fn closing_first(
 }
 
 /// The literal without its last token; `None` if nothing were left.
-fn without_last_token(literal: &str) -> Option<String> {
-    let rest = literal.strip_suffix(text::last_token(literal))?;
+fn without_last_token(literal: &str, pieces: &Pieces) -> Option<String> {
+    let rest = literal.strip_suffix(pieces.last_token(literal))?;
     (!rest.trim().is_empty()).then(|| rest.to_owned())
 }
 
@@ -348,6 +353,7 @@ fn without_last_token(literal: &str) -> Option<String> {
 /// stands there: the last marker may open the answer alone. Where it is a `known` one, which the prompt then lacks, it is the
 /// markers before it; where a known one stands before it, nothing more begins the turn.
 fn read_gap(
+    lab: &Lab<'_>,
     context: &Context,
     full: &str,
     content: &str,
@@ -378,9 +384,9 @@ fn read_gap(
         None if known.after_last(gap).is_some() => return Vec::new(),
         None => gap,
     };
-    let last = text::last_token(gap);
+    let last = lab.pieces.last_token(gap);
     let two =
-        &gap[gap.len() - last.len() - text::last_token(&gap[..gap.len() - last.len()]).len()..];
+        &gap[gap.len() - last.len() - lab.pieces.last_token(&gap[..gap.len() - last.len()]).len()..];
     let ways = [
         (
             "the last marker",

@@ -1,7 +1,7 @@
-//! How are the values of arguments written that stand in tags? What stands around each type, and whether their text is JSON.
+//! How are the values of arguments written that stand apart? What stands around each type, and whether their text is JSON.
 
 use super::anchor::Anchor;
-use super::arguments::{ArgumentTag, Unread};
+use super::arguments::{Around, Pairs, Style, Unread};
 use super::choice::{About, Reading};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
@@ -19,7 +19,7 @@ pub(super) fn learn(
     context: &Context,
     anchor: &Anchor,
     dialect: &Dialect,
-    argument: &mut ArgumentTag,
+    pairs: &mut Pairs,
 ) {
     let call = probe::call_with(0, 1);
     let Some((key, Value::String(text))) = call.arguments.iter().next() else {
@@ -33,53 +33,83 @@ pub(super) fn learn(
         anchor.turn(&turn.full, &call.name).map(str::to_owned)
     };
     let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
-    let Some(rest) = argument.rest(&of_text, key, text) else {
+    let Some(rest) = pairs.rest(&of_text, key, text) else {
         return;
     };
     for value in of_each_kind() {
         if let Some(said) = said(&value) {
-            argument.learn(&said, key, &json::to_string(&value), rest);
+            pairs.learn(&said, key, &json::to_string(&value), rest);
         }
     }
     // Some texts are quoted as a whole.
     for text in ODD_TEXTS {
         if let Some(said) = said(&Value::from(text)) {
-            argument.learn(&said, key, text, rest);
+            pairs.learn(&said, key, text, rest);
         }
     }
-    let quotes = argument.quotes();
+    let any = pairs.around_any();
+    let is_json = |around: &Around| {
+        let texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
+        let mut values = texts.map(Value::from).chain(of_each_kind());
+        values.all(|value| {
+            said(&value).is_some_and(|said| {
+                let written = pairs.written_in(around, &said, key, rest);
+                written.is_some_and(|written| {
+                    json::parse(written.trim()).is_ok_and(|parsed| parsed == value)
+                })
+            })
+        })
+    };
+    let json = any.filter(is_json);
+    let quotes = pairs.quotes();
     let written = |value: &Value| {
         let said = said(value)?;
-        argument.written(&said, key, rest).map(str::to_owned)
+        pairs.written(&said, key, rest).map(str::to_owned)
     };
     let texts = ["opal", "drift"].map(Value::from).to_vec().into();
-    let quotes = quotes.and_then(|quotes| {
+    let quoted = quotes.and_then(|quotes| {
         let list = written(&texts)?;
         let is_read = json_in_quotes(&list, &quotes) == Some(texts);
-        lab.choices
-            .choose(
-                "argument values",
-                About::Calls,
-                readings(quotes, &list, is_read),
-            )
-            .flatten()
+        Some(readings(quotes, &list, is_read))
     });
+    let json = json.map(|around| {
+        Reading::new(
+            "as JSON, each",
+            "JSON",
+            "values of every type are written as JSON, texts in quotes",
+            Style::Json(around),
+        )
+    });
+    let text = Reading::new(
+        "as text",
+        "text, which the tools' schemas type",
+        "whatever is written comes back at least as text",
+        Style::Text,
+    );
+    let readings = json.into_iter().chain(quoted.unwrap_or_else(|| vec![text]));
+    let style = lab
+        .choices
+        .choose("argument values", About::Calls, readings)
+        .unwrap_or(Style::Text);
     let unread = |value: Value| {
         let written = written(&value)?;
-        let is_read = match (value.as_str(), &quotes) {
+        let is_read = match (value.as_str(), &style) {
+            (_, Style::Json(_)) => true,
             (Some(text), _) => written == text,
-            (None, Some(quotes)) => json_in_quotes(&written, quotes) == Some(value),
-            (None, None) => json::parse(&written).is_ok_and(|parsed| parsed == value),
+            (None, Style::Quoted(open, close)) => {
+                json_in_quotes(&written, &(open.clone(), close.clone())) == Some(value)
+            }
+            (None, Style::Text) => json::parse(&written).is_ok_and(|parsed| parsed == value),
         };
         (!is_read).then_some(written)
     };
     let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
-    argument.unread = Unread {
+    pairs.unread = Unread {
         texts: unread(Value::from(SIGNS)),
         objects: unread(probe::object([("violet", array.clone())])),
         arrays: unread(array),
     };
-    argument.quotes = quotes;
+    pairs.style = style;
 }
 
 /// A value of each kind that is no text.
@@ -99,7 +129,7 @@ fn readings(
     quotes: (String, String),
     list: &str,
     is_read: bool,
-) -> Vec<Reading<Option<(String, String)>>> {
+) -> Vec<Reading<Style>> {
     let (open, close) = &quotes;
     let is_plain = json::parse(list).is_ok();
     let json = is_read.then(|| {
@@ -112,14 +142,14 @@ fn readings(
             "as JSON",
             format!("JSON with texts between {open} and {close}, and as text where that is none"),
             because,
-            Some(quotes.clone()),
+            Style::Quoted(open.clone(), close.clone()),
         )
     });
     let text = Reading::new(
         "as text",
         "text, which the tools' schemas type",
         "whatever is written comes back at least as text",
-        None,
+        Style::Text,
     );
     let mut readings: Vec<_> = json.into_iter().chain([text]).collect();
     if is_plain {

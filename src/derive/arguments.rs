@@ -1,4 +1,4 @@
-//! How are arguments written that are not JSON? In a dialect of it, or each in tags of its own with its key and its value.
+//! How are arguments written that are not JSON? In a dialect of it, or each with its key and its value apart.
 
 use std::ops::Range;
 
@@ -6,21 +6,33 @@ use super::limit::Limit;
 use super::literals::Foreign;
 use super::probe::Assistant;
 use super::slot;
-use super::text::{self, Repeated};
+use super::pieces::Pieces;
+use super::repeated::{self, Repeated};
 use crate::value::{Map, Value};
 
 /// What stands around the key and the value of each argument, white space included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ArgumentTag {
+pub(super) struct Pairs {
     pub(super) open: String,
     /// Around the value: usually one way, several where it tells the value's type. That of a string comes first.
     pub(super) value: Vec<Around>,
     /// Between two arguments, beside their own.
     pub(super) separator: String,
-    /// What quotes a text, where all values are read as JSON whose strings stand between that.
-    pub(super) quotes: Option<(String, String)>,
+    /// What the values are.
+    pub(super) style: Style,
     /// The values that are not written in a way in which they can be read.
     pub(super) unread: Unread,
+}
+
+/// What the values of arguments are that stand apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Texts as they are, and whatever else as text, which the tools' schemas type.
+    Text,
+    /// JSON, of which this stands around each.
+    Json(Around),
+    /// JSON whose strings stand between these instead of quotes, and as text where it is none.
+    Quoted(String, String),
 }
 
 /// Values that are written neither as their own text nor as JSON, each with one as it is written.
@@ -39,14 +51,6 @@ pub(super) struct Around {
     pub(super) between: String,
     /// After the value; [`slot::KEY`] stands in it where the key is said again.
     pub(super) close: String,
-}
-
-/// The arguments of one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tags {
-    /// Before the first argument's own tag.
-    pub(super) before: String,
-    pub(super) argument: ArgumentTag,
 }
 
 /// What is unusual about an object that is nearly JSON.
@@ -139,8 +143,12 @@ fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str);
     })
 }
 
-/// Reads the tags around two arguments at the beginning of `text`, and where the last one's ends.
-pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
+/// Reads what stands around two arguments in `text`, and where in it the arguments are.
+pub(super) fn pairs(
+    pieces: &Pieces,
+    text: &str,
+    arguments: &Map,
+) -> Option<(Pairs, Range<usize>)> {
     let mut literals: Vec<&str> = Vec::new();
     let mut at = 0;
     let mut take = |word: &str| {
@@ -167,35 +175,30 @@ pub(super) fn tags(text: &str, arguments: &Map) -> Option<(Tags, usize)> {
         before,
         separator,
         ..
-    } = text::repeated(before, &middle, &after);
-    let end = at
-        + close.len()
-        + if close.contains(slot::KEY) {
-            second.len() - slot::KEY.len_utf8()
-        } else {
-            0
-        };
-    // A tag named by its key opens with nothing but the bracket, which a comparison of whole brackets does not cut out.
-    let (before, open) = if open.is_empty() && separator.trim().is_empty() {
-        let bracket = text::before_open_bracket(&before, before.len());
-        (before[..bracket].to_owned(), before[bracket..].to_owned())
+    } = repeated::readings(pieces, before, &middle, &after)
+        .into_iter()
+        .next()?;
+    let said_again = if close.contains(slot::KEY) {
+        second.len() - slot::KEY.len_utf8()
     } else {
-        (before, open)
+        0
     };
-    let argument = ArgumentTag {
+    let end = at + close.len() + said_again;
+    let around = Around {
+        between: between.to_owned(),
+        close,
+    };
+    let pairs = Pairs {
         open,
-        value: vec![Around {
-            between: between.to_owned(),
-            close,
-        }],
+        value: vec![around],
         separator,
-        quotes: None,
+        style: Style::Text,
         unread: Unread::default(),
     };
-    Some((Tags { before, argument }, end))
+    Some((pairs, before.len()..end))
 }
 
-impl ArgumentTag {
+impl Pairs {
     /// What follows the one argument of a call, a text.
     pub(super) fn rest<'t>(&self, said: &'t str, key: &str, text: &str) -> Option<&'t str> {
         let close = self.value.first()?.close.replace(slot::KEY, key);
@@ -241,6 +244,28 @@ impl ArgumentTag {
             let is_quoted = !open.is_empty() && !close.is_empty() && !slot::any(close);
             is_quoted.then(|| (open.to_owned(), close.to_owned()))
         })
+    }
+
+    /// What stands around every value, of whatever type and however it is quoted; `None` where that tells the type.
+    pub(super) fn around_any(&self) -> Option<Around> {
+        let shortest = self.value.iter().min_by_key(|way| way.between.len() + way.close.len())?;
+        let is_in_all = self.value.iter().all(|way| {
+            way.between.starts_with(&shortest.between) && way.close.ends_with(&shortest.close)
+        });
+        is_in_all.then(|| shortest.clone())
+    }
+
+    /// How the value of the one argument is written, quotes and all, of a call that goes on with `rest`.
+    pub(super) fn written_in<'t>(
+        &self,
+        around: &Around,
+        said: &'t str,
+        key: &str,
+        rest: &str,
+    ) -> Option<&'t str> {
+        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        said.strip_prefix(around.between.as_str())?
+            .strip_suffix(around.close.replace(slot::KEY, key).as_str())
     }
 
     fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {
@@ -295,17 +320,21 @@ mod tests {
     use super::super::probe;
     use super::*;
 
+    fn known() -> Pieces {
+        Pieces::of([], ["<p=", "</p>", "<", "</", ">", "</f>", ", ", ")]", "("])
+    }
+
     fn read(
         written: impl Fn(&str, &str) -> String,
         before: &str,
         after: &str,
-    ) -> Option<(Tags, usize)> {
+    ) -> Option<(Pairs, Range<usize>)> {
         let arguments = probe::call(0).arguments;
         let body: String = arguments
             .iter()
             .filter_map(|(key, value)| Some(written(key, value.as_str()?)))
             .collect();
-        tags(&format!("{before}{body}{after}"), &arguments)
+        pairs(&known(), &format!("{before}{body}{after}"), &arguments)
     }
 
     #[test]
@@ -327,67 +356,66 @@ mod tests {
         let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
         assert!(dialect(text, &arguments).is_some());
         let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
-        assert!(tags(text, &arguments).is_some());
+        assert!(pairs(&known(), text, &arguments).is_some());
     }
 
     #[test]
     fn reads_tags_with_the_key_in_the_opening_one() {
-        let (tags, _) = read(
+        let (pairs, span) = read(
             |key, value| format!("<p={key}>\n{value}\n</p>\n"),
             ">\n",
             "</f>",
         )
         .unwrap();
-        assert_eq!(tags.before, ">\n");
-        assert_eq!(tags.argument.open, "<p=");
+        assert_eq!(span.start, 2);
+        assert_eq!(pairs.open, "<p=");
         let around = Around {
             between: ">\n".to_owned(),
             close: "\n</p>\n".to_owned(),
         };
-        assert_eq!(tags.argument.value, [around]);
+        assert_eq!(pairs.value, [around]);
     }
 
     #[test]
     fn reads_tags_named_by_the_key() {
-        let (tags, end) =
+        let (pairs, span) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
-        assert_eq!(tags.argument.open, "<");
-        assert_eq!(tags.argument.value[0].close, format!("</{}>", slot::KEY));
+        assert_eq!(pairs.open, "<");
+        assert_eq!(pairs.value[0].close, format!("</{}>", slot::KEY));
         let written = "><harbor>opal drift</harbor><timber>violet mast</timber>";
-        assert_eq!(end, written.len());
+        assert_eq!(span, 1..written.len());
     }
 
     #[test]
     fn reads_keywords_and_learns_how_a_number_is_written() {
         let arguments = probe::call(0).arguments;
         let text = "(harbor='opal drift', timber='violet mast')]";
-        let (
-            Tags {
-                before,
-                mut argument,
-            },
-            end,
-        ) = tags(text, &arguments).unwrap();
-        assert_eq!((before.as_str(), &text[end..]), ("(", ")]"));
+        let (mut pairs, span) = pairs(&known(), text, &arguments).unwrap();
+        assert_eq!((span.start, &text[span.end..]), (1, ")]"));
         assert_eq!(
-            (argument.open.as_str(), argument.separator.as_str()),
+            (pairs.open.as_str(), pairs.separator.as_str()),
             ("", ", ")
         );
-        let rest = argument.rest("f(harbor='opal drift')]", "harbor", "opal drift");
+        let rest = pairs.rest("f(harbor='opal drift')]", "harbor", "opal drift");
         assert_eq!(rest, Some(")]"));
-        argument.learn("f(harbor=7)]", "harbor", "7", ")]");
-        let around = argument
+        pairs.learn("f(harbor=7)]", "harbor", "7", ")]");
+        let around = pairs
             .value
             .iter()
             .map(|a| (a.between.as_str(), a.close.as_str()));
         assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
         assert_eq!(
-            argument.written("f(harbor=[None])]", "harbor", ")]"),
+            pairs.written("f(harbor=[None])]", "harbor", ")]"),
             Some("[None]")
         );
         assert_eq!(
-            argument.written("f(harbor='\\'')]", "harbor", ")]"),
+            pairs.written("f(harbor='\\'')]", "harbor", ")]"),
             Some("\\'")
+        );
+        let any = pairs.around_any().unwrap();
+        assert_eq!(
+            pairs.written_in(&any, "f(harbor='a')]", "harbor", ")]"),
+            Some("'a'")
         );
     }
 

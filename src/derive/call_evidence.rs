@@ -1,11 +1,12 @@
 //! From which renders was each marker of the calls read?
 
 use super::argument_values;
-use super::arguments::{ArgumentTag, Around};
-use super::cut::Shape;
+use super::arguments::{Around, Pairs};
+use super::cut::Body;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
+use super::slot;
 use super::tool_calls::ToolCalls;
 use crate::value::Value;
 
@@ -19,14 +20,18 @@ pub(super) fn collect(
     (one, two): (String, Option<String>),
 ) -> Vec<Evidence> {
     let written = |message: &Assistant| Some(lab.turn(context, &dialect.write(message)).ok()?.full);
-    let (between, argument) = match &calls.shape {
-        Shape::Object(_) | Shape::Array(_) => ("", None),
-        Shape::Tagged { between } | Shape::Dialect { between, .. } => (between.as_str(), None),
-        Shape::Tags { between, argument } => (between.as_str(), Some(argument)),
+    let pairs = match &calls.body {
+        Body::Pairs(pairs) => Some(pairs),
+        _ => None,
+    };
+    // What stands before the name and what stands behind it were found apart.
+    let (open, between) = match calls.call.0.split_once(slot::NAME) {
+        Some((open, between)) => (open, between),
+        None => (calls.call.0.as_str(), ""),
     };
     let markers = [
         ("tool calls open", calls.section.0.as_str()),
-        ("tool call open", &calls.call.0),
+        ("tool call open", open),
         ("tool call after the name", between),
         ("tool call close", &calls.call.1),
         ("tool call separator", &calls.separator),
@@ -43,8 +48,8 @@ pub(super) fn collect(
         let pair = (Sample::new("no call", none), Sample::new("one call", one));
         add(&mut found, markers, reading, &pair);
     }
-    if let Some(argument) = argument {
-        of_argument(&written, argument, &mut found);
+    if let Some(pairs) = pairs {
+        of_argument(&written, pairs, &mut found);
     }
     found
 }
@@ -52,10 +57,10 @@ pub(super) fn collect(
 /// The evidence for the markers of an argument in tags.
 fn of_argument(
     written: &impl Fn(&Assistant) -> Option<String>,
-    argument: &ArgumentTag,
+    pairs: &Pairs,
     found: &mut Vec<Evidence>,
 ) {
-    let Some((first, others)) = argument.value.split_first() else {
+    let Some((first, others)) = pairs.value.split_first() else {
         return;
     };
     let with = |count| written(&Assistant::calling([probe::call_with(0, count)]));
@@ -64,10 +69,10 @@ fn of_argument(
     };
     let reading = "what one argument and two arguments have in common around an argument";
     let markers = [
-        ("argument open", argument.open.as_str()),
+        ("argument open", pairs.open.as_str()),
         ("argument after the key", &first.between),
         ("argument close", &first.close),
-        ("argument separator", &argument.separator),
+        ("argument separator", &pairs.separator),
     ];
     let one = Sample::new("one argument, a text", one);
     let two = Sample::new("two arguments", two);

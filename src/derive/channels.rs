@@ -5,11 +5,10 @@
 //! model was told of the channel, and the chat template's constants have its marker.
 
 use super::content::Content;
-use super::cut::Shape;
 use super::evidence::{Evidence, Sample};
 use super::lab::Lab;
 use super::reasoning::Reasoning;
-use super::text;
+use super::pieces::Pieces;
 use super::tool_calls::ToolCalls;
 
 /// What else opens content, each with what tells so.
@@ -22,7 +21,7 @@ pub(super) fn read(
     let (Some(open), Some(reasoning)) = (&content.open, reasoning) else {
         return Vec::new();
     };
-    let Some((before, after)) = frame(open, &reasoning.open) else {
+    let Some((before, after)) = frame(&lab.pieces, open, &reasoning.open) else {
         return Vec::new();
     };
     let mut found: Vec<(String, Evidence)> = Vec::new();
@@ -49,8 +48,8 @@ pub(super) fn read(
 }
 
 /// What stands before and after the one word in which two markers differ, if those are markers themselves.
-fn frame<'t>(one: &'t str, other: &str) -> Option<(&'t str, &'t str)> {
-    let (tokens, others) = (text::tokens(one), text::tokens(other));
+fn frame<'t>(pieces: &Pieces, one: &'t str, other: &str) -> Option<(&'t str, &'t str)> {
+    let (tokens, others) = (pieces.tokens(one), pieces.tokens(other));
     let mut differing = tokens
         .iter()
         .zip(&others)
@@ -61,7 +60,7 @@ fn frame<'t>(one: &'t str, other: &str) -> Option<(&'t str, &'t str)> {
     let around = [index.checked_sub(1)?, index + 1];
     let is_framed = around
         .iter()
-        .all(|at| tokens.get(*at).copied().is_some_and(text::is_bracketed));
+        .all(|at| tokens.get(*at).is_some_and(|token| pieces.is_one(token)));
     if !is_alone || !is_framed || ![word, other].into_iter().all(|word| is_word(word)) {
         return None;
     }
@@ -76,13 +75,7 @@ fn is_word(text: &str) -> bool {
 
 /// All that stands before the arguments of a call, but for its name.
 fn head(calls: &ToolCalls) -> String {
-    let between = match &calls.shape {
-        Shape::Object(_) | Shape::Array(_) => "",
-        Shape::Tagged { between }
-        | Shape::Dialect { between, .. }
-        | Shape::Tags { between, .. } => between,
-    };
-    format!("{}{} {between}", calls.section.0, calls.call.0)
+    format!("{}{}", calls.section.0, calls.call.0)
 }
 
 /// The words that follow each of these markers.

@@ -6,7 +6,6 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab, Turn};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::Reasoning;
-use super::text;
 use super::tool_calls::ToolCalls;
 
 /// What opens the content; `None` where it is whatever nothing else claims.
@@ -45,7 +44,7 @@ impl Content {
         self.before_calls = anchor
             .turn(&turn.full, probe::CONTENT)
             .and_then(|said| said.split_once(probe::CONTENT))
-            .and_then(|(_, rest)| calls.shape.form().cut(rest, &message.calls, &lab.choices))
+            .and_then(|(_, rest)| calls.body.form().cut(&lab.pieces, rest, &message.calls, &lab.choices))
             .and_then(|cut| cut.literals.into_iter().next())
             .and_then(|before| Some(before.strip_suffix(&own)?.trim().to_owned()));
     }
@@ -108,9 +107,9 @@ pub(super) fn read(
     };
     let last = Reading::new(
         "the last marker",
-        choice::marker(text::last_token(&marker)),
+        choice::marker(lab.pieces.last_token(&marker)),
         "what stands before it may say something else",
-        Some(text::last_token(&marker).to_owned()),
+        Some(lab.pieces.last_token(&marker).to_owned()),
     );
     let wrapped = Reading::new("wrapped", choice::marker(&marker), because, Some(marker));
     let plain = Reading::new(

@@ -2,37 +2,27 @@
 
 use std::ops::Range;
 
-use super::arguments::{self, ArgumentTag, JsonDialect};
+use super::arguments::{self, JsonDialect, Pairs};
 use super::choice::{About, Choices, Reading};
 use super::json_shape::{self, Place};
 use super::probe::Call;
-use super::{slot, text};
-use crate::value::{Value, json};
+use super::pieces::Pieces;
+use super::slot;
+use crate::value::Value;
 
-/// What a call is made of.
+/// What of a call one content parser reads. The rest of it, the name in most cases, stands in the markers around that.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Shape {
-    /// Each call is a JSON object.
-    Object(Members),
-    /// All calls are the elements of one JSON array.
+pub(super) enum Body {
+    /// All calls, as the elements of one JSON array.
     Array(Members),
-    /// The name stands in a tag and the arguments are a JSON object.
-    Tagged {
-        /// What stands between name and arguments.
-        between: String,
-    },
-    /// The name stands in a tag and the arguments are an object in a dialect of JSON.
-    Dialect {
-        /// What stands between name and arguments.
-        between: String,
-        json: JsonDialect,
-    },
-    /// The name and each argument stand in tags of their own.
-    Tags {
-        /// What stands between name and arguments.
-        between: String,
-        argument: ArgumentTag,
-    },
+    /// The whole call, a JSON object.
+    Object(Members),
+    /// The arguments, a JSON object.
+    Json,
+    /// The arguments, an object in a dialect of JSON.
+    Dialect(JsonDialect),
+    /// The arguments, each with its key and its value apart.
+    Pairs(Pairs),
 }
 
 /// Where in a call's JSON object its parts are.
@@ -43,37 +33,34 @@ pub(super) struct Members {
     pub(super) id: Option<Vec<String>>,
     /// The object's own keys in order.
     pub(super) keys: Vec<String>,
-    /// The object as text, when it is written in one go: before the name, between name and arguments, after them. The call's id
-    /// is a slot.
-    pub(super) literals: [String; 3],
 }
 
-/// One rendered turn with calls, cut where the calls are.
+/// One rendered turn with calls, cut where their bodies are.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// Before the first call, between the first and the second, ..., after the last. The calls' ids are slots.
+    /// Before the first body, between the first and the second, ..., after the last. The calls' names and ids are slots.
     pub(super) literals: Vec<String>,
-    pub(super) shape: Shape,
+    pub(super) body: Body,
 }
 
-/// A form in which calls are written.
+/// A form in which the bodies of calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Array,
     Object,
-    Tagged,
+    Json,
     Dialect,
-    Tags,
+    Pairs,
 }
 
 impl Form {
-    /// The forms, those first that take the most for the calls' own.
+    /// The forms, those first that take the most for the bodies' own.
     pub(super) const ALL: [Self; 5] = [
         Self::Array,
         Self::Object,
-        Self::Tagged,
+        Self::Json,
         Self::Dialect,
-        Self::Tags,
+        Self::Pairs,
     ];
 
     /// The form in a few words.
@@ -81,29 +68,56 @@ impl Form {
         match self {
             Self::Array => "one JSON array of all calls",
             Self::Object => "a JSON object for each call",
-            Self::Tagged => "the name in a tag, the arguments as JSON",
-            Self::Dialect => "the name in a tag, the arguments in a dialect of JSON",
-            Self::Tags => "the name in a tag, each argument in tags",
+            Self::Json => "the name in a marker, the arguments as JSON",
+            Self::Dialect => "the name in a marker, the arguments in a dialect of JSON",
+            Self::Pairs => "the name in a marker, each argument with its key apart",
         }
     }
 
     /// Finds the calls in a turn, if they are written in this form.
-    pub(super) fn cut(self, said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+    pub(super) fn cut(
+        self,
+        pieces: &Pieces,
+        said: &str,
+        calls: &[Call],
+        choices: &Choices,
+    ) -> Option<Cut> {
         match self {
             Self::Array => array(said, calls, choices),
             Self::Object => each(said, calls, |rest, call| object(rest, call, choices)),
-            Self::Tagged => each(said, calls, tagged),
-            Self::Dialect => each(said, calls, dialect),
-            Self::Tags => each(said, calls, tags),
+            Self::Json => named(each(said, calls, json), calls),
+            Self::Dialect => named(each(said, calls, dialect), calls),
+            Self::Pairs => named(
+                each(said, calls, |rest, call| {
+                    let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments)?;
+                    Some((span, Body::Pairs(pairs)))
+                }),
+                calls,
+            ),
         }
     }
 }
 
 /// Finds the calls in a turn.
-pub(super) fn cut(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+pub(super) fn cut(
+    pieces: &Pieces,
+    said: &str,
+    calls: &[Call],
+    choices: &Choices,
+) -> Option<Cut> {
     Form::ALL
         .into_iter()
-        .find_map(|form| form.cut(said, calls, choices))
+        .find_map(|form| form.cut(pieces, said, calls, choices))
+}
+
+/// The cut, if the name of every call stands beside its body.
+fn named(cut: Option<Cut>, calls: &[Call]) -> Option<Cut> {
+    let cut = cut?;
+    let is_beside = |index: usize| {
+        let beside = cut.literals.iter().skip(index).take(2);
+        beside.into_iter().any(|literal| literal.contains(slot::NAME))
+    };
+    (0..calls.len()).all(is_beside).then_some(cut)
 }
 
 /// How often a call's name is looked for.
@@ -124,23 +138,23 @@ fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
         let members = items
             .iter()
             .zip(calls)
-            .map(|(item, call)| members(item, call, &said[span.clone()], choices))
+            .map(|(item, call)| members(item, call, choices))
             .collect::<Option<Vec<_>>>()?;
         Some(Cut {
             literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
-            shape: Shape::Array(members.into_iter().next()?),
+            body: Body::Array(members.into_iter().next()?),
         })
     })
 }
 
-/// Cuts call by call. `find` says where in the rest of the turn the next call is, and what it is made of.
+/// Cuts call by call. `find` says where in the rest of the turn the body of the next call is, and what it is made of.
 fn each(
     said: &str,
     calls: &[Call],
-    find: impl Fn(&str, &Call) -> Option<(Range<usize>, Shape)>,
+    find: impl Fn(&str, &Call) -> Option<(Range<usize>, Body)>,
 ) -> Option<Cut> {
     let mut literals: Vec<String> = Vec::new();
-    let mut shape: Option<Shape> = None;
+    let mut body: Option<Body> = None;
     let mut rest = said;
     let mut before: Option<&Call> = None;
     for call in calls {
@@ -151,105 +165,62 @@ fn each(
             None => literal,
         });
         rest = &rest[span.end..];
-        shape = Some(match shape {
-            None => found,
-            Some(first) => first.common_with(&found),
-        });
+        body.get_or_insert(found);
         before = Some(call);
     }
     literals.push(slot::of_call(rest, before?));
     Some(Cut {
         literals,
-        shape: shape?,
+        body: body?,
     })
 }
 
 /// The outermost object that is the call, wherever in it or before it the name is said.
-fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, Shape)> {
+fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, Body)> {
     let mut values = names(rest, call).flat_map(|name| json_shape::around(rest, name.start));
     values.find_map(|(span, value)| {
-        let members = members(&value, call, &rest[span.clone()], choices)?;
-        Some((span, Shape::Object(members)))
+        let members = members(&value, call, choices)?;
+        Some((span, Body::Object(members)))
     })
 }
 
-fn tagged(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
+/// The object of the arguments, wherever their name is said.
+fn json(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
     let key = call.arguments.keys().next()?;
-    named(rest, call).find_map(|name| {
-        let said = &rest[name.end..];
-        let (span, value) = json_shape::around(said, said.find(key.as_str())?).next()?;
-        (value == Value::Object(call.arguments.clone())).then_some(())?;
-        let between = slot::of_call(&said[..span.start], call);
-        Some((name.start..name.end + span.end, Shape::Tagged { between }))
-    })
+    let found = rest.match_indices(key.as_str()).take(MAX_NAMES);
+    let mut objects = found.flat_map(|(at, _)| json_shape::around(rest, at));
+    let whole = Value::Object(call.arguments.clone());
+    objects.find_map(|(span, value)| (value == whole).then_some((span, Body::Json)))
 }
 
-fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    named(rest, call).find_map(|name| {
-        let (json, span) = arguments::dialect(&rest[name.end..], &call.arguments)?;
-        let between = slot::of_call(&rest[name.end..name.end + span.start], call);
-        Some((
-            name.start..name.end + span.end,
-            Shape::Dialect { between, json },
-        ))
-    })
+fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
+    let (json, span) = arguments::dialect(rest, &call.arguments)?;
+    Some((span, Body::Dialect(json)))
 }
 
-fn tags(rest: &str, call: &Call) -> Option<(Range<usize>, Shape)> {
-    named(rest, call).find_map(|name| {
-        let (tags, len) = arguments::tags(&rest[name.end..], &call.arguments)?;
-        let shape = Shape::Tags {
-            between: slot::of_call(&tags.before, call),
-            argument: tags.argument,
-        };
-        Some((name.start..name.end + len, shape))
-    })
-}
-
-/// Where the call's name is. With nothing before it the name could be any word, and says nothing.
-fn named<'t>(rest: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>> + 't {
-    names(rest, call).filter(|name| !text::tokens(&rest[..name.start]).is_empty())
-}
-
-impl Shape {
+impl Body {
     pub(super) fn form(&self) -> Form {
         match self {
             Self::Array(_) => Form::Array,
             Self::Object(_) => Form::Object,
-            Self::Tagged { .. } => Form::Tagged,
-            Self::Dialect { .. } => Form::Dialect,
-            Self::Tags { .. } => Form::Tags,
+            Self::Json => Form::Json,
+            Self::Dialect(_) => Form::Dialect,
+            Self::Pairs(_) => Form::Pairs,
         }
     }
 
-    /// The same shape with a slot wherever another call has another number.
-    fn common_with(self, other: &Self) -> Self {
-        let common = |a: String, b: &str| {
-            if a != b && slot::without_numbers(&a) == slot::without_numbers(b) {
-                slot::without_numbers(&a)
-            } else {
-                a
-            }
-        };
-        match (self, other) {
-            (Self::Tagged { between }, Self::Tagged { between: b }) => Self::Tagged {
-                between: common(between, b),
-            },
-            (Self::Tags { between, argument }, Self::Tags { between: b, .. }) => Self::Tags {
-                between: common(between, b),
-                argument,
-            },
-            (Self::Dialect { between, json }, Self::Dialect { between: b, .. }) => Self::Dialect {
-                between: common(between, b),
-                json,
-            },
-            (shape, _) => shape,
+    /// The sign with which every body of the form begins, where there is one.
+    pub(super) fn first_sign(&self) -> Option<char> {
+        match self {
+            Self::Array(_) => Some('['),
+            Self::Object(_) | Self::Json | Self::Dialect(_) => Some('{'),
+            Self::Pairs(_) => None,
         }
     }
 }
 
 /// Where the parts of `call` are in its JSON object.
-fn members(value: &Value, call: &Call, written: &str, choices: &Choices) -> Option<Members> {
+fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
     let part = |question, wanted: &Value| {
         let places = json_shape::find(value, wanted).into_iter();
@@ -260,7 +231,7 @@ fn members(value: &Value, call: &Call, written: &str, choices: &Choices) -> Opti
                 0 => "it stands there first",
                 _ => "it stands there too",
             };
-            let means = format!("at {}", json::quote(&way));
+            let means = format!("at {}", crate::value::json::quote(&way));
             Reading::new(way, means, because, path)
         });
         choices.choose(question, About::Calls, readings)
@@ -268,20 +239,11 @@ fn members(value: &Value, call: &Call, written: &str, choices: &Choices) -> Opti
     let name = part("place of the name", &Value::from(call.name.as_str()))?;
     let arguments = part("place of the arguments", &whole)?;
     let id = part("place of the id", &Value::from(call.id.as_str()));
-    let literals = written
-        .split_once(&json::quote(&call.name))
-        .and_then(|(before, rest)| {
-            let (between, after) = rest.split_once(&json::to_string(&whole))?;
-            let literals = [before, between, after];
-            Some(literals.map(|literal| literal.replace(&call.id, &slot::ID.to_string())))
-        })
-        .unwrap_or_default();
     Some(Members {
         name,
         arguments,
         id,
         keys: value.as_object()?.keys().map(ToString::to_string).collect(),
-        literals,
     })
 }
 
@@ -298,28 +260,42 @@ fn keys_only(path: Vec<Place>) -> Option<Vec<String>> {
 mod tests {
     use super::super::probe;
     use super::*;
+    use crate::value::json;
+
+    fn written(write: impl Fn(usize, &Call, &str) -> String) -> (String, [Call; 2]) {
+        let calls = [probe::call_with(0, 1), probe::call_with(1, 1)];
+        let texts = calls.iter().enumerate().map(|(index, call)| {
+            let arguments = json::to_string(&Value::Object(call.arguments.clone()));
+            write(index, call, &arguments)
+        });
+        (texts.collect(), calls)
+    }
+
+    fn found(text: &str, calls: &[Call]) -> Cut {
+        cut(&Pieces::default(), text, calls, &Choices::default()).unwrap()
+    }
 
     #[test]
-    fn ids_and_numbers_become_slots() {
-        let calls = [probe::call_with(0, 1), probe::call_with(1, 1)];
-        let written: String = calls
-            .iter()
-            .enumerate()
-            .map(|(index, call)| {
-                let arguments = json::to_string(&Value::Object(call.arguments.clone()));
-                format!(
-                    "<call id={}>{}:{index}|{arguments}</call>",
-                    call.id, call.name
-                )
-            })
-            .collect();
-        let found = cut(&written, &calls, &Choices::default()).unwrap();
-        let open = format!("<call id={}>", slot::ID);
+    fn names_and_ids_become_slots() {
+        let (text, calls) = written(|index, call, arguments| {
+            format!("<call id={}>{}:{index}|{arguments}</call>", call.id, call.name)
+        });
+        let found = found(&text, &calls);
+        let (id, name) = (slot::ID, slot::NAME);
+        let open = |index| format!("<call id={id}>{name}:{index}|");
         assert_eq!(
             found.literals,
-            [open.clone(), format!("</call>{open}"), "</call>".to_owned()]
+            [open(0), format!("</call>{}", open(1)), "</call>".to_owned()]
         );
-        let between = format!(":{}|", slot::NUMBER);
-        assert_eq!(found.shape, Shape::Tagged { between });
+        assert_eq!(found.body, Body::Json);
+    }
+
+    #[test]
+    fn a_name_may_stand_behind_the_arguments() {
+        let (text, calls) =
+            written(|_, call, arguments| format!("<call>{arguments}<to>{}</call>", call.name));
+        let found = found(&text, &calls);
+        assert_eq!(found.literals[0], "<call>");
+        assert_eq!(found.literals[2], format!("<to>{}</call>", slot::NAME));
     }
 }

@@ -6,7 +6,6 @@
 use super::evidence::{Evidence, Sample};
 use super::lab::Lab;
 use super::probe::{self, Assistant, Dialect};
-use super::text;
 
 /// Constants longer than this are prose, not markers.
 const LONGEST_MARKER: usize = 48;
@@ -107,7 +106,7 @@ pub(super) fn read(lab: &Lab<'_>) -> Cutting {
 /// What may be a marker of the template's constants, in source order.
 fn markers<'a>(lab: &Lab<'a>) -> Vec<&'a str> {
     let mut markers: Vec<&str> = Vec::new();
-    for marker in lab.constants().flat_map(text::tokens) {
+    for marker in lab.constants().flat_map(|constant| lab.pieces.tokens(constant)) {
         if markers.len() == MAX_MARKERS {
             break;
         }

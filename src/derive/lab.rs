@@ -9,6 +9,7 @@ use super::choice::{About, Choices, Wanted};
 use super::cutting::{self, Cutting};
 use super::known::{Conversation, Known};
 use super::probe::{self, Assistant, Dialect};
+use super::pieces::Pieces;
 use super::text;
 use super::unasked;
 use super::wants::Wants;
@@ -43,6 +44,8 @@ pub(super) struct Lab<'a> {
     tools: Rc<[Value]>,
     /// At which of its constants the template cuts an answer, once that was asked.
     cutting: OnceCell<Cutting>,
+    /// The pieces of which renders are made.
+    pub(super) pieces: Rc<Pieces>,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -124,6 +127,7 @@ impl<'a> Lab<'a> {
                 .map(|number| probe::tool_for(&probe::call(number)))
                 .collect(),
             cutting: OnceCell::new(),
+            pieces: Rc::default(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -133,10 +137,11 @@ impl<'a> Lab<'a> {
         let tooled = lab.prompt(&lab.user(true));
         lab.without_tools = bare.is_ok();
         lab.with_tools = tooled.is_ok();
-        match (bare, tooled) {
-            (Err(error), Err(_)) => Err(error),
-            _ => Ok(lab),
+        if let (Err(error), Err(_)) = (bare, tooled) {
+            return Err(error);
         }
+        lab.know(&[]);
+        Ok(lab)
     }
 
     /// Renders by these rules from now on: those by which the template renders calls.
@@ -146,6 +151,29 @@ impl<'a> Lab<'a> {
             self.added = RefCell::default();
             self.known = Known::default();
         }
+    }
+
+    /// Learns what renders are made of, from these among others.
+    pub(super) fn know(&mut self, renders: &[Traced]) {
+        let user = self.user(false);
+        let plain = Conversation {
+            context: user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT))),
+            add_generation_prompt: false,
+            start: 0,
+        };
+        let prompt = Conversation {
+            context: user,
+            add_generation_prompt: true,
+            start: 0,
+        };
+        let own = [plain, prompt];
+        let own: Vec<Traced> = own
+            .iter()
+            .filter_map(|conversation| Some(self.traced(conversation)?.2))
+            .collect();
+        let tokens = self.source.special_tokens.values();
+        let pieces = Pieces::of(own.iter().chain(renders), tokens.filter_map(Value::as_str));
+        self.pieces = Rc::new(pieces);
     }
 
     /// The same without making parts of contents, for whoever tries their forms.
@@ -233,7 +261,7 @@ impl<'a> Lab<'a> {
             answered: &answered_text,
             asked_again: &self.render(&asked_again, false).ok()?,
         };
-        let readings = unasked::readings(&renders);
+        let readings = unasked::readings(&renders, &self.pieces);
         let taken = self.choices.choose("unasked prompt", About::Turn, readings);
         Some(Added {
             is_asked: taken.is_some(),

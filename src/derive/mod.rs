@@ -42,12 +42,14 @@ mod known;
 mod lab;
 mod limit;
 mod literals;
+mod pieces;
 mod place;
 mod places;
 mod probe;
 mod prompted;
 mod proof;
 mod reasoning;
+mod repeated;
 mod report;
 mod settle;
 mod slot;
@@ -160,6 +162,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     };
     let judge = Judge::new(source, &setup);
     lab.adopt(judge.rules());
+    lab.know(&judge.traced());
     let settle::Settled {
         mut analysis,
         document,

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{Found, History, Opener, Reasoning, describe};
-use super::text;
+use super::pieces::Pieces;
 use crate::value::Map;
 
 /// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,
@@ -112,11 +112,11 @@ pub(super) fn prompts(
 }
 
 /// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
-pub(super) fn opener(prompts: &[Prompt], open: &str) -> Opener {
-    let open = text::tokens(open);
+pub(super) fn opener(pieces: &Pieces, prompts: &[Prompt], open: &str) -> Opener {
+    let open = pieces.tokens(open);
     if prompts
         .iter()
-        .any(|prompt| text::tokens(&prompt.tail) == open)
+        .any(|prompt| pieces.tokens(&prompt.tail) == open)
     {
         Opener::Prompt
     } else {
@@ -136,11 +136,11 @@ pub(super) struct Prefilled {
 ///
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
 /// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
-pub(super) fn from_prompts(prompts: &[Prompt]) -> Vec<Prefilled> {
+pub(super) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Vec<Prefilled> {
     let mut all = Prefilled::default();
     let mut single = Vec::new();
     for prompt in prompts {
-        let tokens = text::tokens(&prompt.tail);
+        let tokens = pieces.tokens(&prompt.tail);
         if prompt
             .kwargs
             .values()

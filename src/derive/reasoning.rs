@@ -11,6 +11,7 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::prompted::{dropped, from_prompts, opener, prompts};
+use super::pieces::Pieces;
 use super::text;
 use crate::value::Map;
 
@@ -79,7 +80,7 @@ pub(super) struct Found {
 /// Looks for reasoning in every way, the most telling first.
 pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
     let prompts = prompts(lab, context, anchor, settings);
-    let prefilled = from_prompts(&prompts);
+    let prefilled = from_prompts(&lab.pieces, &prompts);
     let rendered = shown(lab, context, anchor, settings).and_then(|shown| {
         let (reasoning, evidence) = rendered(lab, anchor, &shown, settings)?;
         Some(Found {
@@ -119,7 +120,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: 
         .choose("reasoning", About::Reasoning, readings)
         .unwrap_or_default();
     if let Some(reasoning) = &mut found.reasoning {
-        reasoning.opened_by = opener(&prompts, &reasoning.open);
+        reasoning.opened_by = opener(&lab.pieces, &prompts, &reasoning.open);
     }
     found
 }
@@ -158,7 +159,7 @@ pub(super) fn begins_in_anchor(
 fn is_shorter_in_history(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let (Some(shorter), Ok(Some(render))) =
-        (anchor.without_last_token(), lab.answered(context, &answer))
+        (anchor.without_last_token(&lab.pieces), lab.answered(context, &answer))
     else {
         return false;
     };
@@ -323,7 +324,7 @@ fn rendered(
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
     let bare = bare_lead(lab, anchor, shown, settings);
-    let readings = close_readings(open, close, lead, bare.as_deref());
+    let readings = close_readings(&lab.pieces, open, close, lead, bare.as_deref());
     let close = lab
         .choices
         .choose("reasoning close", About::Reasoning, readings)?;
@@ -335,7 +336,7 @@ fn rendered(
         reading(
             "the last marker",
             "what stands before it may say something else",
-            text::last_token(open),
+            lab.pieces.last_token(open),
         ),
     ];
     let open = lab
@@ -375,6 +376,7 @@ fn history(lab: &Lab<'_>, shown: &Shown) -> History {
 
 /// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.
 fn close_readings<'t>(
+    pieces: &Pieces,
     open: &str,
     between: &'t str,
     lead: &str,
@@ -386,7 +388,7 @@ fn close_readings<'t>(
         Some(bare) if bare.len() < between.len() && between.ends_with(bare) => {
             &between[between.len() - bare.len()..]
         }
-        _ => next_open(open, between, lead),
+        _ => next_open(pieces, open, between, lead),
     };
     let mut readings = vec![reading(
         "up to what opens the next",
@@ -398,13 +400,11 @@ fn close_readings<'t>(
         "what stands before a message without reasoning may be another thing",
         between,
     ));
-    if let Some(first) = text::tokens(between).first()
-        && let Some(at) = between.find(first)
-    {
+    if let Some(first) = pieces.first_end(between) {
         readings.push(reading(
             "the first marker",
             "the others may open what follows",
-            &between[..at + first.len()],
+            &between[..first],
         ));
     }
     readings
@@ -427,23 +427,24 @@ fn bare_lead(lab: &Lab<'_>, anchor: &Anchor, shown: &Shown, settings: &[Map]) ->
 /// What opens the content or the call itself, at the end of what stands between reasoning and it.
 ///
 /// `lead` stands before it in a message without reasoning. It may hold an empty reasoning, which opens nothing.
-fn next_open<'t>(open: &str, close: &'t str, lead: &str) -> &'t str {
-    let empty_reasoning: Vec<&str> = text::tokens(open)
+fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t str {
+    let empty_reasoning: Vec<&str> = pieces
+        .tokens(open)
         .into_iter()
-        .chain(text::tokens(close))
+        .chain(pieces.tokens(close))
         .collect();
     if lead.trim().is_empty() {
         return "";
     }
     let shared = text::common_suffix(close, lead);
     let shares_all = close[..close.len() - shared].trim().is_empty();
-    if shares_all || text::tokens(lead) == empty_reasoning {
+    if shares_all || pieces.tokens(lead) == empty_reasoning {
         // Of what stands around an empty reasoning, only the first marker after it closes it.
-        let own = text::tokens(close).first().map_or(0, |token| token.len());
+        let own = pieces.tokens(close).first().map_or(0, |token| token.len());
         let rest = &close[close.len() - close.trim_start().len() + own..];
         return if rest.trim().is_empty() { "" } else { rest };
     }
-    let cut = text::snap_forward(close, close.len() - shared);
+    let cut = pieces.snap_forward(close, close.len() - shared);
     &close[cut..]
 }
 

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::analysis::Analysis;
 use super::arguments::Around;
 use super::content::Content;
-use super::cut::Shape;
+use super::cut::Body;
 use super::decision::Decision;
 use super::evidence::Evidence;
 use super::finding::Finding;
@@ -259,23 +259,23 @@ impl ToolsReport {
         let Some(calls) = &analysis.calls else {
             return Self::default();
         };
-        let members = match &calls.shape {
-            Shape::Array(members) | Shape::Object(members) => Some(members),
-            Shape::Tagged { .. } | Shape::Dialect { .. } | Shape::Tags { .. } => None,
+        let members = match &calls.body {
+            Body::Array(members) | Body::Object(members) => Some(members),
+            Body::Json | Body::Dialect(_) | Body::Pairs(_) => None,
         };
         let path = |keys: &Vec<String>| keys.join(".");
         Self {
-            mode: match calls.shape {
-                Shape::Tagged { .. } | Shape::Dialect { .. } => ToolsMode::TagWithJson,
-                Shape::Tags { .. } => ToolsMode::TagWithTagged,
-                Shape::Array(_) | Shape::Object(_) => ToolsMode::JsonNative,
+            mode: match calls.body {
+                Body::Json | Body::Dialect(_) => ToolsMode::TagWithJson,
+                Body::Pairs(_) => ToolsMode::TagWithTagged,
+                Body::Array(_) | Body::Object(_) => ToolsMode::JsonNative,
             },
             section_open: slot::show(calls.section.0.trim()),
             section_close: slot::show(calls.section.1.trim()),
             open: slot::show(calls.call.0.trim()),
             close: slot::show(calls.call.1.trim()),
-            argument: match &calls.shape {
-                Shape::Tags { argument, .. } => {
+            argument: match &calls.body {
+                Body::Pairs(argument) => {
                     let around = |side: fn(&Around) -> &str| {
                         let mut literals: Vec<&str> = argument.value.iter().map(side).collect();
                         literals.dedup();
@@ -293,7 +293,7 @@ impl ToolsReport {
             name: members.map(|members| path(&members.name)),
             arguments: members.map(|members| path(&members.arguments)),
             id: members.and_then(|members| members.id.as_ref().map(path)),
-            array: matches!(calls.shape, Shape::Array(_)),
+            array: matches!(calls.body, Body::Array(_)),
             arguments_as_text: analysis.dialect.arguments == ArgumentsForm::JsonText,
         }
     }

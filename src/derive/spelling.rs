@@ -47,7 +47,7 @@ pub(super) fn spell(
             elsewhere.get_or_insert(full);
             continue;
         };
-        if cut(said, &one.calls, &lab.choices).is_none() {
+        if cut(&lab.pieces, said, &one.calls, &lab.choices).is_none() {
             not_understood.get_or_insert_with(|| said.to_owned());
             continue;
         }

@@ -5,7 +5,7 @@ use super::argument_values;
 use super::call_evidence;
 use super::choice::{self, About, Reading};
 use super::content::Content;
-use super::cut::{Cut, Form, Members, Shape, cut};
+use super::cut::{Body, Cut, Form, Members, cut};
 use super::evidence::{Evidence, Sample};
 use super::finding::Finding;
 use super::lab::{Context, Lab};
@@ -15,13 +15,15 @@ use super::probe::{self, Assistant, Call, Dialect};
 use super::reasoning::Reasoning;
 use super::slot;
 use super::spelling::{Spelled, rendered, spell};
-use super::text::{self, Repeated};
+use super::pieces::Pieces;
+use super::repeated::{self, Repeated};
+use super::text;
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ToolCalls {
-    pub(super) shape: Shape,
-    /// What stands around each call, white space included.
+    pub(super) body: Body,
+    /// What stands around the body of each call, white space included, with slots for its name and its id.
     pub(super) call: (String, String),
     /// What stands around all calls together.
     pub(super) section: (String, String),
@@ -31,7 +33,7 @@ pub(super) struct ToolCalls {
     pub(super) turn_end: String,
     /// Whether the template renders more than one call in a message.
     pub(super) parallel: bool,
-    /// Whether a call's id is taken from what stands behind its arguments.
+    /// Whether a call's id is taken from what stands behind its body.
     pub(super) id_behind: bool,
 }
 
@@ -49,22 +51,18 @@ pub(super) struct Found {
 impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
-        match &self.shape {
-            Shape::Object(_) | Shape::Array(_) | Shape::Tagged { .. } => Vec::new(),
-            Shape::Dialect { json, .. } => json.limits(),
-            Shape::Tags { argument, .. } => argument.unread.limits(),
+        match &self.body {
+            Body::Object(_) | Body::Array(_) | Body::Json => Vec::new(),
+            Body::Dialect(json) => json.limits(),
+            Body::Pairs(pairs) => pairs.unread.limits(),
         }
     }
 
     /// Whether the text carries the calls' ids.
     pub(super) fn has_id(&self) -> bool {
-        match &self.shape {
-            Shape::Object(Members { id, .. }) | Shape::Array(Members { id, .. }) => id.is_some(),
-            Shape::Tagged { between }
-            | Shape::Dialect { between, .. }
-            | Shape::Tags { between, .. } => {
-                between.contains(slot::ID) || self.call.0.contains(slot::ID) || self.id_behind
-            }
+        match &self.body {
+            Body::Object(Members { id, .. }) | Body::Array(Members { id, .. }) => id.is_some(),
+            _ => self.call.0.contains(slot::ID) || self.id_behind,
         }
     }
 }
@@ -81,11 +79,11 @@ pub(super) struct Said<'a> {
 
 impl Said<'_> {
     /// What follows a content without text: it is opened, and goes on as the end of a turn does, which closes it.
-    fn after_empty_content<'t>(&self, literal: &'t str) -> Option<&'t str> {
+    fn after_empty_content<'t>(&self, pieces: &Pieces, literal: &'t str) -> Option<&'t str> {
         let open = self.content.open.as_deref()?;
         let rest = literal.trim_start().strip_prefix(open)?.trim_start();
         let end = self.end.trim_start();
-        let close = text::snap_back(rest, text::common_prefix(rest, end));
+        let close = pieces.snap_back(rest, text::common_prefix(rest, end));
         (!rest[..close].trim().is_empty()).then(|| &rest[close..])
     }
 }
@@ -115,17 +113,17 @@ impl Cut {
         }
         Self {
             literals,
-            shape: self.shape.clone(),
+            body: self.body.clone(),
         }
     }
 
     /// The same without an empty reasoning and an empty content before the first call.
-    fn after(mut self, said: Said<'_>) -> Self {
+    fn after(mut self, pieces: &Pieces, said: Said<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
             if let Some(reasoning) = said.reasoning {
                 *first = reasoning.strip(first);
             }
-            if let Some(rest) = said.after_empty_content(first) {
+            if let Some(rest) = said.after_empty_content(pieces, first) {
                 *first = rest.to_owned();
             }
         }
@@ -169,27 +167,27 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     };
     let double = double_render.as_deref().and_then(|full| {
         let said = anchor.turn(full, &two.calls[0].name)?;
-        match form.cut(said, &two.calls, &lab.choices) {
+        match form.cut(&lab.pieces, said, &two.calls, &lab.choices) {
             Some(cut) if cut.is_around_as(&single) => Some(cut),
             cut => otherwise(
                 lab,
-                cut.or_else(|| self::cut(said, &two.calls, &lab.choices))?,
+                cut.or_else(|| self::cut(&lab.pieces, said, &two.calls, &lab.choices))?,
             ),
         }
     });
     let (single, double) = counted(
         lab,
-        single.after(said),
-        double.map(|cut| cut.after(said)),
+        single.after(&lab.pieces, said),
+        double.map(|cut| cut.after(&lab.pieces, said)),
         end,
     );
     let mut calls = assemble(lab, single, double, end);
     calls.id_behind = reads_id_behind(lab, &calls);
-    match &mut calls.shape {
-        Shape::Tags { argument, .. } => {
-            argument_values::learn(lab, context, anchor, &dialect, argument);
+    match &mut calls.body {
+        Body::Pairs(pairs) => {
+            argument_values::learn(lab, context, anchor, &dialect, pairs);
         }
-        Shape::Dialect { json, .. } => {
+        Body::Dialect(json) => {
             json.foreign = literals::foreign(lab, context, anchor, &dialect);
         }
         _ => {}
@@ -207,7 +205,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
 
 /// Whether what was taken for the anchor's end opens each call: the first name follows it directly, and so does the second.
 pub(super) fn begin_in_anchor(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> bool {
-    let Some(shorter) = anchor.without_last_token() else {
+    let Some(shorter) = anchor.without_last_token(&lab.pieces) else {
         return false;
     };
     let two = Assistant::calling([probe::call(0), probe::call(1)]);
@@ -295,7 +293,7 @@ fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
 /// The forms in which the calls of a turn can be read.
 fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>> {
     let found = Form::ALL.into_iter().filter_map(|form| {
-        let cut = form.cut(said, calls, &lab.choices)?;
+        let cut = form.cut(&lab.pieces, said, calls, &lab.choices)?;
         Some((cut, form))
     });
     let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
@@ -342,14 +340,14 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
     let last = single.literals.last().cloned().unwrap_or_default();
     let first = single.literals.first().cloned().unwrap_or_default();
     let parallel = double.is_some();
-    let shape = match &double {
-        Some(cut) => cut.shape.clone(),
-        None => single.shape,
+    let body = match &double {
+        Some(cut) => cut.body.clone(),
+        None => single.body,
     };
     let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
     let around = match repeated {
         Some([before, between, after]) => {
-            let readings = around_readings(before, between, after);
+            let readings = around_readings(&lab.pieces, before, between, after);
             let around = lab.choices.choose("around a call", About::Calls, readings);
             around.unwrap_or_default()
         }
@@ -364,7 +362,7 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
     };
     let (section_close, turn_end) = split_end(lab, &around.after, end);
     ToolCalls {
-        shape,
+        body,
         call: around.each,
         section: (around.before, section_close),
         separator: around.separator,
@@ -376,7 +374,7 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
 
 /// Whether the id of a call is to be looked for behind its arguments, where it is nowhere else.
 fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
-    let is_object = matches!(calls.shape, Shape::Object(_) | Shape::Array(_));
+    let is_object = matches!(calls.body, Body::Object(_) | Body::Array(_));
     if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
         return false;
     }
@@ -395,29 +393,32 @@ fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
 }
 
 /// What of the text before, between and after two calls belongs to each, and what to both.
-fn around_readings(before: &str, between: &str, after: &str) -> Vec<Reading<Repeated>> {
-    let reading = |way, because, found: Repeated| {
+fn around_readings(
+    pieces: &Pieces,
+    before: &str,
+    between: &str,
+    after: &str,
+) -> Vec<Reading<Repeated>> {
+    let found = repeated::readings(pieces, before, between, after);
+    let readings = found.into_iter().enumerate().map(|(rank, found)| {
         let Repeated {
             each, separator, ..
         } = &found;
         let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
         let means = format!("{open} … {close}, then {separator}");
+        let (way, because) = match rank {
+            0 => (
+                "what begins each",
+                "what stands between two calls also stands before the first or after the last, as far as pieces are whole",
+            ),
+            _ => (
+                "what ends each",
+                "what ends a call begins as what begins one does",
+            ),
+        };
         Reading::new(way, means, because, found)
-    };
-    let mut readings = Vec::new();
-    if let Some(found) = text::repeated_alike(before, between, after) {
-        readings.push(reading(
-            "markers that begin alike",
-            "what stands between two calls begins twice in the same way",
-            found,
-        ));
-    }
-    readings.push(reading(
-        "whole brackets",
-        "what stands between two calls also stands before the first or after the last, as far as brackets are whole",
-        text::repeated_bracketed(before, between, after),
-    ));
-    readings
+    });
+    readings.collect()
 }
 
 /// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
@@ -449,8 +450,8 @@ fn split_end(lab: &Lab<'_>, tail: &str, end: &str) -> (String, String) {
     } else {
         let said = tail.trim_end().len();
         let shared = text::common_suffix(&tail[..said], mark);
-        let at = match text::snap_forward(&tail[..said], said - shared) {
-            at if at < said => text::after_word(tail, at),
+        let at = match lab.pieces.snap_forward(&tail[..said], said - shared) {
+            at if at < said => at,
             _ => tail.len(),
         };
         readings.push(reading(

@@ -5,6 +5,7 @@ use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
+use super::pieces::Pieces;
 use super::text;
 use crate::value::Map;
 
@@ -58,16 +59,21 @@ pub(super) fn read(
 }
 
 /// How much of what follows the last answer ends its turn, where `in_middle` follows an earlier one.
-fn readings(at_end: &str, in_middle: Option<&str>) -> Vec<Reading<usize>> {
+fn readings(
+    pieces: &Pieces,
+    at_end: &str,
+    in_middle: Option<&str>,
+    asked: &str,
+) -> Vec<Reading<usize>> {
     let reading =
         |way, because, end: usize| Reading::new(way, choice::marker(&at_end[..end]), because, end);
     let mut readings = Vec::new();
     match in_middle {
         Some(middle) => {
-            let shared = text::snap_back(at_end, text::common_prefix(at_end, middle));
-            let before_header = text::before_header(at_end, middle, shared);
+            let shared = pieces.snap_back(at_end, text::common_prefix(at_end, middle));
+            let before_header = pieces.before_header(at_end, shared, asked);
             if at_end[..before_header].trim().is_empty() && !at_end.trim().is_empty() {
-                let next = text::tokens(middle).first().copied().unwrap_or_default();
+                let next = pieces.tokens(middle).first().copied().unwrap_or_default();
                 let means = format!("{}, then {}", choice::marker(at_end), choice::marker(next));
                 let because = "the end and the next message share nothing: the last turn has an end of its own";
                 let way = "one at the end, another before";
@@ -91,13 +97,11 @@ fn readings(at_end: &str, in_middle: Option<&str>) -> Vec<Reading<usize>> {
             at_end.len(),
         )),
     }
-    if let Some(first) = text::tokens(at_end).first()
-        && let Some(at) = at_end.find(first)
-    {
+    if let Some(first) = pieces.first_end(at_end) {
         readings.push(reading(
             "the first marker",
             "engines may stop at it; what follows it would be passed over",
-            at + first.len(),
+            first,
         ));
     }
     readings
@@ -119,14 +123,16 @@ fn read_under(
     let at_end = tail(&turn.full)?;
     let answered = lab.answered(context, &answer).ok().flatten();
     let in_middle = answered.as_deref().and_then(tail);
-    let readings = readings(&at_end, in_middle.as_deref());
+    let asked = lab.history(context).ok()?;
+    let readings = readings(&lab.pieces, &at_end, in_middle.as_deref(), &asked);
     let shared = lab.choices.choose("turn end", About::Turn, readings)?;
     let (marker, rest) = at_end.split_at(shared);
     let (markers, epilogue) = match &in_middle {
         // A conversation may end its last turn with a marker of its own; the others then end with the first one before
         // the next message.
         Some(middle) if marker.trim().is_empty() && !rest.trim().is_empty() => {
-            let before_next = text::tokens(middle)
+            let before_next = lab.pieces
+                .tokens(middle)
                 .first()
                 .map(|token| (*token).to_owned());
             (

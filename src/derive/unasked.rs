@@ -3,6 +3,7 @@
 
 use super::choice::{Reading, marker};
 use super::probe;
+use super::pieces::Pieces;
 use super::text;
 
 /// Renders of one conversation that grows, none of which asks for a generation prompt.
@@ -20,8 +21,8 @@ pub(super) struct Renders<'t> {
 ///
 /// What follows the answer is the end of its turn, and then either the beginning of the next message or the prompt. A prompt
 /// it is if it also follows the user's message, and if the answer was rendered as going on from its beginning.
-pub(super) fn readings<'t>(renders: &Renders<'t>) -> Vec<Reading<Option<&'t str>>> {
-    let Some((longer, shorter)) = prompts(renders) else {
+pub(super) fn readings<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Vec<Reading<Option<&'t str>>> {
+    let Some((longer, shorter)) = prompts(renders, pieces) else {
         return Vec::new();
     };
     let reading = |way, because, prompt: &'t str| {
@@ -61,7 +62,7 @@ fn ends_nothing(renders: &Renders<'_>, prompt: &str) -> bool {
 }
 
 /// The prompt together with what every message begins with, if there is such, and the prompt alone.
-fn prompts<'t>(renders: &Renders<'t>) -> Option<(Option<&'t str>, &'t str)> {
+fn prompts<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Option<(Option<&'t str>, &'t str)> {
     let Renders {
         asked,
         answered,
@@ -70,36 +71,26 @@ fn prompts<'t>(renders: &Renders<'t>) -> Option<(Option<&'t str>, &'t str)> {
     let (_, at_end) = answered.rsplit_once(probe::CONTENT)?;
     let (_, rest) = asked_again.rsplit_once(probe::CONTENT)?;
     let (in_middle, _) = rest.split_once(probe::USER_AGAIN)?;
-    let end = text::snap_back(at_end, text::common_prefix(at_end, in_middle));
-    let end = text::before_header(at_end, in_middle, end);
+    let end = pieces.snap_back(at_end, text::common_prefix(at_end, in_middle));
+    let end = pieces.before_header(at_end, end, asked);
     let own = at_end[end..].trim_start();
     let (_, after_user) = asked.rsplit_once(probe::USER)?;
     let (_, rest) = answered.rsplit_once(probe::USER)?;
     let (before_answer, _) = rest.split_once(probe::CONTENT)?;
-    let begun = text::snap_back(after_user, text::common_prefix(after_user, before_answer));
+    let begun = pieces.snap_back(after_user, text::common_prefix(after_user, before_answer));
     if own.is_empty() || !after_user.ends_with(own) || begun <= after_user.len() - own.len() {
         return None;
     }
     // What every message begins with, the prompt begins with too, and so does the whole conversation.
     let shorter = at_end.len() - own.len();
     let mut start = shorter;
-    while let Some(token) = text::tokens(&at_end[..start]).last()
-        && opening_tokens(asked).any(|opening| opening == *token)
+    while let Some(token) = pieces.tokens(&at_end[..start]).last()
+        && pieces.opening(asked).contains(token)
     {
         start = at_end[..start].rfind(token)?;
     }
     let longer = (start < shorter).then(|| &at_end[start..]);
     Some((longer, &at_end[shorter..]))
-}
-
-/// The bracketed tokens with which a render begins.
-fn opening_tokens(render: &str) -> impl Iterator<Item = &str> {
-    let mut rest = render;
-    text::tokens(render).into_iter().take_while(move |token| {
-        let after = rest.trim_start().strip_prefix(token);
-        rest = after.unwrap_or_default();
-        after.is_some() && text::is_bracketed(token)
-    })
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod shrink;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod trial;
 
 use std::cell::{Cell, OnceCell};
@@ -45,7 +46,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::chat_template::{ChatTemplateSource, Clock, Rules};
+use crate::chat_template::{ChatTemplateSource, Clock, Rules, Traced};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -227,6 +228,11 @@ impl<'a> Judge<'a> {
     /// The message of a round.
     pub(crate) fn message(&self, id: RoundId) -> &Assistant {
         &self.round(id).1.probe.message
+    }
+
+    /// Renders of messages of every kind with the origin of every character.
+    pub(crate) fn traced(&self) -> Vec<Traced> {
+        traces::all(self)
     }
 
     /// How often was rendered so far, and what that took.

@@ -176,6 +176,21 @@ impl<'a> Renderer<'a> {
         )
     }
 
+    /// The same of the prompt.
+    pub(super) fn traced_prompt(
+        &self,
+        place: &Place,
+        manner: &Manner,
+    ) -> Result<Traced, RenderError> {
+        self.spend(
+            place,
+            &place.history,
+            manner,
+            true,
+            ChatTemplate::render_borrowed_traced,
+        )
+    }
+
     /// What the chat template asks of its inputs where it renders the conversation and the message.
     pub(super) fn reads(
         &self,

@@ -1,7 +1,8 @@
 //! What ends a turn, and what may follow that.
 
 use super::super::analysis::Analysis;
-use super::super::{slot, text};
+use super::super::pieces::Pieces;
+use super::super::slot;
 use super::{Target, tail};
 use crate::response_template::Delimiter;
 
@@ -13,6 +14,8 @@ pub(super) struct Ends<'a> {
     epilogue: &'a str,
     /// Whether what follows a delimiter is nobody's: where content is opened, no text is it unasked.
     pub(super) is_last: bool,
+    /// The pieces of which markers are made.
+    pub(super) pieces: &'a Pieces,
     /// How a pattern says that the text ends.
     pub(super) text_end: &'static str,
 }
@@ -39,28 +42,29 @@ impl<'a> Ends<'a> {
         let all = markers.clone();
         markers.retain(|end| {
             !all.iter()
-                .any(|other| other != end && needs_only(other, end))
+                .any(|other| other != end && needs_only(&analysis.pieces, other, end))
         });
         Self {
             markers,
             epilogue,
             is_last: analysis.content.open.is_some(),
+            pieces: &analysis.pieces,
             text_end: target.text_end,
         }
     }
 
     /// What of an end is needed. Of several markers the first is enough: engines stop the model at the last one and may keep it
     /// to themselves.
-    pub(super) fn needed(end: &str) -> (&str, &str) {
-        match text::tokens(end).first() {
-            Some(first) if needs_only(end, first) => end.split_at(first.len()),
+    pub(super) fn needed<'t>(&self, end: &'t str) -> (&'t str, &'t str) {
+        match self.pieces.tokens(end).first() {
+            Some(first) if needs_only(self.pieces, end, first) => end.split_at(first.len()),
             _ => (end, ""),
         }
     }
 
     /// The ends as they are written, where nothing that follows them or may vary in them matters.
     pub(super) fn literals(&self) -> Option<Delimiter> {
-        let needed = self.markers.iter().map(|end| Self::needed(end).0);
+        let needed = self.markers.iter().map(|end| self.needed(end).0);
         let needed: Vec<String> = needed.map(str::to_owned).collect();
         let is_literal =
             self.is_last && !needed.is_empty() && needed.iter().all(|end| super::is_plain(end));
@@ -83,12 +87,12 @@ impl<'a> Ends<'a> {
 
     /// A pattern for the end of a turn.
     fn end_pattern(&self, end: &str) -> String {
-        let (needed, rest) = Self::needed(end);
+        let (needed, rest) = self.needed(end);
         let needed = slot::pattern(needed);
         match rest.trim() {
             rest if rest.is_empty() || self.is_last => needed,
             rest => {
-                let rest = tail::optional_before_space(rest, self.text_end);
+                let rest = tail::or_the_end(rest, self.text_end);
                 format!("{needed}\\s*{rest}")
             }
         }
@@ -104,11 +108,11 @@ impl<'a> Ends<'a> {
 }
 
 /// Whether `first` is the one marker of `end` that is needed: one that is whole, with no word behind it.
-fn needs_only(end: &str, first: &str) -> bool {
-    let mut tokens = text::tokens(end).into_iter();
-    let is_first = tokens.next() == Some(first) && text::is_bracketed(first);
+fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
+    let mut tokens = pieces.tokens(end).into_iter();
+    let is_first = tokens.next() == Some(first) && pieces.is_one(first);
     let after = |rest: &str| {
-        rest.starts_with(char::is_whitespace) || tokens.next().is_none_or(text::is_bracketed)
+        rest.starts_with(char::is_whitespace) || tokens.next().is_none_or(|next| pieces.is_one(next))
     };
     is_first && end.strip_prefix(first).is_some_and(after)
 }

@@ -4,69 +4,73 @@
 //! open another one, and are no prose, only what stands before them tells: the list was opened and not yet closed. That they do
 //! not stand inside an argument, what stands there tells too: no list and no text of an argument was opened and not yet closed.
 
-use super::super::arguments::ArgumentTag;
-use super::super::cut::Shape;
-use super::super::tool_calls::ToolCalls;
-use super::super::{slot, text};
-use super::ends::Ends;
-use super::{loose, tags, tail};
+use super::super::arguments::{Pairs, Style};
+use super::super::cut::Body;
+use super::super::pieces::Pieces;
+use super::super::slot;
+use super::calls::Written;
+use super::marker::Captures;
+use super::{pairs, tail};
 use crate::response_template::Delimiter;
 
 /// What lists and objects are written with; no marker by itself.
 const PUNCTUATION: [char; 4] = ['{', '[', '(', '"'];
 
-/// What opens and closes a call, whose name `name` captures; `None` where a call has a marker of its own.
-pub(super) fn delimiters(
-    calls: &ToolCalls,
-    ends: &Ends<'_>,
-    name: &str,
-) -> Option<(Delimiter, Delimiter)> {
+/// What opens and closes a call; `None` where a call has a marker of its own.
+pub(super) fn delimiters(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
+    let Written {
+        calls,
+        ends,
+        pieces,
+        ..
+    } = *written;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let close = calls.call.1.trim();
-    let own = calls.call.0.trim();
-    let is_marked = !own.chars().all(|c| PUNCTUATION.contains(&c));
-    if is_marked || name.is_empty() || section_open.is_empty() {
+    let (own, _) = calls.call.0.split_once(slot::NAME)?;
+    let is_marked = !own.trim().chars().all(|c| PUNCTUATION.contains(&c));
+    if is_marked || section_open.is_empty() || slot::any(close) {
         return None;
     }
     if close.is_empty() {
-        return between_markers(calls, name);
+        return between_markers(written);
     }
-    let next = super::next_call(calls, name);
-    let name = format!("{}{name}", loose::signs(own));
-    let list = spaced(section_open);
+    let call = written.open(Captures::All);
+    let list = spaced(pieces, section_open);
     let close = slot::pattern(close);
-    let end = end_of_list(section_close, ends.text_end);
+    let end = end_of_list(pieces, section_close, ends.text_end);
     if !calls.parallel {
         return Some((
-            Delimiter::pattern(format!("{list}\\s*{name}")),
+            Delimiter::pattern(format!("{list}\\s*{call}")),
             Delimiter::pattern(format!("{close}{end}")),
         ));
     }
     let separator = format!("\\s*{}\\s*", slot::pattern(calls.separator.trim()));
-    let inside = match spaced(section_close) {
+    let inside = match spaced(pieces, section_close) {
         end if end.is_empty() => format!("(?<={list}.*)"),
         end => format!("(?<={list}(?:(?!{end}).)*)"),
     };
-    let (next, outside) = match &calls.shape {
-        Shape::Tagged { .. } => (next, outside_lists(&list)),
-        Shape::Tags { argument, .. } => {
-            let first = tags::beginning(argument);
+    let next = written.next();
+    let (next, outside) = match &calls.body {
+        Body::Json => (next, outside_lists(&list)),
+        Body::Pairs(argument) => {
+            let first = pairs::beginning(argument);
             let next = format!("{next}(?:{first}|{close})");
             (next, outside_texts(argument))
         }
-        Shape::Dialect { .. } | Shape::Object(_) | Shape::Array(_) => (next, String::new()),
+        Body::Dialect(_) | Body::Object(_) | Body::Array(_) => (next, String::new()),
     };
     Some((
         Delimiter::pattern(format!(
-            "(?:{list}\\s*|(?<={close}){separator}){name}{inside}"
+            "(?:{list}\\s*|(?<={close}){separator}){call}{inside}"
         )),
         Delimiter::pattern(format!("{close}(?:{end}|(?={separator}{next}){outside})")),
     ))
 }
 
 /// A pattern for the marker with white space between its parts, as far as it is made of several.
-fn spaced(marker: &str) -> String {
-    let parts: Vec<String> = text::tokens(marker)
+fn spaced(pieces: &Pieces, marker: &str) -> String {
+    let parts: Vec<String> = pieces
+        .tokens(marker)
         .into_iter()
         .map(slot::pattern)
         .collect();
@@ -75,14 +79,14 @@ fn spaced(marker: &str) -> String {
 
 /// A pattern for the end of the list. Of its parts the last may be missing where the text ends: engines stop the model at it and
 /// may keep it to themselves.
-fn end_of_list(marker: &str, text_end: &str) -> String {
-    match text::tokens(marker).as_slice() {
-        [before @ .., last] if !before.is_empty() && text::is_bracketed(last) => {
+fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
+    match pieces.tokens(marker).as_slice() {
+        [before @ .., last] if !before.is_empty() && pieces.is_one(last) => {
             let before: Vec<String> = before.iter().map(|part| slot::pattern(part)).collect();
             let last = tail::or_the_end(last, text_end);
             format!("\\s*{}\\s*{last}", before.join("\\s*"))
         }
-        _ => format!("\\s*{}\\s*", spaced(marker)),
+        _ => format!("\\s*{}\\s*", spaced(pieces, marker)),
     }
 }
 
@@ -95,25 +99,34 @@ fn outside_lists(list: &str) -> String {
 }
 
 /// A condition that the text of an argument that has begun is closed, where texts stand in quotes.
-fn outside_texts(argument: &ArgumentTag) -> String {
-    let quoted = argument.value.first().zip(argument.quotes());
-    quoted.map_or_else(String::new, |(around, (_, close))| {
-        let opened = slot::pattern(around.between.trim());
-        format!("(?<!{opened}[^{}]*)", slot::stop(&close))
-    })
+fn outside_texts(argument: &Pairs) -> String {
+    let close = match &argument.style {
+        Style::Quoted(_, close) => close.clone(),
+        Style::Json(_) => "\"".to_owned(),
+        Style::Text => return String::new(),
+    };
+    let Some(around) = argument.value.first() else {
+        return String::new();
+    };
+    let opened = slot::pattern(around.between.trim());
+    match argument.style {
+        Style::Json(_) => format!("(?<!{opened}(?:[^\"\\\\]|\\\\.)*)"),
+        _ => format!("(?<!{opened}[^{}]*)", slot::stop(&close)),
+    }
 }
 
 /// The same where nothing closes a call either, but a marker stands between two.
-fn between_markers(calls: &ToolCalls, name: &str) -> Option<(Delimiter, Delimiter)> {
+fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
+    let calls = written.calls;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let separator = calls.separator.trim();
-    if !text::is_bracketed(separator) || section_close.is_empty() {
+    if !written.pieces.is_one(separator) || section_close.is_empty() {
         return None;
     }
-    let own = slot::pattern(calls.call.0.trim());
+    let call = written.open(Captures::All);
     let [list, separator, end] = [section_open, separator, section_close].map(slot::pattern);
     Some((
-        Delimiter::pattern(format!("(?:{list}|{separator})\\s*{own}{name}")),
+        Delimiter::pattern(format!("(?:{list}|{separator})\\s*{call}")),
         Delimiter::pattern(format!("{end}\\s*|(?={separator})")),
     ))
 }
@@ -124,10 +137,12 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_marker_may_stand_apart() {
-        assert_eq!(spaced("<calls>["), r"<calls>\s*\[");
-        let end = end_of_list("]</calls>", "\\Z");
+        let pieces = Pieces::of([], ["<calls>", "[", "]", "</calls>"]);
+        assert_eq!(spaced(&pieces, "<calls>["), r"<calls>\s*\[");
+        let end_of_list = |marker: &str| end_of_list(&pieces, marker, "\\Z");
+        let end = end_of_list("]</calls>");
         assert_eq!(end, r"\s*\]\s*(?:</calls>\s*|(?:<(?:/[^>]*)?)?\s*\Z)");
-        assert_eq!(end_of_list("]", "\\Z"), r"\s*\]\s*");
-        assert_eq!(end_of_list("</calls>", "\\Z"), r"\s*</calls>\s*");
+        assert_eq!(end_of_list("]"), r"\s*\]\s*");
+        assert_eq!(end_of_list("</calls>"), r"\s*</calls>\s*");
     }
 }

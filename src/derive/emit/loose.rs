@@ -1,63 +1,28 @@
 //! White space that models vary: around the markers of which a longer one is made, and around the signs of JSON.
 
+use super::super::pieces::Pieces;
 use super::super::text;
 
-/// What no white space is put beside: a bracket may be a part of the marker next to it.
-const BRACKETS: [char; 8] = ['<', '>', '[', ']', '{', '}', '(', ')'];
-
-/// The marker with white space between its parts, of which one at least is a bracket with what is in it; in a pattern it may be
-/// missing.
-pub(super) fn spaced(marker: &str) -> String {
+/// The marker with white space between its pieces; in a pattern it may be missing.
+pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
+    let edges = pieces.edges(marker);
+    let parts = edges.windows(2).map(|ends| &marker[ends[0]..ends[1]]);
     let mut spaced = String::new();
-    let mut rest = marker;
     let mut last: Option<&str> = None;
-    for token in text::tokens(marker) {
-        let Some((before, after)) = rest.split_once(token) else {
-            break;
-        };
-        if before.is_empty() && last.is_some_and(|last| may_stand_apart(last, token)) {
+    for part in parts {
+        let whole = |part: &str| pieces.is_one(part.trim());
+        if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace)) && whole(part) {
             spaced.push(' ');
         }
-        spaced.push_str(before);
-        spaced.push_str(token);
-        rest = after;
-        last = Some(token);
+        spaced.push_str(part);
+        last = Some(part);
     }
-    spaced.push_str(rest);
     spaced
 }
 
 /// The same for a marker behind which a name stands.
-pub(super) fn spaced_before_name(marker: &str) -> String {
-    let mut spaced = spaced(marker);
-    if ends_bracketed(&spaced) {
-        spaced.push(' ');
-    }
-    spaced
-}
-
-/// Whether the marker begins with a bracket with what is in it.
-pub(super) fn begins_bracketed(marker: &str) -> bool {
-    let tokens = text::tokens(marker);
-    tokens
-        .first()
-        .is_some_and(|first| text::is_bracketed(first))
-}
-
-fn ends_bracketed(marker: &str) -> bool {
-    let tokens = text::tokens(marker);
-    let last = tokens.last().filter(|last| text::is_bracketed(last));
-    last.is_some_and(|last| marker.ends_with(last))
-}
-
-fn may_stand_apart(one: &str, other: &str) -> bool {
-    let is_sign = |c: Option<char>| c.is_some_and(|c| BRACKETS.contains(&c));
-    match (text::is_bracketed(one), text::is_bracketed(other)) {
-        (true, true) => true,
-        (true, false) => !is_sign(other.chars().next()),
-        (false, true) => !is_sign(one.chars().next_back()),
-        (false, false) => false,
-    }
+pub(super) fn spaced_before_name(pieces: &Pieces, marker: &str) -> String {
+    spaced(pieces, marker)
 }
 
 /// A pattern for a literal of signs of JSON, between which white space may stand.
@@ -90,24 +55,6 @@ pub(super) fn push_space(pattern: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_of_a_marker_may_stand_apart() {
-        for (marker, expected) in [
-            ("</key><value>", "</key> <value>"),
-            ("<c>ask json<m>", "<c> ask json <m>"),
-            ("```</call>", "``` </call>"),
-            ("</f>\n</call>", "</f>\n</call>"),
-            ("]<]x[>[<f=", "]<]x[>[<f="),
-            ("<f=", "<f="),
-            ("", ""),
-        ] {
-            assert_eq!(spaced(marker), expected);
-        }
-        assert_eq!(spaced_before_name("<call>"), "<call> ");
-        assert_eq!(spaced_before_name("<call>to="), "<call> to=");
-        assert!(begins_bracketed("<m>x") && !begins_bracketed("x<m>"));
-    }
 
     #[test]
     fn signs_of_json_may_stand_apart() {

@@ -21,10 +21,7 @@ pub(super) fn content(
     let close = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) => {
             let before_calls = if marker.is_empty() {
-                format!(
-                    "(?={})",
-                    super::next_call(calls, &super::name(analysis, calls))
-                )
+                format!("(?={})", super::calls::next(analysis, calls, ends))
             } else {
                 format!("{}\\s*", slot::pattern(marker))
             };
@@ -89,7 +86,7 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
         }
         // What stands before calls and begins like an end needs no close of its own.
         Some(marker) => {
-            let mut needed = ends.markers.iter().map(|end| Ends::needed(end).0);
+            let mut needed = ends.markers.iter().map(|end| ends.needed(end).0);
             ends.literals()
                 .filter(|_| needed.any(|end| marker.starts_with(end)))
         }
@@ -124,7 +121,7 @@ pub(super) fn reasoning(
         content: Some("text".to_owned()),
         ..FieldDocument::default()
     };
-    let (needed, _) = Ends::needed(&reasoning.close);
+    let (needed, _) = ends.needed(&reasoning.close);
     if ends.is_last && super::is_plain(needed) {
         return field(Some(Delimiter::literal(needed)));
     }

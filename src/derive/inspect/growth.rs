@@ -52,7 +52,7 @@ pub struct Break {
     pub prompt: bool,
     /// The first byte of the earlier text that is not the same.
     pub at: usize,
-    /// The text before that byte, or before the bracket that it stands in. At most 24 characters.
+    /// The text before that byte. At most 24 characters.
     pub after: String,
     /// What followed. At most 120 characters.
     pub was: String,
@@ -160,7 +160,7 @@ fn grown(subject: &Subject<'_>, calls: bool, reasoned: bool, kwargs: &Map) -> (u
 
 fn broken(before: Vec<Turn>, appended: Turn, prompt: bool, earlier: &str, after: &str) -> Break {
     let at = text::common_prefix(earlier, after);
-    let shown = text::snap_back(earlier, at).min(text::snap_back(after, at));
+    let shown = at;
     let kept: Vec<char> = earlier[..shown].chars().rev().take(BEFORE).collect();
     let follows = |text: &str| text[shown..].chars().take(AFTER).collect();
     Break {

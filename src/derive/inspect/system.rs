@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::super::{probe, text};
+use super::super::pieces::Pieces;
+use super::super::probe;
 use super::change::changes;
 use super::outcome::{Outcome, shorten};
 use super::subject::{self, Subject};
@@ -49,14 +50,14 @@ pub(super) fn read(subject: &Subject<'_>) -> System {
     };
     System {
         outcome,
-        place: place(&with, &without),
+        place: place(&subject.lab.pieces, &with, &without),
         default: default(&with, &without),
     }
 }
 
 /// In a turn of its own, if what stands before the user's first word stands between the two as well.
-fn place(with: &str, without: &str) -> Option<Place> {
-    let header = text::last_token(&without[..without.find(probe::USER)?]).trim();
+fn place(pieces: &Pieces, with: &str, without: &str) -> Option<Place> {
+    let header = pieces.last_token(&without[..without.find(probe::USER)?]).trim();
     if header.is_empty() {
         return None;
     }

@@ -9,7 +9,8 @@ mod channels;
 mod lookalikes;
 
 use super::analysis::Analysis;
-use super::cut::Shape;
+use super::arguments::Style;
+use super::cut::Body;
 use super::emit::Target;
 use super::finding::{Counterexample, Finding};
 use crate::diagnostic::Severity;
@@ -316,14 +317,15 @@ fn cut_short(bench: Bench<'_>, proof: &mut Proof) {
 
 fn about_types(bench: Bench<'_>, proof: &mut Proof) {
     if let Some(calls) = &bench.analysis.calls
-        && let Shape::Tags { argument, .. } = &calls.shape
+        && let Body::Pairs(pairs) = &calls.body
     {
-        let without = match argument.quotes {
-            Some(_) => "without tools every argument that is not JSON comes back as a string",
-            None => "without tools every argument comes back as a string",
+        let without = match pairs.style {
+            Style::Json(_) => return,
+            Style::Quoted(..) => "without tools every argument that is not JSON comes back as a string",
+            Style::Text => "without tools every argument comes back as a string",
         };
         let text = format!(
-            "arguments stand in tags, as text: the parser was given the tools, whose schemas type them; {without}"
+            "arguments stand apart, as text: the parser was given the tools, whose schemas type them; {without}"
         );
         proof
             .findings

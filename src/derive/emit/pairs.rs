@@ -1,47 +1,58 @@
-//! Arguments in tags or behind keywords, as `xml-inline` reads them.
+//! Arguments with keys and values apart, as `xml-inline` reads them.
 
-use super::super::arguments::{ArgumentTag, Around};
+use super::super::arguments::{Around, Pairs, Style};
+use super::super::pieces::Pieces;
 use super::super::{probe, slot, text};
 use super::loose;
 use crate::value::{Map, Value};
 
-/// How `xml-inline` reads the arguments. Unless texts stand in quotes, values stay text: what a text looks like does not tell
-/// its type, and a value that was read as a number cannot be made the text again that the tool's schema may ask for, while
-/// text can be typed by it.
-pub(super) fn content_args(argument: &ArgumentTag) -> Map {
-    let pattern = pattern(&spaced(argument));
+/// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text: what a text looks
+/// like does not tell its type, and a value that was read as a number cannot be made the text again that the tool's schema may
+/// ask for, while text can be typed by it.
+pub(super) fn content_args(pieces: &Pieces, argument: &Pairs) -> Map {
+    let pattern = pattern(&spaced(pieces, argument));
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
-    if let Some((open, close)) = &argument.quotes {
-        let pair = vec![Value::from(open.as_str()), Value::from(close.as_str())];
-        let parser = probe::object([
-            ("name", Value::from("json")),
-            (
-                "args",
-                probe::object([
-                    ("string_delims", vec![Value::from(pair)].into()),
-                    ("allow_non_json", Value::Bool(true)),
-                ]),
-            ),
-        ]);
+    let parser = match &argument.style {
+        Style::Text => None,
+        Style::Json(_) => Some(probe::object([("name", Value::from("json"))])),
+        Style::Quoted(open, close) => {
+            let pair = vec![Value::from(open.as_str()), Value::from(close.as_str())];
+            Some(probe::object([
+                ("name", Value::from("json")),
+                (
+                    "args",
+                    probe::object([
+                        ("string_delims", vec![Value::from(pair)].into()),
+                        ("allow_non_json", Value::Bool(true)),
+                    ]),
+                ),
+            ]))
+        }
+    };
+    if let Some(parser) = parser {
         args.insert("value_parser".to_owned(), parser);
     }
     args
 }
 
 /// The argument with white space where models may put some.
-fn spaced(argument: &ArgumentTag) -> ArgumentTag {
-    let value = argument.value.iter().map(|around| Around {
-        between: loose::spaced(&around.between),
-        close: loose::spaced(&around.close),
-    });
-    ArgumentTag {
-        value: value.collect(),
+fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
+    let space = |around: &Around| Around {
+        between: loose::spaced(pieces, &around.between),
+        close: loose::spaced(pieces, &around.close),
+    };
+    Pairs {
+        value: argument.value.iter().map(space).collect(),
+        style: match &argument.style {
+            Style::Json(around) => Style::Json(space(around)),
+            other => other.clone(),
+        },
         ..argument.clone()
     }
 }
 
 /// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
-fn key(argument: &ArgumentTag, group: &str) -> String {
+fn key(argument: &Pairs, group: &str) -> String {
     let first = argument.value.first().map_or("", |around| &around.between);
     let mut stop = [first, argument.separator.trim()].map(slot::stop).concat();
     if ends_nowhere(argument) {
@@ -59,24 +70,28 @@ fn key(argument: &ArgumentTag, group: &str) -> String {
 }
 
 /// Whether the values of some types end where the argument does and nowhere else.
-fn ends_nowhere(argument: &ArgumentTag) -> bool {
-    let mut ways = argument.value.iter();
-    !argument.separator.trim().is_empty() || ways.all(|around| around.close.trim().is_empty())
+fn ends_nowhere(argument: &Pairs) -> bool {
+    let is_open = |around: &Around| around.close.trim().is_empty();
+    !argument.separator.trim().is_empty()
+        || match &argument.style {
+            Style::Json(around) => is_open(around),
+            _ => argument.value.iter().all(is_open),
+        }
 }
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
-pub(super) fn beginning(argument: &ArgumentTag) -> String {
+pub(super) fn beginning(argument: &Pairs) -> String {
     let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
     format!("{}{}", key(argument, "(?:"), any_of(&between))
 }
 
 /// A pattern for one argument.
-fn pattern(argument: &ArgumentTag) -> String {
+fn pattern(argument: &Pairs) -> String {
     let separator = argument.separator.trim();
     let mut pattern = format!(
         "{}{}",
         key(argument, "(?P<key>"),
-        values(&argument.value, argument.quotes.as_ref())
+        values(argument)
     );
     if ends_nowhere(argument) {
         let next = beginning(argument);
@@ -94,7 +109,24 @@ fn pattern(argument: &ArgumentTag) -> String {
 ///
 /// Where texts stand in `quotes`, these are a part of the value, by which it is known as a text; but not around a text that has
 /// such a quote itself.
-fn values(around: &[Around], quotes: Option<&(String, String)>) -> String {
+fn values(argument: &Pairs) -> String {
+    let around = argument.value.as_slice();
+    if let Style::Json(Around { between, close }) = &argument.style {
+        let (between, lead) = split_space(between, Edge::End);
+        let (close, trail) = split_space(close, Edge::Start);
+        // What closes a value may stand in a text of it.
+        return format!(
+            "{}{}(?P<value>\"(?:[^\"\\\\]|\\\\.)*\"|.*?){}{}",
+            slot::pattern(between),
+            optional_space(lead),
+            optional_space(trail),
+            slot::pattern(close.trim_end())
+        );
+    }
+    let quotes = match &argument.style {
+        Style::Quoted(open, close) => Some((open, close)),
+        _ => None,
+    };
     let Some((first, others)) = around.split_first() else {
         return String::new();
     };

@@ -1,0 +1,358 @@
+//! The region of the calls: what opens and closes each, and how its content parser reads the body.
+
+use super::super::analysis::Analysis;
+use super::super::arguments::JsonDialect;
+use super::super::choice::{About, Choices, Reading};
+use super::super::cut::{Body, Members};
+use super::super::pieces::Pieces;
+use super::super::probe::{self, ArgumentsForm};
+use super::super::tool_calls::ToolCalls;
+use super::super::{slot, text};
+use super::ends::Ends;
+use super::marker::{self, Captures};
+use super::{alternatives, is_plain, listed, optional, pairs};
+use crate::response_template::{Delimiter, FieldDocument};
+use crate::value::{Map, Value, json};
+
+/// What writing the region of calls needs to know.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub(super) calls: &'a ToolCalls,
+    pub(super) ends: &'a Ends<'a>,
+    pub(super) pieces: &'a Pieces,
+    /// What may not be taken for a name: the words that open other fields where a name would stand.
+    taken: &'a str,
+}
+
+pub(super) fn region(
+    analysis: &Analysis,
+    calls: &ToolCalls,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> FieldDocument {
+    let taken = taken(analysis, calls);
+    let written = Written {
+        calls,
+        ends,
+        pieces: &analysis.pieces,
+        taken: &taken,
+    };
+    let listed = listed::delimiters(&written).filter(|_| {
+        let in_list = [
+            "in the list",
+            "a call is one only where the list was opened and is not closed",
+            "nothing stands before each call that only a call has",
+        ];
+        let apart = [
+            "each apart",
+            "a call is one wherever it is written as one",
+            "what stands behind a call's name may tell that it is one, and what closes the list may stand in a call",
+        ];
+        choices.whether("calls in a list", About::Calls, [in_list, apart])
+    });
+    let (open, close) = match listed {
+        Some((open, close)) => (Some(open), Some(close)),
+        None => (opening(&written, choices), closing(&written, choices)),
+    };
+    let region = FieldDocument {
+        open,
+        close,
+        repeats: true,
+        content: Some("json".to_owned()),
+        ..FieldDocument::default()
+    };
+    match &calls.body {
+        Body::Array(members) => FieldDocument {
+            repeats: false,
+            transform: Some(call_transform(members, "")),
+            transform_each: true,
+            ..region
+        },
+        Body::Object(members) => FieldDocument {
+            transform: Some(call_transform(members, "content.")),
+            ..region
+        },
+        Body::Json => FieldDocument {
+            content: Some(
+                match analysis.dialect.arguments {
+                    ArgumentsForm::Object => "json",
+                    ArgumentsForm::JsonText => "text",
+                }
+                .to_owned(),
+            ),
+            transform: Some(named_call(calls)),
+            ..region
+        },
+        Body::Dialect(json) => FieldDocument {
+            content_args: dialect_arguments(json),
+            transform: Some(named_call(calls)),
+            ..region
+        },
+        Body::Pairs(argument) => FieldDocument {
+            content: Some("xml-inline".to_owned()),
+            content_args: pairs::content_args(&analysis.pieces, argument),
+            transform: Some(named_call(calls)),
+            ..region
+        },
+    }
+}
+
+/// A pattern for what opens a call, which captures nothing.
+pub(super) fn next(analysis: &Analysis, calls: &ToolCalls, ends: &Ends<'_>) -> String {
+    let taken = taken(analysis, calls);
+    let written = Written {
+        calls,
+        ends,
+        pieces: &analysis.pieces,
+        taken: &taken,
+    };
+    written.next()
+}
+
+/// A condition that what follows is no word that opens another field where a name would stand.
+fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
+    let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
+        return String::new();
+    };
+    let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    others
+        .chain(&analysis.content.open)
+        .filter_map(|open| open.strip_prefix(before.trim()))
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        .map(|word| format!("(?!{}\\b)", text::escape(word)))
+        .collect()
+}
+
+impl Written<'_> {
+    /// What stands before a body, with or without the white space before it.
+    fn own(&self) -> &str {
+        self.calls.call.0.trim_start()
+    }
+
+    /// A pattern for what opens each call.
+    pub(super) fn open(&self, captures: Captures) -> String {
+        marker::opening(self.pieces, self.own(), &self.calls.body, captures, self.taken)
+    }
+
+    /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
+    /// captured where a region closes would be in nobody's scope.
+    pub(super) fn next(&self) -> String {
+        let first = match self.calls.body.first_sign() {
+            Some(sign) if !matches!(self.calls.body, Body::Array(_)) => {
+                text::escape(&sign.to_string())
+            }
+            _ => String::new(),
+        };
+        format!("{}{first}", self.open(Captures::None))
+    }
+
+    /// A pattern that looks ahead for what of the call stands behind its body alone: its name, its id.
+    fn ahead(&self) -> String {
+        let behind = self.calls.call.1.trim();
+        let name = !self.calls.call.0.contains(slot::NAME) && behind.contains(slot::NAME);
+        if !name && !self.calls.id_behind {
+            return String::new();
+        }
+        let captures = if self.calls.id_behind {
+            Captures::All
+        } else {
+            Captures::Name
+        };
+        format!("(?=.*?{})", marker::behind(self.pieces, behind, captures))
+    }
+}
+
+/// How `json` reads the arguments.
+fn dialect_arguments(json: &JsonDialect) -> Map {
+    let mut arguments = Map::new();
+    if json.unquoted_keys {
+        arguments.insert("unquoted_keys".to_owned(), Value::Bool(true));
+    }
+    let (open, close) = &json.string_delims;
+    if (open.as_str(), close.as_str()) != ("\"", "\"") {
+        let pair: Vec<Value> = vec![Value::from(open.as_str()), Value::from(close.as_str())];
+        arguments.insert("string_delims".to_owned(), vec![Value::from(pair)].into());
+    }
+    arguments
+}
+
+/// A call whose name was captured by what opens it.
+fn named_call(calls: &ToolCalls) -> Value {
+    let id = calls.has_id().then(|| Value::from("{id}"));
+    call_object(Value::from("{name}"), Value::from("{content}"), id)
+}
+
+/// What opens a region of calls: a literal if nothing but one marker does.
+fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
+    let section = written.calls.section.0.trim();
+    let ahead = written.ahead();
+    let own = written.own().trim_end();
+    if section.is_empty() && ahead.is_empty() && is_plain(own) {
+        return (!own.is_empty()).then(|| Delimiter::literal(own));
+    }
+    let pattern = format!("{}{}{ahead}", optional(section), written.open(Captures::All));
+    let is_named = own.contains(slot::NAME);
+    let before_body = match &written.calls.body {
+        Body::Json | Body::Dialect(_) if is_named => Some(format!("{pattern}(?=\\{{)")),
+        _ => None,
+    };
+    let reading = |way, because, pattern: String| {
+        let means = json::quote(&pattern);
+        Reading::new(way, means, because, Delimiter::pattern(pattern))
+    };
+    let before_body = before_body.map(|pattern| {
+        let because = "what opens a call may stand in text as well, where no arguments follow";
+        reading("where arguments follow", because, pattern)
+    });
+    let plain = reading("its marker", "it stands before every call", pattern);
+    let readings = std::iter::once(plain).chain(before_body);
+    choices.choose("call open", About::Calls, readings)
+}
+
+/// What closes a region of calls, with whatever may stand before the next one or the end.
+fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
+    let Written {
+        calls,
+        ends,
+        pieces,
+        ..
+    } = *written;
+    let own = calls.call.1.trim();
+    if own.is_empty() {
+        let next = match &calls.body {
+            Body::Array(_) => String::new(),
+            _ => written.next(),
+        };
+        return stop(calls, ends, &next).map(Delimiter::pattern);
+    }
+    if ends.is_last && is_plain(own) {
+        return Some(Delimiter::literal(own));
+    }
+    let close = marker::behind(pieces, own, Captures::None);
+    let pattern = format!(
+        "{close}\\s*{}{}",
+        ends.optional(calls.separator.trim()),
+        ends.optional(calls.section.1.trim()),
+    );
+    if marker::is_json(own) {
+        return json_close(written, &close, choices);
+    }
+    let is_json = !matches!(calls.body, Body::Pairs(_));
+    let behind = (is_json && slot::any(own)).then(|| {
+        let pattern = format!("(?<=[\\}}\\]]\\s*){pattern}");
+        Reading::new(
+            "behind the arguments",
+            json::quote(&pattern),
+            "a marker that names its call begins like many, and the arguments end before it",
+            Delimiter::pattern(pattern),
+        )
+    });
+    let literal = (!slot::any(own)).then(|| {
+        Reading::new(
+            "literal",
+            json::quote(own),
+            "what stands between two calls, and behind all of them, would be text",
+            Delimiter::literal(own),
+        )
+    });
+    let pattern = Reading::new(
+        "pattern",
+        json::quote(&pattern),
+        "it takes what may stand between two calls and behind all of them, white space too",
+        Delimiter::pattern(pattern),
+    );
+    choices.choose(
+        "call close",
+        About::Calls,
+        behind.into_iter().chain([pattern]).chain(literal),
+    )
+}
+
+/// What closes a call that signs of JSON close, which may stand in the body as well: they close it only where the section ends, or
+/// the turn, or another call follows.
+fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<Delimiter> {
+    let Written { calls, ends, .. } = *written;
+    let text_end = ends.text_end;
+    let next = written.next();
+    let at_section = match stop(calls, ends, &next) {
+        Some(stop) => format!("(?:{stop}|{text_end})"),
+        None => text_end.to_owned(),
+    };
+    let section = calls.section.1.trim();
+    let at_turn_end = (!section.is_empty()).then(|| {
+        let turn_end = alternatives(
+            ends.pattern(None, None)
+                .into_iter()
+                .chain([text_end.to_owned()])
+                .collect(),
+        );
+        let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
+        format!("(?:{last}|{})", before_next(calls, &next))
+    });
+    let reading = |way, because, end: String| Reading::new(way, json::quote(&end), because, end);
+    let at_section = reading(
+        "where the section does",
+        "what closes the section closes its last call",
+        at_section,
+    );
+    let at_turn_end = at_turn_end.map(|end| {
+        let because =
+            "what closes the section may stand in an argument as well, where no turn ends";
+        reading("where the turn does", because, end)
+    });
+    let readings = std::iter::once(at_section).chain(at_turn_end);
+    let end = choices.choose("end of a bare call", About::Calls, readings)?;
+    // Space before the first sign belongs to the arguments, which are JSON and can bear it.
+    let close = close.trim_start_matches("\\s*");
+    let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
+    Some(Delimiter::pattern(format!("{close}{space}{end}")))
+}
+
+/// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
+/// call, whose beginning is the pattern `next`.
+fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
+    let stop = ends.pattern(section, None);
+    if !calls.parallel || next.is_empty() {
+        return stop;
+    }
+    let before_next = before_next(calls, next);
+    Some(match stop {
+        Some(stop) => format!("(?:{stop}|{before_next})"),
+        None => before_next,
+    })
+}
+
+/// A pattern for what stands before the next call, whose beginning is the pattern `next`.
+fn before_next(calls: &ToolCalls, next: &str) -> String {
+    format!("{}(?={next})", optional(calls.separator.trim()))
+}
+
+/// The call as a message has it, its parts taken from the scope under `root`.
+fn call_transform(members: &Members, root: &str) -> Value {
+    let whole = members.keys == ["name", "arguments"]
+        && members.name == ["name"]
+        && members.arguments == ["arguments"];
+    if whole && !root.is_empty() {
+        let content = Value::from("{content}");
+        return probe::object([("type", Value::from("function")), ("function", content)]);
+    }
+    let place = |path: &[String]| Value::from(format!("{{{root}{}}}", path.join(".")));
+    call_object(
+        place(&members.name),
+        place(&members.arguments),
+        members.id.as_deref().map(place),
+    )
+}
+
+fn call_object(name: Value, arguments: Value, id: Option<Value>) -> Value {
+    let function = probe::object([("name", name), ("arguments", arguments)]);
+    match id {
+        Some(id) => probe::object([
+            ("type", Value::from("function")),
+            ("id", id),
+            ("function", function),
+        ]),
+        None => probe::object([("type", Value::from("function")), ("function", function)]),
+    }
+}

@@ -1,0 +1,192 @@
+//! Markers with slots as patterns: what opens a call captures what stands in its slots.
+
+use super::super::cut::Body;
+use super::super::pieces::Pieces;
+use super::super::{slot, text};
+use super::loose;
+
+/// What of a marker's slots a pattern captures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Captures {
+    /// Nothing: where a region closes, or looks ahead for where it does, captures would be in nobody's scope.
+    None,
+    /// The name.
+    Name,
+    /// The name and the id.
+    All,
+}
+
+/// A pattern for a marker that stands before a body, and for the white space after it. `taken` keeps words from being a name.
+pub(super) fn opening(
+    pieces: &Pieces,
+    marker: &str,
+    body: &Body,
+    captures: Captures,
+    taken: &str,
+) -> String {
+    let after = match body {
+        Body::Pairs(pairs) => pairs.open.clone(),
+        body => body.first_sign().map(String::from).unwrap_or_default(),
+    };
+    let mut pattern = written(pieces, marker, &after, captures, taken);
+    let is_last_slot = marker.ends_with(slot::NAME) || marker.ends_with(slot::ID);
+    // A literal needs no space behind it: content parsers bear it.
+    if slot::any(marker) && (is_last_slot || !marker.is_empty()) {
+        loose::push_space(&mut pattern);
+    }
+    pattern
+}
+
+/// The same for a marker that stands behind a body.
+pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures) -> String {
+    written(pieces, marker, "", captures, "")
+}
+
+/// Whether a marker is made of the signs of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
+pub(super) fn is_json(marker: &str) -> bool {
+    let mut signs = marker.trim().chars();
+    marker.contains("\":") && signs.any(|c| matches!(c, '{' | ','))
+        || (!marker.trim().is_empty()
+            && marker
+                .trim()
+                .chars()
+                .all(|c| matches!(c, '{' | '}' | '[' | ']' | ',') || c.is_whitespace()))
+}
+
+fn written(
+    pieces: &Pieces,
+    marker: &str,
+    after: &str,
+    captures: Captures,
+    taken: &str,
+) -> String {
+    let is_json = is_json(marker);
+    let spaced = match is_json {
+        true => marker.trim().to_owned(),
+        false => loose::spaced(pieces, marker),
+    };
+    let names = spaced.matches(slot::NAME).count();
+    let mut pattern = String::new();
+    let mut quoted = false;
+    let mut rest = spaced.as_str();
+    let mut named = false;
+    while let Some(at) = rest.find(slot::is_one) {
+        let (literal, from) = rest.split_at(at);
+        push(&mut pattern, literal, is_json, &mut quoted);
+        let Some(found) = from.chars().next() else {
+            break;
+        };
+        rest = &from[found.len_utf8()..];
+        let end = match rest {
+            "" => after,
+            rest => rest,
+        };
+        let stop = if slot::is_one(end.chars().next().unwrap_or(' ')) {
+            String::new()
+        } else {
+            slot::stop(end)
+        };
+        let word = format!("[^\\s{stop}]+");
+        match found {
+            slot::NAME => {
+                let again = std::mem::replace(&mut named, true);
+                match captures {
+                    Captures::None if again => pattern.push_str("\\1"),
+                    Captures::None if names > 1 => pattern.push_str(&format!("({word})")),
+                    Captures::None => pattern.push_str(&format!("(?:{word})")),
+                    _ if again => pattern.push_str(slot::SAME_NAME),
+                    _ => pattern.push_str(&format!("{taken}(?P<name>{word})")),
+                }
+                let is_apart = pieces.tokens(rest).first().is_some_and(|next| {
+                    rest.starts_with(next) && pieces.is_one(next) && !is_json
+                });
+                if is_apart {
+                    loose::push_space(&mut pattern);
+                }
+            }
+            slot::ID => {
+                // A call need not have an id; what ends one tells where none is.
+                let some = if stop.is_empty() { "+" } else { "*" };
+                let id = if captures == Captures::All { "(?P<id>" } else { "(?:" };
+                pattern.push_str(&format!("{id}[^\\s{stop}]{some})"));
+            }
+            slot::NUMBER => pattern.push_str("\\d+"),
+            _ => pattern.push_str(&word),
+        }
+    }
+    push(&mut pattern, rest, is_json, &mut quoted);
+    pattern
+}
+
+/// Adds a literal to the pattern. White space may vary, and among the signs of JSON it may stand wherever JSON allows it; what is
+/// `quoted` at its end goes on to be.
+fn push(pattern: &mut String, literal: &str, is_json: bool, quoted: &mut bool) {
+    if !is_json {
+        pattern.push_str(&text::escape_loosely(literal));
+        return;
+    }
+    for c in literal.chars() {
+        match c {
+            '"' => {
+                *quoted = !*quoted;
+                pattern.push(c);
+            }
+            '{' | '}' | '[' | ']' | ':' | ',' if !*quoted => {
+                if !matches!(c, '{' | '[') || !pattern.is_empty() {
+                    loose::push_space(pattern);
+                }
+                pattern.push_str(&text::escape(&c.to_string()));
+                loose::push_space(pattern);
+            }
+            c if c.is_whitespace() && !*quoted => loose::push_space(pattern),
+            c => pattern.push_str(&text::escape(&c.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(marker: &str, captures: Captures) -> String {
+        opening(&Pieces::default(), marker, &Body::Json, captures, "")
+    }
+
+    #[test]
+    fn json_punctuation_lets_space_vary() {
+        let marker = format!("{{\"name\": \"{}\", \"x y\": ", slot::NAME);
+        assert_eq!(
+            open(&marker, Captures::All),
+            "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
+        );
+        assert_eq!(behind(&Pieces::default(), "}", Captures::None), "\\}\\s*");
+    }
+
+    #[test]
+    fn a_name_ends_where_the_rest_of_its_marker_begins() {
+        let name = slot::NAME;
+        assert_eq!(
+            open(&format!("<f={name}>\n"), Captures::All),
+            "<f=(?P<name>[^\\s>]+)>\\s*"
+        );
+        assert_eq!(
+            open(&format!("{name}\n```json\n"), Captures::None),
+            "(?:[^\\s`]+)\\s*```json\\s*"
+        );
+        assert_eq!(
+            open(&format!("call {name}"), Captures::All),
+            "call\\s*(?P<name>[^\\s{]+)\\s*"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_said_again_is_the_same() {
+        let name = slot::NAME;
+        let marker = format!("{name}|{name}|");
+        assert_eq!(
+            open(&marker, Captures::All),
+            "(?P<name>[^\\s|]+)\\|(?P=name)\\|\\s*"
+        );
+        assert_eq!(open(&marker, Captures::None), "([^\\s|]+)\\|\\1\\|\\s*");
+    }
+}

@@ -1,0 +1,96 @@
+//! What stands around things that repeat: what belongs to each of two, and what to both.
+
+use super::pieces::Pieces;
+use super::text::{common_prefix, common_suffix};
+
+/// What stands around things that repeat: around each, around all, and between two.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Repeated {
+    /// Before and after each.
+    pub(super) each: (String, String),
+    /// Before the first, beside its own.
+    pub(super) before: String,
+    /// Between two, beside their own.
+    pub(super) separator: String,
+    /// After the last, beside its own.
+    pub(super) after: String,
+}
+
+/// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them, the
+/// likeliest way first.
+///
+/// What the text between shares with the text after is the end of each, and what it shares with the text before begins each, as
+/// far as pieces are whole. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is
+/// cut short by the other.
+pub(super) fn readings(pieces: &Pieces, before: &str, between: &str, after: &str) -> Vec<Repeated> {
+    let close = common_prefix(between, after);
+    let close = match close == after.len() || close == between.len() {
+        true => close,
+        false => pieces.snap_back(between, close).min(close),
+    };
+    let open = between.len() - common_suffix(before, between);
+    let open = match open == 0 || between.len() - open == before.len() {
+        true => open,
+        false => pieces.snap_forward(between, open),
+    };
+    let ways = if close <= open {
+        vec![(close, open)]
+    } else {
+        vec![(open, open), (close, close)]
+    };
+    ways.into_iter()
+        .map(|(close, open)| Repeated {
+            each: (between[open..].to_owned(), between[..close].to_owned()),
+            before: before[..before.len() - (between.len() - open)].to_owned(),
+            separator: between[close..open].to_owned(),
+            after: after[close..].to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeated(known: &[&str], before: &str, between: &str, after: &str) -> Vec<Repeated> {
+        readings(&Pieces::of([], known.iter().copied()), before, between, after)
+    }
+
+    #[test]
+    fn what_repeats_is_told_from_what_does_not() {
+        let known = ["<all>", "<one>", "</one>", "</all>", ", "];
+        let found = &repeated(&known, "<all>\n<one>", "</one>, <one>", "</one>\n</all>")[0];
+        assert_eq!(found.each, ("<one>".to_owned(), "</one>".to_owned()));
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("<all>\n", "\n</all>")
+        );
+        assert_eq!(found.separator, ", ");
+    }
+
+    #[test]
+    fn a_piece_is_not_split() {
+        let found = &repeated(&["call", "cease"], "call ", " call ", " cease")[0];
+        assert_eq!(found.each, ("call ".to_owned(), " ".to_owned()));
+        assert_eq!(found.after, "cease");
+    }
+
+    #[test]
+    fn markers_that_begin_alike() {
+        let known = ["]<x[", "<all>", "<one ", "</one>", "</all>"];
+        let found = &repeated(
+            &known,
+            "]<x[<all>]<x[<one ",
+            "]<x[</one>]<x[<one ",
+            "]<x[</one>]<x[</all>",
+        )[0];
+        assert_eq!(
+            found.each,
+            ("]<x[<one ".to_owned(), "]<x[</one>".to_owned())
+        );
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("]<x[<all>", "]<x[</all>")
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Renders of conversations of every kind with the origin of every character, for whoever asks what the chat template writes of
+//! its own.
+
+use std::collections::HashSet;
+
+use super::Judge;
+use super::probes;
+use super::rounds::{Group, Prompted, Round};
+use crate::chat_template::Traced;
+use std::rc::Rc;
+
+/// How many conversations are traced, of those without calls and of those with.
+const MAX_TRACED: usize = 24;
+
+/// The messages that lead their kind, each in its place, where the texts differ; and where another message follows.
+pub(super) fn all(judge: &Judge<'_>) -> Vec<Traced> {
+    let mut traced = of(judge, &judge.survey.plain);
+    if !judge.calling.is_empty() {
+        traced.extend(of(judge, judge.calls(0)));
+    }
+    traced
+}
+
+fn of(judge: &Judge<'_>, group: &Group) -> Vec<Traced> {
+    let mut shapes = HashSet::new();
+    let mut places: Vec<*const Prompted> = Vec::new();
+    let mut traced = Vec::new();
+    for round in group.rounds.iter().filter(|round| round.probe.leads) {
+        if traced.len() >= MAX_TRACED {
+            break;
+        }
+        let place = &round.place.place;
+        let known = Rc::as_ptr(&round.place);
+        if !places.contains(&known) {
+            places.push(known);
+            traced.extend(judge.renderer.traced_prompt(place, &group.manner).ok());
+        }
+        if shapes.insert(shape(round)) {
+            let written = round.written.clone();
+            let next = judge.renderer.said("user", probes::USER_AGAIN);
+            for further in [&[written.clone()][..], &[written, next][..]] {
+                traced.extend(judge.renderer.traced(place, further, &group.manner).ok());
+            }
+        }
+    }
+    traced
+}
+
+/// The parts that a message has, and the types of its arguments, before what and under what.
+fn shape(round: &Round) -> String {
+    let message = &round.probe.message;
+    let types: Vec<String> = message
+        .calls
+        .iter()
+        .map(|call| {
+            let types = call.arguments.values().map(|value| {
+                use crate::value::Value;
+                match value {
+                    Value::String(_) => "s",
+                    Value::Array(_) => "a",
+                    Value::Object(_) => "o",
+                    Value::Bool(_) => "b",
+                    Value::Null => "n",
+                    _ => "i",
+                }
+            });
+            types.collect()
+        })
+        .collect();
+    format!(
+        "{} {} {types:?} {} {}",
+        message.reasoning.is_some(),
+        message.content.is_some(),
+        round.place.place.label,
+        crate::value::json::to_string(&crate::value::Value::Object(round.place.place.kwargs.clone()))
+    )
+}
