@@ -158,7 +158,12 @@ pub(super) fn read(
         let (Ok(prompt), Ok(history)) = (lab.prompt(&context), lab.history(&context)) else {
             continue;
         };
-        let begin = lab.pieces.snap_back(&prompt, text::common_prefix(&history, &prompt));
+        let begin = match prompt.starts_with(&history) {
+            true => history.len(),
+            false => lab
+                .pieces
+                .snap_back(&prompt, text::common_prefix(&history, &prompt)),
+        };
         let adds_nothing = begin == prompt.len();
         for content in [probe::CONTENT, probe::OTHER_CONTENT] {
             let Ok(turn) = lab.turn(&context, &dialect.write(&Assistant::saying(content))) else {
@@ -170,7 +175,10 @@ pub(super) fn read(
             if adds_nothing {
                 continue;
             }
-            let shared = lab.pieces.snap_back(&turn.prompt, turn.shared());
+            let shared = match turn.shared() {
+                shared if shared == turn.prompt.len() => shared,
+                shared => lab.pieces.snap_back(&turn.prompt, shared),
+            };
             let found = if shared < begin {
                 // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
                 // answer is begun in the same words.

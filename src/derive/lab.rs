@@ -22,6 +22,9 @@ use crate::value::{Map, Value};
 /// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
 pub(super) const MAX_STEPS: u64 = 100_000_000;
 
+/// The roles of the chat format.
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "ipython"];
+
 /// How many different settings of the kwargs are examined; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
 
@@ -173,7 +176,7 @@ impl<'a> Lab<'a> {
             .collect();
         let tokens = self.source.special_tokens.values();
         let pieces = Pieces::of(own.iter().chain(renders), tokens.filter_map(Value::as_str));
-        self.pieces = Rc::new(pieces);
+        self.pieces = Rc::new(pieces.parted(self.constants(), &ROLES));
     }
 
     /// The same without making parts of contents, for whoever tries their forms.

@@ -26,6 +26,12 @@ pub(super) struct Pieces {
     by_first: HashMap<char, BTreeSet<String>>,
 }
 
+/// How many bytes a constant has at least that parts a piece.
+const SHORTEST: usize = 3;
+
+/// How many pieces are looked at to part them.
+const MAX_PARTED: usize = 4096;
+
 /// What covers a text from one place to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cover {
@@ -51,6 +57,47 @@ impl Pieces {
         }
         given.into_iter().for_each(|token| pieces.add(token));
         pieces
+    }
+
+    /// Parts the pieces that begin or end with another one, or with one of the constants of the source, which is used apart there:
+    /// an answer is split at it, or asked whether it has it. `words` part nothing: a role stands in many markers.
+    #[must_use]
+    pub(super) fn parted<'t>(
+        mut self,
+        constants: impl IntoIterator<Item = &'t str>,
+        words: &[&str],
+    ) -> Self {
+        let may_part = |one: &str| one.len() >= SHORTEST && !words.contains(&one);
+        let constants = constants.into_iter().map(|one| one.trim_matches(python::is_space));
+        let mut known: BTreeSet<String> = constants.map(str::to_owned).collect();
+        known.extend(self.by_first.values().flatten().cloned());
+        known.retain(|one| may_part(one));
+        let mut left: Vec<String> = self.by_first.values().flatten().cloned().collect();
+        let mut steps = MAX_PARTED;
+        while let Some(piece) = left.pop().filter(|_| steps > 0) {
+            steps -= 1;
+            let parts = |constant: &&String| {
+                let constant = constant.as_str();
+                let rest = piece
+                    .strip_prefix(constant)
+                    .or_else(|| piece.strip_suffix(constant))?;
+                let rest = rest.trim_matches(python::is_space);
+                (!rest.is_empty()).then(|| (constant.to_owned(), rest.to_owned()))
+            };
+            let found: Vec<_> = known.iter().filter_map(|one| parts(&one)).collect();
+            for (constant, rest) in found {
+                self.add(&constant);
+                if !self.is_one(&rest) {
+                    self.add(&rest);
+                    if may_part(&rest) {
+                        known.insert(rest.clone());
+                        left.extend(self.by_first.values().flatten().cloned());
+                    }
+                    left.push(rest);
+                }
+            }
+        }
+        self
     }
 
     /// Adds a text as a piece.
@@ -95,20 +142,26 @@ impl Pieces {
 
     /// Moves a cut that lies inside a piece to before it.
     pub(super) fn snap_back(&self, text: &str, cut: usize) -> usize {
-        if self.by_first.is_empty() {
-            return cut;
-        }
-        let edges = self.edges(text);
-        edges
-            .into_iter()
-            .rfind(|edge| *edge <= cut)
-            .unwrap_or(cut)
+        self.piece_at(text, cut).map_or(cut, |(start, _)| start)
     }
 
     /// Moves a cut that lies inside a piece to after it.
     pub(super) fn snap_forward(&self, text: &str, cut: usize) -> usize {
-        let edges = self.edges(text);
-        edges.into_iter().find(|edge| *edge >= cut).unwrap_or(cut)
+        self.piece_at(text, cut).map_or(cut, |(_, end)| end)
+    }
+
+    /// The piece inside which a cut lies.
+    fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
+        let cover = self.cover(text);
+        let mut at = 0;
+        while at < cut {
+            let (len, is_piece) = cover[at].step;
+            if is_piece && at + len > cut {
+                return Some((at, at + len));
+            }
+            at += len;
+        }
+        None
     }
 
     /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands

@@ -8,7 +8,7 @@ use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{Found, History, Opener, Reasoning, describe};
 use super::pieces::Pieces;
-use crate::value::Map;
+use crate::value::{Map, Value, json};
 
 /// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,
 /// with each marker at which the template cuts an answer; where they have none, those between which it cuts something out.
@@ -144,7 +144,7 @@ pub(super) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Vec<Prefilled
         if prompt
             .kwargs
             .values()
-            .any(|value| tokens.contains(&crate::value::json::to_string(value).as_str()))
+            .any(|value| says(&prompt.tail, value))
         {
             continue;
         }
@@ -194,4 +194,13 @@ pub(super) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Vec<Prefilled
     let others: Vec<Prefilled> = single.into_iter().filter(says_more).collect();
     let all = (all.open.is_some() || all.close.is_some()).then_some(all);
     all.into_iter().chain(others).collect()
+}
+
+/// Whether a prompt says the value of a setting: as JSON, or as Python writes it.
+fn says(prompt: &str, value: &Value) -> bool {
+    let written = match value {
+        Value::String(text) => text.clone(),
+        other => json::to_string(other),
+    };
+    prompt.to_lowercase().contains(&written.to_lowercase())
 }

@@ -307,7 +307,13 @@ fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>>
         };
         Reading::new(form.describe(), form.describe(), because, (cut, form))
     };
-    found.enumerate().map(reading).collect()
+    // What nothing stands before has to be told by what it begins with, which then is a marker.
+    let (marked, bare): (Vec<_>, Vec<_>) = found.partition(|(cut, form)| {
+        let is_whole = matches!(form, Form::Array | Form::Object);
+        !is_whole || cut.literals.first().is_some_and(|first| !first.trim().is_empty())
+    });
+    let all = marked.into_iter().chain(bare);
+    all.enumerate().map(reading).collect()
 }
 
 /// What ends a turn whose content stands after its calls.
