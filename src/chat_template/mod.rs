@@ -69,6 +69,7 @@ struct Compiled {
     source: String,
     tree: syntax::tree::Tree,
     constants: Vec<String>,
+    sought: Vec<String>,
     variables: Vec<String>,
     candidates: Vec<(String, Vec<Value>)>,
 }
@@ -146,6 +147,7 @@ impl ChatTemplate {
                 source: source.to_owned(),
                 tree,
                 constants: survey.constants,
+                sought: survey.sought,
                 variables: survey.variables,
                 candidates: survey.candidates,
             }),
@@ -175,6 +177,11 @@ impl ChatTemplate {
     /// Every string constant of the syntax tree, raw text between tags included, in source order without repetitions.
     pub fn constants(&self) -> &[String] {
         &self.inner.constants
+    }
+
+    /// Those of the constants that texts are searched for, or cut at, in source order without repetitions.
+    pub fn sought(&self) -> &[String] {
+        &self.inner.sought
     }
 
     /// The top-level variables that the template reads without having set them, in source order.

@@ -11,6 +11,8 @@ use crate::value::{Integer, Value};
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) constants: Vec<String>,
+    /// The constants that texts are searched for, or cut at.
+    pub(super) sought: Vec<String>,
     pub(super) variables: Vec<String>,
     pub(super) candidates: Vec<(String, Vec<Value>)>,
 }
@@ -30,6 +32,24 @@ const GLOBALS: [&str; 13] = [
     "caller",
     "varargs",
     "kwargs",
+];
+
+/// The methods of a text that search it for another one.
+const SEARCHES: [&str; 14] = [
+    "split",
+    "rsplit",
+    "partition",
+    "rpartition",
+    "startswith",
+    "endswith",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "find",
+    "rfind",
+    "index",
+    "count",
+    "strip",
 ];
 
 struct Walk<'t> {
@@ -256,9 +276,16 @@ impl<'t> Walk<'t> {
                 self.truth(test);
                 otherwise.iter().for_each(|otherwise| self.expr(otherwise));
             }
-            ExprKind::Filter { subject, args, .. } => {
+            ExprKind::Filter {
+                name,
+                subject,
+                args,
+            } => {
                 subject.iter().for_each(|subject| self.expr(subject));
                 self.args(args);
+                if &**self.tree.name(*name) == "replace" {
+                    self.sought(args);
+                }
             }
             ExprKind::Test {
                 name,
@@ -281,7 +308,23 @@ impl<'t> Walk<'t> {
             ExprKind::Call { callee, args } => {
                 self.expr(callee);
                 self.args(args);
+                if let ExprKind::Attr(_, name) = &callee.kind
+                    && SEARCHES.contains(&&**self.tree.name(*name))
+                {
+                    self.sought(args);
+                }
             }
+        }
+    }
+
+    /// The first argument of a search, if it is a constant.
+    fn sought(&mut self, args: &'t [Arg]) {
+        if let Some(arg) = args.first()
+            && let ExprKind::Literal(index) = &arg.expr().kind
+            && let Literal::Str(text, _) = &self.tree.literals[*index]
+            && !self.found.sought.contains(text)
+        {
+            self.found.sought.push(text.clone());
         }
     }
 

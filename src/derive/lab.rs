@@ -22,9 +22,6 @@ use crate::value::{Map, Value};
 /// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
 pub(super) const MAX_STEPS: u64 = 100_000_000;
 
-/// The roles of the chat format.
-const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "ipython"];
-
 /// How many different settings of the kwargs are examined; beyond that they repeat each other.
 const MAX_SETTINGS: usize = 8;
 
@@ -175,8 +172,12 @@ impl<'a> Lab<'a> {
             .filter_map(|conversation| Some(self.traced(conversation)?.2))
             .collect();
         let tokens = self.source.special_tokens.values();
-        let pieces = Pieces::of(own.iter().chain(renders), tokens.filter_map(Value::as_str));
-        self.pieces = Rc::new(pieces.parted(self.constants(), &ROLES));
+        let templates = self.source.templates.iter();
+        let sought = templates.flat_map(|(_, template)| template.sought());
+        let marks = tokens
+            .filter_map(Value::as_str)
+            .chain(sought.map(String::as_str));
+        self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 
     /// The same without making parts of contents, for whoever tries their forms.

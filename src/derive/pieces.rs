@@ -26,10 +26,10 @@ pub(super) struct Pieces {
     by_first: HashMap<char, BTreeSet<String>>,
 }
 
-/// How many bytes a constant has at least that parts a piece.
+/// How many bytes a constant has at least that parts another one.
 const SHORTEST: usize = 3;
 
-/// How many pieces are looked at to part them.
+/// How many constants are looked at to part them.
 const MAX_PARTED: usize = 4096;
 
 /// What covers a text from one place to its end.
@@ -44,60 +44,29 @@ struct Cover {
 }
 
 impl Pieces {
-    /// The constants, roles, and what else is no text of a message, as far as these renders show them, and the `given` tokens.
+    /// The constants, roles, and what else is no text of a message, as far as these renders show them, and the `marks` that stand by
+    /// themselves: tokens that are given, and constants that an answer is searched for.
     pub(super) fn of<'t>(
         renders: impl IntoIterator<Item = &'t Traced>,
-        given: impl IntoIterator<Item = &'t str>,
+        marks: impl IntoIterator<Item = &'t str>,
     ) -> Self {
+        let lines: Vec<Line> = renders.into_iter().flat_map(lines).collect();
+        let lines = joined(&lines);
+        let trimmed = |text: &str| text.trim_matches(python::is_space).to_owned();
+        let marks: BTreeSet<String> = marks.into_iter().map(trimmed).collect();
+        let mut known: BTreeSet<String> = lines
+            .iter()
+            .flatten()
+            .flatten()
+            .map(|constant| trimmed(constant))
+            .filter(|constant| constant.len() <= LONGEST)
+            .collect();
+        known.extend(marks.iter().cloned());
+        known.remove("");
+        part(&mut known, &marks);
         let mut pieces = Self::default();
-        let given: Vec<&str> = given.into_iter().collect();
-        let lines: Vec<Vec<Option<String>>> = renders.into_iter().flat_map(lines).collect();
-        for chain in chains(&lines) {
-            pieces.add(&chain);
-        }
-        given.into_iter().for_each(|token| pieces.add(token));
+        known.iter().for_each(|one| pieces.add(one));
         pieces
-    }
-
-    /// Parts the pieces that begin or end with another one, or with one of the constants of the source, which is used apart there:
-    /// an answer is split at it, or asked whether it has it. `words` part nothing: a role stands in many markers.
-    #[must_use]
-    pub(super) fn parted<'t>(
-        mut self,
-        constants: impl IntoIterator<Item = &'t str>,
-        words: &[&str],
-    ) -> Self {
-        let may_part = |one: &str| one.len() >= SHORTEST && !words.contains(&one);
-        let constants = constants.into_iter().map(|one| one.trim_matches(python::is_space));
-        let mut known: BTreeSet<String> = constants.map(str::to_owned).collect();
-        known.extend(self.by_first.values().flatten().cloned());
-        known.retain(|one| may_part(one));
-        let mut left: Vec<String> = self.by_first.values().flatten().cloned().collect();
-        let mut steps = MAX_PARTED;
-        while let Some(piece) = left.pop().filter(|_| steps > 0) {
-            steps -= 1;
-            let parts = |constant: &&String| {
-                let constant = constant.as_str();
-                let rest = piece
-                    .strip_prefix(constant)
-                    .or_else(|| piece.strip_suffix(constant))?;
-                let rest = rest.trim_matches(python::is_space);
-                (!rest.is_empty()).then(|| (constant.to_owned(), rest.to_owned()))
-            };
-            let found: Vec<_> = known.iter().filter_map(|one| parts(&one)).collect();
-            for (constant, rest) in found {
-                self.add(&constant);
-                if !self.is_one(&rest) {
-                    self.add(&rest);
-                    if may_part(&rest) {
-                        known.insert(rest.clone());
-                        left.extend(self.by_first.values().flatten().cloned());
-                    }
-                    left.push(rest);
-                }
-            }
-        }
-        self
     }
 
     /// Adds a text as a piece.
@@ -297,10 +266,15 @@ fn writer(origin: &Origin) -> Writer {
     }
 }
 
-/// The constants of each line of a render in order; `None` stands for any text of a message. A word is of one constant with those
-/// beside it.
-fn lines(render: &Traced) -> Vec<Vec<Option<String>>> {
-    let mut lines: Vec<Vec<Option<String>>> = vec![Vec::new()];
+/// The constants of one line of a render in order; `None` stands for any text of a message.
+type Line = Vec<Option<String>>;
+
+/// What stands beside each constant: constants, or `None` for texts and for the end of the line.
+type Beside = HashMap<String, BTreeSet<Option<String>>>;
+
+/// The lines of a render. A word is of one constant with those beside it.
+fn lines(render: &Traced) -> Vec<Line> {
+    let mut lines: Vec<Line> = vec![Vec::new()];
     // Whether the last constant ends with a word, which takes what follows it.
     let mut open = false;
     for run in &render.runs {
@@ -340,46 +314,119 @@ fn lines(render: &Traced) -> Vec<Vec<Option<String>>> {
     lines
 }
 
-/// The constants, those as one that are never seen without each other in one line.
-fn chains(lines: &[Vec<Option<String>>]) -> BTreeSet<String> {
-    type Beside<'t> = HashMap<&'t str, BTreeSet<Option<&'t str>>>;
-    let (mut before, mut after): (Beside<'_>, Beside<'_>) = Default::default();
+/// What stands before and after each constant.
+fn beside(lines: &[Line]) -> [Beside; 2] {
+    let [mut before, mut after] = [Beside::new(), Beside::new()];
     for line in lines {
-        let at = |index: usize| line.get(index).and_then(Option::as_deref);
+        let at = |index: Option<usize>| line.get(index?).cloned().flatten();
         for (index, constant) in line.iter().enumerate() {
             let Some(constant) = constant else { continue };
-            let previous = index.checked_sub(1).and_then(at);
-            before.entry(constant).or_default().insert(previous);
-            after.entry(constant).or_default().insert(at(index + 1));
+            let [previous, next] = [index.checked_sub(1), Some(index + 1)].map(at);
+            before.entry(constant.clone()).or_default().insert(previous);
+            after.entry(constant.clone()).or_default().insert(next);
         }
     }
-    let only = |beside: &Beside<'_>, constant: &str| -> Option<String> {
+    [before, after]
+}
+
+/// Makes one constant of those that are never seen without each other in one line, and of those around one of several words, as in
+/// `<|user|>` and `<|bot|>` where `<|` and `|>` are written apart.
+fn joined(lines: &[Line]) -> Vec<Line> {
+    let [before, after] = beside(lines);
+    let only = |beside: &Beside, constant: &str| -> Option<String> {
         let all = beside.get(constant)?;
-        let one = all.first().filter(|_| all.len() == 1)?;
-        one.map(str::to_owned)
+        all.first().filter(|_| all.len() == 1)?.clone()
     };
     let follows = |one: &str, other: &str| {
         only(&after, one).as_deref() == Some(other) && only(&before, other).as_deref() == Some(one)
     };
-    let mut found = BTreeSet::new();
-    for line in lines {
-        let mut chain = String::new();
-        let mut last: Option<&str> = None;
-        for constant in line {
-            let constant = constant.as_deref();
-            if let (Some(one), Some(other)) = (last, constant)
-                && follows(one, other)
-            {
-                chain.push_str(other);
-            } else {
-                found.insert(std::mem::take(&mut chain));
-                chain.push_str(constant.unwrap_or_default());
+    // A word stands between two constants that always have one of the same words between them.
+    let is_word = |one: &str, word: &str, other: &str| {
+        let words = after.get(one);
+        words.is_some_and(|words| {
+            words.len() > 1
+                && before.get(other) == Some(words)
+                && words.contains(&Some(word.to_owned()))
+                && words.iter().all(|word| {
+                    word.as_deref().is_some_and(|word| {
+                        only(&before, word).as_deref() == Some(one)
+                            && only(&after, word).as_deref() == Some(other)
+                    })
+                })
+        })
+    };
+    lines.iter().map(|line| join(line, &follows, &is_word)).collect()
+}
+
+fn join(
+    line: &Line,
+    follows: &impl Fn(&str, &str) -> bool,
+    is_word: &impl Fn(&str, &str, &str) -> bool,
+) -> Line {
+    let mut joined: Line = Vec::new();
+    let mut index = 0;
+    let at = |index: usize| line.get(index).and_then(Option::as_deref);
+    while index < line.len() {
+        let Some(mut last) = at(index) else {
+            joined.push(None);
+            index += 1;
+            continue;
+        };
+        let mut whole = last.to_owned();
+        index += 1;
+        loop {
+            match (at(index), at(index + 1)) {
+                (Some(word), Some(other)) if is_word(last, word, other) => {
+                    whole.push_str(word);
+                    whole.push_str(other);
+                    last = other;
+                    index += 2;
+                }
+                (Some(other), _) if follows(last, other) => {
+                    whole.push_str(other);
+                    last = other;
+                    index += 1;
+                }
+                _ => break,
             }
-            last = constant;
         }
-        found.insert(chain);
+        joined.push(Some(whole));
     }
-    found
+    joined
+}
+
+/// Parts constants in which two markers stand together: one that begins or ends with another, where the rest is known too, begins
+/// or ends a third one, or stands beside one of the `marks`.
+fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
+    let mut left: Vec<String> = known.iter().cloned().collect();
+    let mut steps = MAX_PARTED;
+    while let Some(whole) = left.pop().filter(|_| steps > 0) {
+        steps -= 1;
+        let rests: Vec<String> = known
+            .iter()
+            .filter(|one| one.len() >= SHORTEST && **one != whole)
+            .flat_map(|one| {
+                let rests = [whole.strip_prefix(one.as_str()), whole.strip_suffix(one.as_str())];
+                rests.into_iter().flatten().map(move |rest| (one, rest))
+            })
+            .filter_map(|(one, rest)| {
+                let rest = rest.trim_matches(python::is_space);
+                let is_part = |other: &String| {
+                    *other != whole
+                        && other != rest
+                        && (other.starts_with(rest) || other.ends_with(rest))
+                };
+                let is_marker = rest.len() >= SHORTEST
+                    && !known.contains(rest)
+                    && (marks.contains(one) || known.iter().any(is_part));
+                is_marker.then(|| rest.to_owned())
+            })
+            .collect();
+        if !rests.is_empty() {
+            known.extend(rests);
+            left = known.iter().cloned().collect();
+        }
+    }
 }
 
 #[cfg(test)]
