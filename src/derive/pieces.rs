@@ -23,8 +23,15 @@ const LONGEST: usize = 160;
 /// The pieces by their first characters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pieces {
-    by_first: HashMap<char, BTreeSet<String>>,
+    /// What is a marker, or several.
+    whole: Known,
+    /// The same and the constants of which they are made.
+    fine: Known,
 }
+
+/// Texts by their first characters.
+#[derive(Debug, Clone, Default)]
+struct Known(HashMap<char, BTreeSet<String>>);
 
 /// How many bytes a constant has at least that parts another one.
 const SHORTEST: usize = 3;
@@ -51,29 +58,24 @@ impl Pieces {
         marks: impl IntoIterator<Item = &'t str>,
     ) -> Self {
         let lines: Vec<Line> = renders.into_iter().flat_map(lines).collect();
-        let lines = joined(&lines);
         let trimmed = |text: &str| text.trim_matches(python::is_space).to_owned();
         let marks: BTreeSet<String> = marks.into_iter().map(trimmed).collect();
-        let mut known: BTreeSet<String> = lines
-            .iter()
-            .flatten()
-            .flatten()
-            .map(|constant| trimmed(constant))
-            .filter(|constant| constant.len() <= LONGEST)
-            .collect();
-        known.extend(marks.iter().cloned());
-        known.remove("");
-        part(&mut known, &marks);
-        let mut pieces = Self::default();
-        known.iter().for_each(|one| pieces.add(one));
-        pieces
-    }
-
-    /// Adds a text as a piece.
-    fn add(&mut self, text: &str) {
-        let text = text.trim_matches(python::is_space);
-        if let Some(first) = text.chars().next().filter(|_| text.len() <= LONGEST) {
-            self.by_first.entry(first).or_default().insert(text.to_owned());
+        let constants = |lines: &[Line]| -> BTreeSet<String> {
+            let all = lines.iter().flatten().flatten();
+            all.map(|constant| trimmed(constant))
+                .chain(marks.iter().cloned())
+                .filter(|constant| !constant.is_empty() && constant.len() <= LONGEST)
+                .collect()
+        };
+        let mut whole = constants(&joined(&lines));
+        if std::env::var_os("PIECES").is_some() { eprintln!("JOINED {whole:#?}\nMARKS {marks:#?}"); }
+        part(&mut whole, &marks);
+        let mut fine = constants(&lines);
+        if std::env::var_os("PIECES").is_some() { eprintln!("PARTED {whole:#?}\nFINE {fine:#?}"); }
+        fine.extend(whole.iter().cloned());
+        Self {
+            whole: Known::of(whole),
+            fine: Known::of(fine),
         }
     }
 
@@ -81,7 +83,7 @@ impl Pieces {
     pub(super) fn is_one(&self, text: &str) -> bool {
         text.chars()
             .next()
-            .and_then(|first| self.by_first.get(&first))
+            .and_then(|first| self.whole.0.get(&first))
             .is_some_and(|known| known.contains(text))
     }
 
@@ -121,7 +123,7 @@ impl Pieces {
 
     /// The piece inside which a cut lies.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
-        let cover = self.cover(text);
+        let cover = self.fine.cover(text);
         let mut at = 0;
         while at < cut {
             let (len, is_piece) = cover[at].step;
@@ -157,7 +159,7 @@ impl Pieces {
 
     /// Where the beginning of a piece begins with which a text ends that was cut off; its end if it ends with whole ones.
     pub(super) fn whole(&self, text: &str) -> usize {
-        let cover = self.cover(text);
+        let cover = self.fine.cover(text);
         let mut end = text.len();
         let mut at = 0;
         let mut unknown_from = None;
@@ -179,7 +181,7 @@ impl Pieces {
 
     /// The places in the text where a piece begins or ends or a line does, its beginning and its end among them, in order.
     pub(super) fn edges(&self, text: &str) -> Vec<usize> {
-        let cover = self.cover(text);
+        let cover = self.whole.cover(text);
         let mut edges = vec![0];
         let mut at = 0;
         let mut was_piece = true;
@@ -205,6 +207,19 @@ impl Pieces {
         edges
     }
 
+}
+
+impl Known {
+    fn of(texts: BTreeSet<String>) -> Self {
+        let mut known = Self::default();
+        for text in texts {
+            if let Some(first) = text.chars().next() {
+                known.0.entry(first).or_default().insert(text);
+            }
+        }
+        known
+    }
+
     /// The best cover from each place of the text on.
     fn cover(&self, text: &str) -> Vec<Cover> {
         let end = Cover {
@@ -220,7 +235,7 @@ impl Pieces {
                 pieces: next.pieces,
                 step: (c.len_utf8(), false),
             };
-            let known = self.by_first.get(&c).into_iter().flatten();
+            let known = self.0.get(&c).into_iter().flatten();
             for piece in known.filter(|piece| text[at..].starts_with(piece.as_str())) {
                 let next = best[at + piece.len()];
                 let other = Cover {
@@ -340,20 +355,14 @@ fn joined(lines: &[Line]) -> Vec<Line> {
     let follows = |one: &str, other: &str| {
         only(&after, one).as_deref() == Some(other) && only(&before, other).as_deref() == Some(one)
     };
-    // A word stands between two constants that always have one of the same words between them.
+    // A word is one of several between the same two constants, and never stands anywhere else.
     let is_word = |one: &str, word: &str, other: &str| {
-        let words = after.get(one);
-        words.is_some_and(|words| {
-            words.len() > 1
-                && before.get(other) == Some(words)
-                && words.contains(&Some(word.to_owned()))
-                && words.iter().all(|word| {
-                    word.as_deref().is_some_and(|word| {
-                        only(&before, word).as_deref() == Some(one)
-                            && only(&after, word).as_deref() == Some(other)
-                    })
-                })
-        })
+        let is_between = |word: &str| {
+            only(&before, word).as_deref() == Some(one)
+                && only(&after, word).as_deref() == Some(other)
+        };
+        let words = after.get(one).into_iter().flatten().flatten();
+        is_between(word) && words.filter(|word| is_between(word)).count() > 1
     };
     lines.iter().map(|line| join(line, &follows, &is_word)).collect()
 }
