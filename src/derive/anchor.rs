@@ -160,9 +160,7 @@ pub(super) fn read(
         };
         let begin = match prompt.starts_with(&history) {
             true => history.len(),
-            false => lab
-                .pieces
-                .snap_back(&prompt, text::common_prefix(&history, &prompt)),
+            false => lab.pieces.shared_start(&prompt, &history),
         };
         let adds_nothing = begin == prompt.len();
         for content in [probe::CONTENT, probe::OTHER_CONTENT] {
@@ -177,7 +175,7 @@ pub(super) fn read(
             }
             let shared = match turn.shared() {
                 shared if shared == turn.prompt.len() => shared,
-                shared => lab.pieces.snap_back(&turn.prompt, shared),
+                _ => lab.pieces.shared_start(&turn.prompt, &turn.full),
             };
             let found = if shared < begin {
                 // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::text;
 use crate::chat_template::{Origin, Step, Traced};
 use crate::value::python;
 
@@ -27,6 +28,8 @@ pub(super) struct Pieces {
     whole: Known,
     /// The same and the constants of which they are made.
     fine: Known,
+    /// Those behind which a text or a line was seen to begin.
+    apart: BTreeSet<String>,
 }
 
 /// Texts by their first characters.
@@ -67,15 +70,19 @@ impl Pieces {
                 .filter(|constant| !constant.is_empty() && constant.len() <= LONGEST)
                 .collect()
         };
-        let mut whole = constants(&joined(&lines));
-        if std::env::var_os("PIECES").is_some() { eprintln!("JOINED {whole:#?}\nMARKS {marks:#?}"); }
+        let joined = joined(&lines);
+        let [_, after] = beside(&joined);
+        let apart = after.iter().filter(|(_, next)| next.contains(&None));
+        let apart = apart.map(|(constant, _)| trimmed(constant));
+        let apart = apart.chain(marks.iter().cloned()).collect();
+        let mut whole = constants(&joined);
         part(&mut whole, &marks);
         let mut fine = constants(&lines);
-        if std::env::var_os("PIECES").is_some() { eprintln!("PARTED {whole:#?}\nFINE {fine:#?}"); }
         fine.extend(whole.iter().cloned());
         Self {
             whole: Known::of(whole),
             fine: Known::of(fine),
+            apart,
         }
     }
 
@@ -85,6 +92,11 @@ impl Pieces {
             .next()
             .and_then(|first| self.whole.0.get(&first))
             .is_some_and(|known| known.contains(text))
+    }
+
+    /// Whether this is a piece behind which a text or a line was seen to begin, or that is known as a marker.
+    pub(super) fn stands_apart(&self, text: &str) -> bool {
+        self.apart.contains(text)
     }
 
     /// The stretches of the text that are a piece, or lie between pieces, without the white space around them.
@@ -111,28 +123,63 @@ impl Pieces {
         Some(text.find(first)? + first.len())
     }
 
-    /// Moves a cut that lies inside a piece to before it.
-    pub(super) fn snap_back(&self, text: &str, cut: usize) -> usize {
-        self.piece_at(text, cut).map_or(cut, |(start, _)| start)
+    /// How many bytes two texts begin with alike, without splitting a piece of either: a text that ends there is not split.
+    pub(super) fn shared_start(&self, a: &str, b: &str) -> usize {
+        let mut shared = text::common_prefix(a, b);
+        while let Some(start) = [a, b]
+            .into_iter()
+            .filter_map(|text| self.piece_at(text, shared))
+            .map(|(start, _)| start)
+            .min()
+        {
+            shared = start;
+        }
+        shared
     }
 
-    /// Moves a cut that lies inside a piece to after it.
-    pub(super) fn snap_forward(&self, text: &str, cut: usize) -> usize {
-        self.piece_at(text, cut).map_or(cut, |(_, end)| end)
+    /// The same of their ends.
+    pub(super) fn shared_end(&self, a: &str, b: &str) -> usize {
+        let mut shared = text::common_suffix(a, b);
+        while let Some(rest) = [a, b]
+            .into_iter()
+            .filter_map(|text| {
+                let (_, end) = self.piece_at(text, text.len() - shared)?;
+                Some(text.len() - end)
+            })
+            .min()
+        {
+            shared = rest;
+        }
+        shared
     }
 
-    /// The piece inside which a cut lies.
+    /// The piece inside which a cut lies, or what stands together in a line and is none.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
         let cover = self.fine.cover(text);
         let mut at = 0;
-        while at < cut {
+        // Where what is no piece begins.
+        let mut unknown: Option<usize> = None;
+        while at < text.len() {
             let (len, is_piece) = cover[at].step;
-            if is_piece && at + len > cut {
-                return Some((at, at + len));
+            let end = at + len;
+            let is_blank = text[at..end].chars().all(python::is_space);
+            if is_piece && at < cut && cut < end {
+                return Some((at, end));
             }
-            at += len;
+            if is_piece || is_blank {
+                if let Some(start) = unknown.take().filter(|start| *start < cut && cut < at) {
+                    return Some((start, at));
+                }
+                if at >= cut {
+                    return None;
+                }
+            } else {
+                unknown.get_or_insert(at);
+            }
+            at = end;
         }
-        None
+        let start = unknown?;
+        (start < cut && cut < text.len()).then_some((start, text.len()))
     }
 
     /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands
@@ -449,10 +496,11 @@ mod tests {
     #[test]
     fn a_cut_does_not_split_a_piece() {
         let pieces = pieces(&["Hi", "<end>", "<user>", "fin", "next"]);
-        assert_eq!(pieces.snap_back("Hi<end>\n<user>", 9), 8);
-        assert_eq!(pieces.snap_forward("Hi<end>\n<user>", 9), 14);
-        assert_eq!(pieces.snap_back("fin\nnext", 5), 4);
-        assert_eq!(pieces.snap_back("fin\nnext", 3), 3);
+        assert_eq!(pieces.shared_start("Hi<end>\n<user>", "Hi<end>\n<end>"), 8);
+        assert_eq!(pieces.shared_end("<user>Hi", "<end>Hi"), 2);
+        assert_eq!(pieces.shared_start("fin\nnext", "fin\nnew"), 4);
+        assert_eq!(pieces.shared_start("fin\nnext", "fin"), 3);
+        assert_eq!(pieces.shared_start("<x>", "<y>"), 0, "what is no piece");
     }
 
     #[test]
@@ -475,7 +523,8 @@ mod tests {
     fn a_marker_may_be_two_words() {
         let pieces = pieces(&["begin call", "end call"]);
         assert_eq!(pieces.tokens("begin call end call"), ["begin call", "end call"]);
-        assert_eq!(pieces.snap_back("begin call end call", 13), 11);
+        let shared = pieces.shared_start("begin call end call", "begin call end");
+        assert_eq!(shared, 11);
     }
 
     #[test]

@@ -444,8 +444,7 @@ fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t
         let rest = &close[close.len() - close.trim_start().len() + own..];
         return if rest.trim().is_empty() { "" } else { rest };
     }
-    let cut = pieces.snap_forward(close, close.len() - shared);
-    &close[cut..]
+    &close[close.len() - pieces.shared_end(close, lead)..]
 }
 
 /// A setting in words.

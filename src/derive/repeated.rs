@@ -1,7 +1,6 @@
 //! What stands around things that repeat: what belongs to each of two, and what to both.
 
 use super::pieces::Pieces;
-use super::text::{common_prefix, common_suffix};
 
 /// What stands around things that repeat: around each, around all, and between two.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,16 +22,8 @@ pub(super) struct Repeated {
 /// far as pieces are whole. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is
 /// cut short by the other.
 pub(super) fn readings(pieces: &Pieces, before: &str, between: &str, after: &str) -> Vec<Repeated> {
-    let close = common_prefix(between, after);
-    let close = match close == after.len() || close == between.len() {
-        true => close,
-        false => pieces.snap_back(between, close).min(close),
-    };
-    let open = between.len() - common_suffix(before, between);
-    let open = match open == 0 || between.len() - open == before.len() {
-        true => open,
-        false => pieces.snap_forward(between, open),
-    };
+    let close = pieces.shared_start(between, after);
+    let open = between.len() - pieces.shared_end(before, between);
     let ways = if close <= open {
         vec![(close, open)]
     } else {

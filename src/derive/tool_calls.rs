@@ -17,7 +17,6 @@ use super::slot;
 use super::spelling::{Spelled, rendered, spell};
 use super::pieces::Pieces;
 use super::repeated::{self, Repeated};
-use super::text;
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +82,7 @@ impl Said<'_> {
         let open = self.content.open.as_deref()?;
         let rest = literal.trim_start().strip_prefix(open)?.trim_start();
         let end = self.end.trim_start();
-        let close = pieces.snap_back(rest, text::common_prefix(rest, end));
+        let close = pieces.shared_start(rest, end);
         (!rest[..close].trim().is_empty()).then(|| &rest[close..])
     }
 }
@@ -455,10 +454,9 @@ fn split_end(lab: &Lab<'_>, tail: &str, end: &str) -> (String, String) {
         ));
     } else {
         let said = tail.trim_end().len();
-        let shared = text::common_suffix(&tail[..said], mark);
-        let at = match lab.pieces.snap_forward(&tail[..said], said - shared) {
-            at if at < said => at,
-            _ => tail.len(),
+        let at = match lab.pieces.shared_end(&tail[..said], mark) {
+            0 => tail.len(),
+            shared => said - shared,
         };
         readings.push(reading(
             "as far as it ends alike",

@@ -6,7 +6,6 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::pieces::Pieces;
-use super::text;
 use crate::value::Map;
 
 /// What ends a turn.
@@ -70,7 +69,7 @@ fn readings(
     let mut readings = Vec::new();
     match in_middle {
         Some(middle) => {
-            let shared = pieces.snap_back(at_end, text::common_prefix(at_end, middle));
+            let shared = pieces.shared_start(at_end, middle);
             let before_header = pieces.before_header(at_end, shared, asked);
             if at_end[..before_header].trim().is_empty() && !at_end.trim().is_empty() {
                 let next = pieces.tokens(middle).first().copied().unwrap_or_default();

@@ -4,7 +4,6 @@
 use super::choice::{Reading, marker};
 use super::probe;
 use super::pieces::Pieces;
-use super::text;
 
 /// Renders of one conversation that grows, none of which asks for a generation prompt.
 #[derive(Debug)]
@@ -71,13 +70,13 @@ fn prompts<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Option<(Option<&'t str
     let (_, at_end) = answered.rsplit_once(probe::CONTENT)?;
     let (_, rest) = asked_again.rsplit_once(probe::CONTENT)?;
     let (in_middle, _) = rest.split_once(probe::USER_AGAIN)?;
-    let end = pieces.snap_back(at_end, text::common_prefix(at_end, in_middle));
+    let end = pieces.shared_start(at_end, in_middle);
     let end = pieces.before_header(at_end, end, asked);
     let own = at_end[end..].trim_start();
     let (_, after_user) = asked.rsplit_once(probe::USER)?;
     let (_, rest) = answered.rsplit_once(probe::USER)?;
     let (before_answer, _) = rest.split_once(probe::CONTENT)?;
-    let begun = pieces.snap_back(after_user, text::common_prefix(after_user, before_answer));
+    let begun = pieces.shared_start(after_user, before_answer);
     if own.is_empty() || !after_user.ends_with(own) || begun <= after_user.len() - own.len() {
         return None;
     }
