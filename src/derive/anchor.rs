@@ -5,7 +5,6 @@ use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use super::pieces::Pieces;
-use super::text;
 use crate::value::{Map, Value, json};
 
 /// The literals of which the last one in a prompt ends where the model's turn begins.
@@ -175,7 +174,7 @@ pub(super) fn read(
             }
             let shared = match turn.shared() {
                 shared if shared == turn.prompt.len() => shared,
-                _ => lab.pieces.shared_start(&turn.prompt, &turn.full),
+                _ => lab.pieces.shared_before_header(&turn.prompt, &turn.full),
             };
             let found = if shared < begin {
                 // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
@@ -201,8 +200,8 @@ pub(super) fn read(
             before.get_or_insert_with(|| lab.pieces.last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => {
-                    let cut = text::common_prefix(&before, found);
-                    before[..lab.pieces.whole(&before[..cut])].to_owned()
+                    let shared = lab.pieces.shared_before_header(&before, found);
+                    before[..shared].to_owned()
                 }
                 None => found.to_owned(),
             });

@@ -4,8 +4,8 @@
 //! tells: `<end>` may as well be written `fin` or `⟦end⟧`. The origins of a render's characters do: `<end>` is one constant of the
 //! chat template and `<user>` another, so that a cut inside one of them moves to where it begins.
 //!
-//! How the constants are written in the source counts for nothing: `'<a>' + '<b>'` is one piece where neither is ever seen without
-//! the other, and a role that is read from a message (`'<' + message.role + '>'`) is of one piece with what stands beside it.
+//! How the constants are written in the source counts for little. One behind which nothing but another constant is ever seen is a
+//! part of what goes on there: `'<' + message.role + '>'` is one marker, and so is `'<a>' + '<b>'` where the first is never seen alone.
 //!
 //! A text is *covered* with pieces: as few of its characters as possible are in none of them, and of several such covers the one
 //! with the most pieces counts, since what stands together in one constant (`<bot><think>` in a prompt) may stand apart in another.
@@ -24,12 +24,12 @@ const LONGEST: usize = 160;
 /// The pieces by their first characters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pieces {
-    /// What is a marker, or several.
+    /// Markers, as far as that is seen.
     whole: Known,
     /// The same and the constants of which they are made.
     fine: Known,
-    /// Those behind which a text or a line was seen to begin.
-    apart: BTreeSet<String>,
+    /// The constants behind which nothing but another constant is ever seen.
+    open: BTreeSet<String>,
 }
 
 /// Texts by their first characters.
@@ -70,19 +70,15 @@ impl Pieces {
                 .filter(|constant| !constant.is_empty() && constant.len() <= LONGEST)
                 .collect()
         };
-        let joined = joined(&lines);
-        let [_, after] = beside(&joined);
-        let apart = after.iter().filter(|(_, next)| next.contains(&None));
-        let apart = apart.map(|(constant, _)| trimmed(constant));
-        let apart = apart.chain(marks.iter().cloned()).collect();
-        let mut whole = constants(&joined);
+        let open = open(&lines);
+        let mut whole = constants(&joined(&lines, &open));
         part(&mut whole, &marks);
         let mut fine = constants(&lines);
         fine.extend(whole.iter().cloned());
         Self {
             whole: Known::of(whole),
             fine: Known::of(fine),
-            apart,
+            open: open.iter().map(|one| trimmed(one)).collect(),
         }
     }
 
@@ -92,11 +88,6 @@ impl Pieces {
             .next()
             .and_then(|first| self.whole.0.get(&first))
             .is_some_and(|known| known.contains(text))
-    }
-
-    /// Whether this is a piece behind which a text or a line was seen to begin, or that is known as a marker.
-    pub(super) fn stands_apart(&self, text: &str) -> bool {
-        self.apart.contains(text)
     }
 
     /// The stretches of the text that are a piece, or lie between pieces, without the white space around them.
@@ -137,6 +128,32 @@ impl Pieces {
         shared
     }
 
+    /// The same where what follows is a header: a constant behind which another one always stands belongs to that.
+    pub(super) fn shared_before_header(&self, a: &str, b: &str) -> usize {
+        let mut shared = self.shared_start(a, b);
+        while shared < a.len().min(b.len())
+            && let Some(start) = self.open_before(a, shared)
+        {
+            shared = start;
+        }
+        shared
+    }
+
+    /// Where the constant begins that ends at the cut, if another one always stands behind it.
+    fn open_before(&self, text: &str, cut: usize) -> Option<usize> {
+        let before = text[..cut].trim_end_matches(python::is_space);
+        let cover = self.fine.cover(before);
+        let mut at = 0;
+        while at < before.len() {
+            let (len, is_piece) = cover[at].step;
+            if at + len == before.len() {
+                return (is_piece && self.open.contains(&before[at..])).then_some(at);
+            }
+            at += len;
+        }
+        None
+    }
+
     /// The same of their ends.
     pub(super) fn shared_end(&self, a: &str, b: &str) -> usize {
         let mut shared = text::common_suffix(a, b);
@@ -153,7 +170,7 @@ impl Pieces {
         shared
     }
 
-    /// The piece inside which a cut lies, or what stands together in a line and is none.
+    /// The piece inside which a cut lies, or the part of one.
     fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
         let cover = self.fine.cover(text);
         let mut at = 0;
@@ -168,7 +185,7 @@ impl Pieces {
             }
             if is_piece || is_blank {
                 if let Some(start) = unknown.take().filter(|start| *start < cut && cut < at) {
-                    return Some((start, at));
+                    return self.is_part(&text[start..at]).then_some((start, at));
                 }
                 if at >= cut {
                     return None;
@@ -178,8 +195,14 @@ impl Pieces {
             }
             at = end;
         }
-        let start = unknown?;
-        (start < cut && cut < text.len()).then_some((start, text.len()))
+        let start = unknown.filter(|start| *start < cut && cut < text.len())?;
+        self.is_part(&text[start..]).then_some((start, text.len()))
+    }
+
+    /// Whether a text is a part of a piece, of which another part was taken for something else.
+    fn is_part(&self, text: &str) -> bool {
+        let mut all = self.fine.0.values().flatten();
+        all.any(|piece| piece.contains(text))
     }
 
     /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands
@@ -303,152 +326,81 @@ impl Known {
 /// What writes a stretch of a render.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
-    /// The chat template.
+    /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
     Constant,
-    /// A role, or another input that is the same for every message.
-    Word,
-    /// A token that is given, which is a marker of its own.
-    Token,
     /// A message's text, or a tool's.
     Text,
 }
 
 fn writer(origin: &Origin) -> Writer {
-    match origin {
-        Origin::Source { .. } => Writer::Constant,
-        Origin::Input { path, .. } => match &path[..] {
-            [Step::Key(first), ..] if first == "messages" => match path.last() {
-                Some(Step::Key(key)) if key == "role" => Writer::Word,
-                _ => Writer::Text,
-            },
-            [Step::Key(first)] if first.ends_with("_token") => Writer::Token,
-            [Step::Key(first), ..] if first != "tools" && first != "documents" => Writer::Word,
-            _ => Writer::Text,
-        },
+    let Origin::Input { path, .. } = origin else {
+        return Writer::Constant;
+    };
+    match (path.first(), path.last()) {
+        (Some(Step::Key(first)), Some(Step::Key(last))) if first == "messages" => {
+            if last == "role" {
+                Writer::Constant
+            } else {
+                Writer::Text
+            }
+        }
+        (Some(Step::Key(first)), _) if first != "tools" && first != "documents" => Writer::Constant,
+        _ => Writer::Text,
     }
 }
 
 /// The constants of one line of a render in order; `None` stands for any text of a message.
 type Line = Vec<Option<String>>;
 
-/// What stands beside each constant: constants, or `None` for texts and for the end of the line.
-type Beside = HashMap<String, BTreeSet<Option<String>>>;
-
-/// The lines of a render. A word is of one constant with those beside it.
+/// The lines of a render.
 fn lines(render: &Traced) -> Vec<Line> {
     let mut lines: Vec<Line> = vec![Vec::new()];
-    // Whether the last constant ends with a word, which takes what follows it.
-    let mut open = false;
     for run in &render.runs {
         let writer = writer(&run.origin);
         let text = &render.text[run.start..run.end];
         for (index, part) in text.split('\n').enumerate() {
             if index > 0 {
                 lines.push(Vec::new());
-                open = false;
             }
-            let Some(line) = lines.last_mut() else {
-                continue;
-            };
-            if part.is_empty() {
-                continue;
-            }
-            match (writer, line.last_mut()) {
-                (Writer::Text, _) => {
-                    line.push(None);
-                    open = false;
-                }
-                (Writer::Word, Some(Some(last))) => {
-                    last.push_str(part);
-                    open = true;
-                }
-                (Writer::Constant, Some(Some(last))) if open => {
-                    last.push_str(part);
-                    open = false;
-                }
-                (writer, _) => {
-                    line.push(Some(part.to_owned()));
-                    open = writer == Writer::Word;
-                }
+            if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
+                line.push((writer == Writer::Constant).then(|| part.to_owned()));
             }
         }
     }
     lines
 }
 
-/// What stands before and after each constant.
-fn beside(lines: &[Line]) -> [Beside; 2] {
-    let [mut before, mut after] = [Beside::new(), Beside::new()];
+/// The constants behind which nothing but another constant is ever seen, neither a text nor the end of a line.
+fn open(lines: &[Line]) -> BTreeSet<String> {
+    let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();
     for line in lines {
-        let at = |index: Option<usize>| line.get(index?).cloned().flatten();
         for (index, constant) in line.iter().enumerate() {
-            let Some(constant) = constant else { continue };
-            let [previous, next] = [index.checked_sub(1), Some(index + 1)].map(at);
-            before.entry(constant.clone()).or_default().insert(previous);
-            after.entry(constant.clone()).or_default().insert(next);
-        }
-    }
-    [before, after]
-}
-
-/// Makes one constant of those that are never seen without each other in one line, and of those around one of several words, as in
-/// `<|user|>` and `<|bot|>` where `<|` and `|>` are written apart.
-fn joined(lines: &[Line]) -> Vec<Line> {
-    let [before, after] = beside(lines);
-    let only = |beside: &Beside, constant: &str| -> Option<String> {
-        let all = beside.get(constant)?;
-        all.first().filter(|_| all.len() == 1)?.clone()
-    };
-    let follows = |one: &str, other: &str| {
-        only(&after, one).as_deref() == Some(other) && only(&before, other).as_deref() == Some(one)
-    };
-    // A word is one of several between the same two constants, and never stands anywhere else.
-    let is_word = |one: &str, word: &str, other: &str| {
-        let is_between = |word: &str| {
-            only(&before, word).as_deref() == Some(one)
-                && only(&after, word).as_deref() == Some(other)
-        };
-        let words = after.get(one).into_iter().flatten().flatten();
-        is_between(word) && words.filter(|word| is_between(word)).count() > 1
-    };
-    lines.iter().map(|line| join(line, &follows, &is_word)).collect()
-}
-
-fn join(
-    line: &Line,
-    follows: &impl Fn(&str, &str) -> bool,
-    is_word: &impl Fn(&str, &str, &str) -> bool,
-) -> Line {
-    let mut joined: Line = Vec::new();
-    let mut index = 0;
-    let at = |index: usize| line.get(index).and_then(Option::as_deref);
-    while index < line.len() {
-        let Some(mut last) = at(index) else {
-            joined.push(None);
-            index += 1;
-            continue;
-        };
-        let mut whole = last.to_owned();
-        index += 1;
-        loop {
-            match (at(index), at(index + 1)) {
-                (Some(word), Some(other)) if is_word(last, word, other) => {
-                    whole.push_str(word);
-                    whole.push_str(other);
-                    last = other;
-                    index += 2;
-                }
-                (Some(other), _) if follows(last, other) => {
-                    whole.push_str(other);
-                    last = other;
-                    index += 1;
-                }
-                _ => break,
+            let is_followed = line.get(index + 1).is_some_and(Option::is_some);
+            if let Some(constant) = constant.as_ref().filter(|_| !is_followed) {
+                open.remove(constant);
             }
         }
-        joined.push(Some(whole));
     }
-    joined
+    open
+}
+
+/// Makes one constant of an `open` one and what follows it: `<|` and a role and `|>` are one.
+fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
+    let join = |line: &Line| {
+        let mut joined: Line = Vec::new();
+        let mut last: Option<&String> = None;
+        for constant in line {
+            match (last, constant, joined.last_mut()) {
+                (Some(one), Some(other), Some(Some(whole))) if open.contains(one) => {
+                    whole.push_str(other);
+                }
+                _ => joined.push(constant.clone()),
+            }
+            last = constant.as_ref();
+        }
+        joined
+    };
+    lines.iter().map(join).collect()
 }
 
 /// Parts constants in which two markers stand together: one that begins or ends with another, where the rest is known too, begins
@@ -500,7 +452,7 @@ mod tests {
         assert_eq!(pieces.shared_end("<user>Hi", "<end>Hi"), 2);
         assert_eq!(pieces.shared_start("fin\nnext", "fin\nnew"), 4);
         assert_eq!(pieces.shared_start("fin\nnext", "fin"), 3);
-        assert_eq!(pieces.shared_start("<x>", "<y>"), 0, "what is no piece");
+        assert_eq!(pieces.shared_start("<x>", "<y>"), 1, "neither is a piece");
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn readings(
     let mut readings = Vec::new();
     match in_middle {
         Some(middle) => {
-            let shared = pieces.shared_start(at_end, middle);
+            let shared = pieces.shared_before_header(at_end, middle);
             let before_header = pieces.before_header(at_end, shared, asked);
             if at_end[..before_header].trim().is_empty() && !at_end.trim().is_empty() {
                 let next = pieces.tokens(middle).first().copied().unwrap_or_default();

@@ -70,7 +70,7 @@ fn prompts<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Option<(Option<&'t str
     let (_, at_end) = answered.rsplit_once(probe::CONTENT)?;
     let (_, rest) = asked_again.rsplit_once(probe::CONTENT)?;
     let (in_middle, _) = rest.split_once(probe::USER_AGAIN)?;
-    let end = pieces.shared_start(at_end, in_middle);
+    let end = pieces.shared_before_header(at_end, in_middle);
     let end = pieces.before_header(at_end, end, asked);
     let own = at_end[end..].trim_start();
     let (_, after_user) = asked.rsplit_once(probe::USER)?;

@@ -110,7 +110,7 @@ impl<'a> Ends<'a> {
 /// Whether `first` is the one marker of `end` that is needed: one that is whole, with no word behind it.
 fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
     let mut tokens = pieces.tokens(end).into_iter();
-    let is_first = tokens.next() == Some(first) && pieces.stands_apart(first);
+    let is_first = tokens.next() == Some(first) && pieces.is_one(first);
     let after = |rest: &str| {
         rest.starts_with(char::is_whitespace) || tokens.next().is_none_or(|next| pieces.is_one(next))
     };
