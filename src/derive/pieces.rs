@@ -39,6 +39,9 @@ struct Known(HashMap<char, BTreeSet<String>>);
 /// How many bytes a constant has at least that parts another one.
 const SHORTEST: usize = 3;
 
+/// In how many bytes a marker may differ from one that it is like.
+const MAX_UNLIKE: usize = 2;
+
 /// How many constants are looked at to part them.
 const MAX_PARTED: usize = 4096;
 
@@ -128,15 +131,23 @@ impl Pieces {
         shared
     }
 
-    /// The same where what follows is a header: a constant behind which another one always stands belongs to that.
+    /// The same where what follows is a header: constants behind which others always stand belong to those.
     pub(super) fn shared_before_header(&self, a: &str, b: &str) -> usize {
         let mut shared = self.shared_start(a, b);
-        while shared < a.len().min(b.len())
+        while [a, b].iter().all(|text| self.is_open_at(text, shared))
             && let Some(start) = self.open_before(a, shared)
         {
             shared = start;
         }
         shared
+    }
+
+    /// Whether what begins at the cut is a constant behind which another one always stands.
+    fn is_open_at(&self, text: &str, cut: usize) -> bool {
+        let rest = &text[cut..];
+        let cover = self.fine.cover(rest);
+        let (len, is_piece) = cover[0].step;
+        is_piece && self.open.contains(&rest[..len])
     }
 
     /// Where the constant begins that ends at the cut, if another one always stands behind it.
@@ -384,17 +395,33 @@ fn open(lines: &[Line]) -> BTreeSet<String> {
     open
 }
 
-/// Makes one constant of an `open` one and what follows it: `<|` and a role and `|>` are one.
+/// Makes one constant of an `open` one and what follows it, if that is open too or the only one that ever does: `<|` and a role and
+/// `|>` are one, since no role is seen without its `|>`. `<bot>` is a marker although `<think>` or `</think>` always follows it.
 fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
+    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for pair in lines.iter().flat_map(|line| line.windows(2)) {
+        if let [Some(one), Some(other)] = pair {
+            after.entry(one).or_default().insert(other);
+        }
+    }
+    let is_one = |one: &String, other: &String, was_joined: bool| {
+        open.contains(one)
+            && (was_joined || open.contains(other) || after.get(one.as_str()).is_some_and(|all| all.len() == 1))
+    };
     let join = |line: &Line| {
         let mut joined: Line = Vec::new();
         let mut last: Option<&String> = None;
+        let mut was_joined = false;
         for constant in line {
             match (last, constant, joined.last_mut()) {
-                (Some(one), Some(other), Some(Some(whole))) if open.contains(one) => {
+                (Some(one), Some(other), Some(Some(whole))) if is_one(one, other, was_joined) => {
                     whole.push_str(other);
+                    was_joined = true;
                 }
-                _ => joined.push(constant.clone()),
+                _ => {
+                    joined.push(constant.clone());
+                    was_joined = false;
+                }
             }
             last = constant.as_ref();
         }
@@ -404,13 +431,14 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
 }
 
 /// Parts constants in which two markers stand together: one that begins or ends with another, where the rest is known too, begins
-/// or ends a third one, or stands beside one of the `marks`.
+/// or ends a third one, or stands beside one of the `marks`; or one that ends like one of the marks but for a little in the midst
+/// of it, as what opens something may end like what closes it.
 fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
     let mut left: Vec<String> = known.iter().cloned().collect();
     let mut steps = MAX_PARTED;
     while let Some(whole) = left.pop().filter(|_| steps > 0) {
         steps -= 1;
-        let rests: Vec<String> = known
+        let mut rests: BTreeSet<String> = known
             .iter()
             .filter(|one| one.len() >= SHORTEST && **one != whole)
             .flat_map(|one| {
@@ -425,16 +453,37 @@ fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
                         && (other.starts_with(rest) || other.ends_with(rest))
                 };
                 let is_marker = rest.len() >= SHORTEST
-                    && !known.contains(rest)
                     && (marks.contains(one) || known.iter().any(is_part));
                 is_marker.then(|| rest.to_owned())
             })
             .collect();
+        let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
+        for start in alike {
+            rests.extend([whole[..start].trim_end(), &whole[start..]].map(str::to_owned));
+        }
+        rests.retain(|rest| !known.contains(rest));
         if !rests.is_empty() {
             known.extend(rests);
             left = known.iter().cloned().collect();
         }
     }
+}
+
+/// Where in a text the end begins that is like the mark but for a few signs within it, if more stands before it.
+fn ends_like(text: &str, mark: &str) -> Option<usize> {
+    let tail = text::common_suffix(text, mark);
+    if tail < SHORTEST || tail >= mark.len() {
+        return None;
+    }
+    let starts = text[..text.len() - tail].char_indices().map(|(at, _)| at).rev();
+    starts
+        .take(MAX_UNLIKE + 1)
+        .filter(|start| *start > 0)
+        .find(|start| {
+            let head = text::common_prefix(&text[*start..], mark).min(mark.len() - tail);
+            let unlike = (mark.len() - tail - head).max(text.len() - tail - start - head);
+            head > 0 && unlike <= MAX_UNLIKE
+        })
 }
 
 #[cfg(test)]
