@@ -131,15 +131,13 @@ impl Pieces {
         shared
     }
 
-    /// The same where what follows is a header: constants behind which others always stand belong to those.
+    /// The same where what follows is a header: a constant behind which others always stand, which go on themselves, belongs to those.
     pub(super) fn shared_before_header(&self, a: &str, b: &str) -> usize {
-        let mut shared = self.shared_start(a, b);
-        while [a, b].iter().all(|text| self.is_open_at(text, shared))
-            && let Some(start) = self.open_before(a, shared)
-        {
-            shared = start;
+        let shared = self.shared_start(a, b);
+        match self.open_before(a, shared) {
+            Some(start) if [a, b].iter().all(|text| self.is_open_at(text, shared)) => start,
+            _ => shared,
         }
-        shared
     }
 
     /// Whether what begins at the cut is a constant behind which another one always stands.
