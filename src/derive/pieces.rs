@@ -75,9 +75,12 @@ impl Pieces {
         };
         let open = open(&lines);
         let mut whole = constants(&joined(&lines, &open));
-        part(&mut whole, &marks);
-        let mut fine = constants(&lines);
-        fine.extend(whole.iter().cloned());
+        let written = constants(&lines);
+        let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
+        part(&mut fine, &marks);
+        // A part of a marker is no marker.
+        let parts = fine.iter().filter(|one| !written.contains(*one));
+        whole.extend(parts.cloned());
         Self {
             whole: Known::of(whole),
             fine: Known::of(fine),
@@ -443,16 +446,26 @@ fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
                 let rests = [whole.strip_prefix(one.as_str()), whole.strip_suffix(one.as_str())];
                 rests.into_iter().flatten().map(move |rest| (one, rest))
             })
-            .filter_map(|(one, rest)| {
+            .flat_map(|(one, rest)| {
                 let rest = rest.trim_matches(python::is_space);
-                let is_part = |other: &String| {
-                    *other != whole
-                        && other != rest
-                        && (other.starts_with(rest) || other.ends_with(rest))
+                // What stands beside it in a third constant is a marker then as well.
+                let others = known.iter().filter(|other| **other != whole);
+                let beside = others.filter_map(|other| {
+                    let beside = other
+                        .strip_prefix(rest)
+                        .or_else(|| other.strip_suffix(rest))?;
+                    Some(beside.trim_matches(python::is_space).to_owned())
+                });
+                let mut parts: Vec<String> = if rest.len() < SHORTEST {
+                    Vec::new()
+                } else {
+                    beside.collect()
                 };
-                let is_marker = rest.len() >= SHORTEST
-                    && (marks.contains(one) || known.iter().any(is_part));
-                is_marker.then(|| rest.to_owned())
+                if !parts.is_empty() || (rest.len() >= SHORTEST && marks.contains(one)) {
+                    parts.push(rest.to_owned());
+                }
+                parts.retain(|part| part.len() >= SHORTEST);
+                parts
             })
             .collect();
         let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
