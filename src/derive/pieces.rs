@@ -405,8 +405,18 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
             after.entry(one).or_default().insert(other);
         }
     }
+    // What is seen with nothing before it and nothing behind it is a marker, and so is what stands before that.
+    let starts = lines.iter().flat_map(|line| {
+        let starts = line.iter().enumerate().filter(|(index, _)| {
+            let before = index.checked_sub(1).map(|before| &line[before]);
+            before.is_none_or(Option::is_none)
+        });
+        starts.filter_map(|(_, constant)| constant.as_ref())
+    });
+    let alone: BTreeSet<&String> = starts.filter(|one| !open.contains(*one)).collect();
     let is_one = |one: &String, other: &String, was_joined: bool| {
         open.contains(one)
+            && (was_joined || !alone.contains(other))
             && (was_joined || open.contains(other) || after.get(one.as_str()).is_some_and(|all| all.len() == 1))
     };
     let join = |line: &Line| {

@@ -56,6 +56,10 @@ impl<'a> Ends<'a> {
     /// What of an end is needed. Of several markers the first is enough: engines stop the model at the last one and may keep it
     /// to themselves.
     pub(super) fn needed<'t>(&self, end: &'t str) -> (&'t str, &'t str) {
+        let mut others = self.markers.iter().filter(|other| **other != end);
+        if let Some(first) = others.find_map(|other| end.strip_suffix(other)) {
+            return end.split_at(first.len());
+        }
         match self.pieces.tokens(end).first() {
             Some(first) if needs_only(self.pieces, end, first) => end.split_at(first.len()),
             _ => (end, ""),
