@@ -15,6 +15,7 @@ use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
 use crate::value::{Map, Value, json};
+use crate::judge::slot::Slot;
 use std::rc::Rc;
 
 /// What is known of a chat template's wire format.
@@ -22,6 +23,8 @@ use std::rc::Rc;
 pub(super) struct Analysis {
     pub(super) anchor: Anchor,
     pub(super) reasoning: Option<Reasoning>,
+    /// Texts under other keys of the message.
+    pub(super) further: Vec<(Slot, Reasoning)>,
     pub(super) content: Content,
     pub(super) calls: Option<ToolCalls>,
     pub(super) turn_end: TurnEnd,
@@ -102,13 +105,20 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let (turn_end, found) = turn_end::read(lab, &user, &anchor, &settings);
     evidence.extend(found);
 
-    let reasoning = reasoning::read(lab, &user, &anchor, &settings);
+    let reasoning = reasoning::read(lab, &user, &anchor, &settings, turn_end.marker());
     evidence.extend(reasoning.evidence);
     let mut dialect = Dialect {
-        reasoning_key: reasoning.key,
+        reasoning: reasoning.slot,
         ..Dialect::standard()
     };
     let reasoning = reasoning.reasoning;
+    let mut further = Vec::new();
+    if let Some(known) = &dialect.reasoning {
+        for slot in lab.slots.iter().filter(|slot| *slot != known) {
+            let found = reasoning::further(lab, &user, &anchor, &settings, slot, turn_end.marker());
+            further.extend(found.map(|found| (slot.clone(), found)));
+        }
+    }
 
     if let Some(reasoning) = &reasoning {
         for (literal, found) in
@@ -136,7 +146,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
 
     let said = Said {
         reasoning: reasoning.as_ref(),
-        reasoning_key: dialect.reasoning_key.as_deref(),
+        slot: dialect.reasoning.as_ref(),
         content: &content,
         end: turn_end.marker(),
     };
@@ -199,6 +209,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     Ok(Analysis {
         anchor,
         reasoning,
+        further,
         content,
         calls: calls.calls,
         turn_end,

@@ -26,7 +26,11 @@ pub(super) fn beside_reasoning(
     let (longer, true, with) = written(&plain.thinking(probe::REASONING))? else {
         return None;
     };
-    let marker = longer.strip_suffix(end.trim_start())?.trim();
+    let marker = match longer.strip_suffix(end.trim_start()) {
+        Some(marker) => marker.trim(),
+        // The turn itself ends otherwise.
+        None => longer.trim(),
+    };
     if marker.is_empty() {
         return None;
     }

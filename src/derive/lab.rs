@@ -17,6 +17,7 @@ use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
     Traced,
 };
+use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
 /// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
@@ -46,6 +47,8 @@ pub(super) struct Lab<'a> {
     cutting: OnceCell<Cutting>,
     /// The pieces of which renders are made.
     pub(super) pieces: Rc<Pieces>,
+    /// Where texts are taken beside the content, as far as renders show them.
+    pub(super) slots: Vec<Slot>,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -128,6 +131,7 @@ impl<'a> Lab<'a> {
                 .collect(),
             cutting: OnceCell::new(),
             pieces: Rc::default(),
+            slots: Vec::new(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,

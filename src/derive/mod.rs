@@ -163,6 +163,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     let judge = Judge::new(source, &setup);
     lab.adopt(judge.rules());
     lab.know(&judge.traced());
+    lab.slots = judge.slots().to_vec();
     let settle::Settled {
         mut analysis,
         document,

@@ -1,6 +1,7 @@
 //! Probes: conversations whose every value can be found again in the render.
 
 use crate::judge::message::write_call;
+use crate::judge::slot::Slot;
 pub(super) use crate::judge::message::{
     ArgumentsForm, Assistant, CALLS_KEY, Call, content_to_parts, message, object, tool_for,
     tool_result,
@@ -52,8 +53,8 @@ pub(super) fn call_with(number: usize, count: usize) -> Call {
 /// How a chat template wants an assistant's message spelled.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Dialect {
-    /// The key of the reasoning; `None` where the template reads none, and reasoning is then left out.
-    pub(super) reasoning_key: Option<String>,
+    /// Where the reasoning goes; `None` where the template reads none, and reasoning is then left out.
+    pub(super) reasoning: Option<Slot>,
     pub(super) arguments: ArgumentsForm,
     pub(super) no_content: NoContent,
 }
@@ -82,7 +83,7 @@ impl Dialect {
     /// The dialect that is tried first.
     pub(super) fn standard() -> Self {
         Self {
-            reasoning_key: None,
+            reasoning: None,
             arguments: ArgumentsForm::Object,
             no_content: NoContent::Absent,
         }
@@ -125,13 +126,6 @@ impl Dialect {
             None => self.no_content.value(),
         };
         written.extend(content.map(|content| ("content".to_owned(), content)));
-        if let (Some(key), Some(reasoning)) = (&self.reasoning_key, &message.reasoning) {
-            let at = match self.no_content {
-                NoContent::Absent => 1,
-                NoContent::Empty | NoContent::Null => written.len(),
-            };
-            written.shift_insert(at, key.as_str(), Value::from(reasoning.as_str()));
-        }
         if !message.calls.is_empty() {
             let calls = message
                 .calls
@@ -140,6 +134,19 @@ impl Dialect {
                 .collect::<Vec<_>>();
             written.insert(CALLS_KEY.to_owned(), calls.into());
         }
-        Value::Object(written)
+        let at = match self.no_content {
+            NoContent::Absent => 1,
+            NoContent::Empty | NoContent::Null => written.len().min(2),
+        };
+        let mut written = Value::Object(written);
+        if let (Some(slot), Some(reasoning)) = (&self.reasoning, &message.reasoning) {
+            slot.put(&mut written, at, reasoning);
+        }
+        written
+    }
+
+    /// The key of the reasoning, in words.
+    pub(super) fn reasoning_key(&self) -> Option<String> {
+        self.reasoning.as_ref().map(Slot::name)
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn dropped(
         };
         let one = Found {
             reasoning: Some(reasoning),
-            key: None,
+            slot: None,
             evidence,
         };
         found.push((way, because, one));

@@ -13,6 +13,7 @@ use super::probe::{self, Assistant, Dialect};
 use super::prompted::{dropped, from_prompts, opener, prompts};
 use super::pieces::Pieces;
 use super::text;
+use crate::judge::slot::Slot;
 use crate::value::Map;
 
 /// The markers of the reasoning and who writes them.
@@ -73,19 +74,25 @@ impl fmt::Display for History {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) reasoning: Option<Reasoning>,
-    pub(super) key: Option<String>,
+    pub(super) slot: Option<Slot>,
     pub(super) evidence: Vec<Evidence>,
 }
 
 /// Looks for reasoning in every way, the most telling first.
-pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, settings: &[Map]) -> Found {
+pub(super) fn read(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    end: &str,
+) -> Found {
     let prompts = prompts(lab, context, anchor, settings);
     let prefilled = from_prompts(&lab.pieces, &prompts);
     let rendered = shown(lab, context, anchor, settings).and_then(|shown| {
-        let (reasoning, evidence) = rendered(lab, anchor, &shown, settings)?;
+        let (reasoning, evidence) = rendered(lab, anchor, &shown, settings, end)?;
         Some(Found {
             reasoning: Some(reasoning),
-            key: shown.dialect.reasoning_key,
+            slot: shown.dialect.reasoning,
             evidence,
         })
     });
@@ -205,9 +212,9 @@ struct Shown {
 }
 
 impl Shown {
-    /// The key under which it has its reasoning.
-    fn key(&self) -> &str {
-        self.dialect.reasoning_key.as_deref().unwrap_or_default()
+    /// Where it has its reasoning.
+    fn key(&self) -> String {
+        self.dialect.reasoning_key().unwrap_or_default()
     }
 }
 
@@ -254,17 +261,20 @@ fn shown_beside(
             .filter(|key| {
                 !key.contains(['.', '[']) && !["role", "content", "tool_calls"].contains(key)
             });
-        for key in keys {
-            let known = |(_, shown): &(bool, Shown)| shown.key() == key;
+        let keys = keys.map(Slot::key);
+        let others = lab.slots.iter().cloned();
+        for slot in keys.chain(others) {
+            let known = |(_, shown): &(bool, Shown)| shown.dialect.reasoning.as_ref() == Some(&slot);
             if visible.iter().any(known) {
                 continue;
             }
+            let key = slot.name();
             let of_others = reads.places.iter().any(|read| {
                 read.role.as_deref().is_some_and(|role| role != "assistant")
-                    && read.path.strip_prefix("messages[].") == Some(key)
+                    && read.path.strip_prefix("messages[].") == Some(key.as_str())
             });
             let dialect = Dialect {
-                reasoning_key: Some(key.to_owned()),
+                reasoning: Some(slot),
                 ..dialect.clone()
             };
             let full = lab
@@ -292,7 +302,7 @@ fn shown_beside(
     visible.sort_by_key(|(of_others, shown)| (shown.key() != "thinking", *of_others));
     let readings = visible.into_iter().enumerate();
     let readings = readings.map(|(index, (of_others, shown))| {
-        let key = shown.key().to_owned();
+        let key = shown.key();
         let because = match index {
             0 if key == "thinking" => "it is rendered, and every engine takes a field of that name",
             _ if of_others => "it is rendered, and so it is of other messages",
@@ -312,6 +322,7 @@ fn rendered(
     anchor: &Anchor,
     shown: &Shown,
     settings: &[Map],
+    end: &str,
 ) -> Option<(Reasoning, Vec<Evidence>)> {
     let without = lab
         .turn(&shown.context, &shown.dialect.write(&shown.plain))
@@ -319,7 +330,9 @@ fn rendered(
         .full;
     let said = anchor.turn(&shown.full, probe::REASONING)?;
     let (open, rest) = said.split_once(probe::REASONING)?;
-    let (close, _) = rest.split_once(&shown.next)?;
+    let Some((close, _)) = rest.split_once(&shown.next) else {
+        return behind(lab, shown, &without, open, rest, end);
+    };
     let (lead, _) = anchor
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
@@ -363,6 +376,74 @@ fn rendered(
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// Reads the markers around a reasoning that stands behind what the message says. Where nothing but the end of the turn follows it,
+/// that closes it too.
+fn behind(
+    lab: &Lab<'_>,
+    shown: &Shown,
+    without: &str,
+    before: &str,
+    after: &str,
+    end: &str,
+) -> Option<(Reasoning, Vec<Evidence>)> {
+    let (_, open) = before.rsplit_once(&shown.next)?;
+    let end = end.trim();
+    let own = after.trim().strip_suffix(end).unwrap_or(after).trim();
+    let close = if own.is_empty() { end } else { own };
+    let reasoning = Reasoning {
+        open: open.trim().to_owned(),
+        close: close.to_owned(),
+        opened_by: Opener::Model,
+        history: history(lab, shown),
+        spaced: true,
+    };
+    let key = shown.key();
+    let evidence = |question, marker: &str| Evidence {
+        question,
+        marker: marker.to_owned(),
+        reading: format!("what stands around a reasoning given as `{key}`, behind the content"),
+        left: Sample::new("without reasoning", without),
+        right: Sample::new("with reasoning", shown.full.as_str()),
+        places: Vec::new(),
+    };
+    let found = vec![
+        evidence("reasoning open", &reasoning.open),
+        evidence("reasoning close", &reasoning.close),
+    ];
+    (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// Reads what stands around a text under another key of the message, which is rendered beside content and reasoning.
+pub(super) fn further(
+    lab: &Lab<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    slot: &Slot,
+    end: &str,
+) -> Option<Reasoning> {
+    let dialect = Dialect {
+        reasoning: Some(slot.clone()),
+        ..Dialect::standard()
+    };
+    let plain = Assistant::saying(probe::CONTENT);
+    let message = plain.clone().thinking(probe::REASONING);
+    let shown = settings.iter().find_map(|kwargs| {
+        let context = context.under(kwargs);
+        let full = lab.turn(&context, &dialect.write(&message)).ok()?.full;
+        let said = [probe::CONTENT, probe::REASONING];
+        let is_shown = said.iter().all(|said| anchor.turn(&full, said).is_some());
+        is_shown.then(|| Shown {
+            dialect: dialect.clone(),
+            context,
+            plain: plain.clone(),
+            next: probe::CONTENT.to_owned(),
+            full,
+        })
+    })?;
+    Some(rendered(lab, anchor, &shown, settings, end)?.0)
 }
 
 /// Whether a reasoning that is rendered still is where another message of the user follows.

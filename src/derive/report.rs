@@ -226,7 +226,7 @@ impl ReasoningReport {
             mode: ReasoningMode::TagBased,
             open: reasoning.open.clone(),
             close: reasoning.close.clone(),
-            key: analysis.dialect.reasoning_key.clone(),
+            key: analysis.dialect.reasoning_key(),
             opened_by: Some(reasoning.opened_by),
             history: Some(reasoning.history),
         }

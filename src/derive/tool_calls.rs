@@ -17,6 +17,7 @@ use super::slot;
 use super::spelling::{Spelled, rendered, spell};
 use super::pieces::Pieces;
 use super::repeated::{self, Repeated};
+use crate::judge::slot::Slot;
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +71,7 @@ impl ToolCalls {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'a> {
     pub(super) reasoning: Option<&'a Reasoning>,
-    pub(super) reasoning_key: Option<&'a str>,
+    pub(super) slot: Option<&'a Slot>,
     pub(super) content: &'a Content,
     /// What ends a turn that ends with content.
     pub(super) end: &'a str,
@@ -133,7 +134,7 @@ impl Cut {
 pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said<'_>) -> Found {
     let end = said.end;
     let standard = Dialect {
-        reasoning_key: said.reasoning_key.map(str::to_owned),
+        reasoning: said.slot.cloned(),
         ..Dialect::standard()
     };
     let Spelled { dialect, full } = match spell(lab, context, anchor, &standard, end) {

@@ -3,19 +3,11 @@
 use std::fmt;
 
 use super::message::{
-    ArgumentsForm, Assistant, CALLS_KEY, content_to_parts, object, text_part, write_call,
+    ArgumentsForm, Assistant, CALLS_KEY, content_to_parts, write_call,
 };
+use super::slot::{Slot, add_part};
 use crate::chat_template::{Path, Rules};
 use crate::value::{Map, Value};
-
-/// Where a text of the message stands that is not its content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// Under a key, or a key within keys.
-    Key(Vec<String>),
-    /// In a part of the content of this type, under the key of that name.
-    Part { kind: String, key: String },
-}
 
 /// How a message with calls says that it has no content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +82,9 @@ impl Manner {
             (&self.further, further),
         ];
         for (slot, text) in &texts {
-            if let (Some(Slot::Key(keys)), Some(text)) = (slot, text) {
-                insert_at(&mut written, keys, text);
+            if let (Some(slot @ Slot::Key(_)), Some(text)) = (slot, text) {
+                let at = written.len();
+                slot.put_key(&mut written, at, text);
             }
         }
         match &message.content {
@@ -203,39 +196,6 @@ impl Manner {
 /// The keys of a message that are no reasoning.
 pub(super) const KNOWN: [&str; 3] = ["role", "content", CALLS_KEY];
 
-fn insert_at(members: &mut Map, keys: &[String], text: &str) {
-    let [first, rest @ ..] = keys else { return };
-    if rest.is_empty() {
-        members.insert(first.as_str(), Value::from(text));
-        return;
-    }
-    let inner = members.get_or_insert_null(first.as_str());
-    if !matches!(inner, Value::Object(_)) {
-        *inner = Value::Object(Map::new());
-    }
-    if let Value::Object(inner) = inner {
-        insert_at(inner, rest, text);
-    }
-}
-
-/// Puts a part before the content's others.
-fn add_part(message: &mut Value, kind: &str, key: &str, text: &str) {
-    let Value::Object(members) = message else {
-        return;
-    };
-    let content = members.get_or_insert_null("content");
-    let mut parts = match std::mem::take(content) {
-        Value::Array(parts) => parts,
-        Value::String(text) if !text.is_empty() => vec![text_part(Value::from(text))],
-        _ => Vec::new(),
-    };
-    parts.insert(
-        0,
-        object([("type", Value::from(kind)), (key, Value::from(text))]),
-    );
-    *content = Value::Array(parts);
-}
-
 /// Gives the calls of a message that have no id those of `written`.
 fn give_ids(message: &mut Value, written: &Value) {
     let given = written.get(CALLS_KEY).and_then(Value::as_array);
@@ -249,15 +209,6 @@ fn give_ids(message: &mut Value, written: &Value) {
                 let at = call.get_index_of("function").unwrap_or(call.len());
                 call.shift_insert(at, "id", id.clone());
             }
-        }
-    }
-}
-
-impl fmt::Display for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(keys) => write!(f, "`{}`", keys.join(".")),
-            Self::Part { kind, key } => write!(f, "`{key}` of a part of type `{kind}`"),
         }
     }
 }

@@ -34,6 +34,7 @@ mod renderer;
 mod rounds;
 mod shown;
 mod shrink;
+pub(crate) mod slot;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ pub use kind::Kind;
 use message::Assistant;
 use renderer::Renderer;
 use rounds::{Group, Round, Survey};
+use slot::Slot;
 pub use trial::Counterexample;
 use trial::{Outcome, Tried};
 
@@ -228,6 +230,11 @@ impl<'a> Judge<'a> {
     /// The message of a round.
     pub(crate) fn message(&self, id: RoundId) -> &Assistant {
         &self.round(id).1.probe.message
+    }
+
+    /// Where the chat template takes texts beside the content, the reasoning's place first.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.survey.slots.distinct
     }
 
     /// Renders of messages of every kind with the origin of every character.

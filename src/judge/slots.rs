@@ -2,7 +2,8 @@
 //! calls? Every key that it asks for is given a text, and those count whose text is in the model's turn then, whatever they are
 //! called: under a key, under a key within a key, in a part of the content.
 
-use super::manner::{KNOWN, Manner, Slot};
+use super::manner::{KNOWN, Manner};
+use super::slot::Slot;
 use super::message::{Assistant, content_to_parts};
 use super::probes;
 use super::renderer::{Place, Renderer};

@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::Case;
 use super::alike::{could_be_meant, same_but_arguments};
 use super::expected::{Expected, ExpectedCall};
-use super::manner::{KNOWN, Manner, Slot};
+use super::manner::{KNOWN, Manner};
+use super::slot::Slot;
 use super::message::{ArgumentsForm, CALLS_KEY};
 use super::renderer::Renderer;
 use super::rounds::Round;
@@ -374,21 +375,32 @@ impl<'a> Tried<'a> {
             .collect();
         let mut take = |slot: &Option<Slot>, text: &Option<String>, aliases: &[String]| {
             let Some(text) = text else { return true };
-            let is_named = |name: &str| match slot {
+            let is_there = |name: &str, value: &Value| match slot {
                 Some(Slot::Key(keys)) => match keys.as_slice() {
                     [key] => {
-                        key == name
+                        let is_named = key == name
                             || aliases.iter().any(|alias| alias == name)
-                            || self.reasoning_field == Some(name)
+                            || self.reasoning_field == Some(name);
+                        is_named && value.as_str() == Some(text)
                     }
-                    _ => false,
+                    [first, inner @ ..] => {
+                        let alone = |value: &Value, key: &String| {
+                            let members = value.as_object().filter(|members| members.len() == 1)?;
+                            members.get(key).cloned()
+                        };
+                        let found = inner
+                            .iter()
+                            .try_fold(value.clone(), |value, key| alone(&value, key));
+                        first == name && found.as_ref().and_then(Value::as_str) == Some(text)
+                    }
+                    [] => false,
                 },
-                Some(Slot::Part { .. }) => true,
+                Some(Slot::Part { .. }) => value.as_str() == Some(text),
                 None => false,
             };
             let at = found
                 .iter()
-                .position(|(name, value)| is_named(name) && value.as_str() == Some(text));
+                .position(|(name, value)| is_there(name, value));
             at.map(|at| found.remove(at)).is_some()
         };
         take(&manner.reasoning, &expected.reasoning, self.aliases)
@@ -428,11 +440,7 @@ impl<'a> Tried<'a> {
     fn expected_message(&self, expected: &Expected, manner: &Manner) -> Value {
         let mut message = Map::new();
         message.insert("role", Value::from("assistant"));
-        let name = |slot: &Option<Slot>| match slot {
-            Some(Slot::Key(keys)) => keys.join("."),
-            Some(Slot::Part { key, .. }) => key.clone(),
-            None => String::new(),
-        };
+        let name = |slot: &Option<Slot>| slot.as_ref().map(Slot::name).unwrap_or_default();
         let reasoning = match self.reasoning_field {
             Some(field) => field.to_owned(),
             None => name(&manner.reasoning),

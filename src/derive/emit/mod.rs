@@ -20,6 +20,7 @@ use self::ends::Ends;
 use super::analysis::Analysis;
 use super::choice::Choices;
 use super::slot;
+use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document};
 use crate::value::{Map, Value};
 
@@ -29,10 +30,19 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
+        let field = texts::reasoning(reasoning, &ends, choices);
         fields.insert(
             reasoning_field(analysis, target).to_owned(),
-            texts::reasoning(reasoning, &ends, choices),
+            texts::placed(field, analysis.dialect.reasoning.as_ref().filter(|_| !target.served)),
         );
+    }
+    for (slot, further) in analysis.further.iter().filter(|_| !target.served) {
+        let field = texts::reasoning(further, &ends, choices);
+        if let Slot::Key(keys) = slot
+            && let Some(first) = keys.first()
+        {
+            fields.insert(first.clone(), texts::placed(field, Some(slot)));
+        }
     }
     if let Some(calls) = &analysis.calls {
         let region = calls::region(analysis, calls, &ends, choices);

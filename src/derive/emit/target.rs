@@ -2,6 +2,7 @@
 
 use super::super::analysis::Analysis;
 use super::super::finding::Finding;
+use crate::judge::slot::Slot;
 use crate::response_template::Engine;
 use crate::value::Value;
 
@@ -41,8 +42,10 @@ impl Target {
 
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
-    let key = analysis.dialect.reasoning_key.as_deref();
-    key.filter(|_| !target.served).unwrap_or(REASONING_FIELD)
+    match &analysis.dialect.reasoning {
+        Some(Slot::Key(keys)) if !target.served => keys.first().map_or(REASONING_FIELD, String::as_str),
+        _ => REASONING_FIELD,
+    }
 }
 
 /// What the chat template needs to find in a message without content, so that it can be rendered again.
@@ -55,13 +58,24 @@ pub(super) fn default_content(analysis: &Analysis, target: Target) -> Option<Val
 /// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
 pub(in super::super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let (Some(key), Some(_)) = (&analysis.dialect.reasoning_key, &analysis.reasoning)
+    if let (Some(key), Some(_)) = (analysis.dialect.reasoning_key(), &analysis.reasoning)
         && reasoning_field(analysis, target) != key
+        && target.served
     {
         findings.push(Finding::info(
             "reasoning-renamed",
             format!(
                 "the engines take no field {key}: the reasoning is parsed into {REASONING_FIELD}, and is to be renamed before the message is appended, since the chat template reads {key}"
+            ),
+        ));
+    }
+    if let (Some(Slot::Part { kind, key }), Some(_)) =
+        (&analysis.dialect.reasoning, &analysis.reasoning)
+    {
+        findings.push(Finding::info(
+            "reasoning-as-part",
+            format!(
+                "the chat template reads the reasoning under {key} of a part of type {kind}: it is parsed into {REASONING_FIELD}, and is to be made such a part of the content, before its text, before the message is appended"
             ),
         ));
     }

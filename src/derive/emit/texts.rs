@@ -3,10 +3,11 @@
 use super::super::analysis::Analysis;
 use super::super::choice::{About, Choices, Reading};
 use super::super::reasoning::Reasoning;
-use super::super::{slot, text};
+use super::super::{probe, slot, text};
 use super::{Ends, Target};
 use crate::response_template::{Delimiter, FieldDocument};
-use crate::value::json;
+use crate::judge::slot::Slot;
+use crate::value::{Value, json};
 
 /// The region of the content.
 pub(super) fn content(
@@ -107,6 +108,23 @@ fn joins(choices: &Choices) -> bool {
         "where nothing is said after a call nothing is to be put together",
     ];
     choices.whether("text around calls", About::Content, [joined, last])
+}
+
+/// The region with its text where the message has it: under a key within a key it is a member of an object.
+pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument {
+    let inner = match slot {
+        Some(Slot::Key(keys)) => keys.get(1..).unwrap_or_default(),
+        _ => &[],
+    };
+    let text = Value::from("{content}");
+    let transform = inner
+        .iter()
+        .rev()
+        .fold(text, |value, key| probe::object([(key.as_str(), value)]));
+    FieldDocument {
+        transform: (!inner.is_empty()).then_some(transform),
+        ..field
+    }
 }
 
 /// The region of the reasoning.

@@ -26,6 +26,7 @@ use serde::{Serialize, Serializer};
 
 use super::lab::{Lab, MAX_STEPS};
 use super::probe::{self, Dialect};
+use crate::judge::slot::Slot;
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::value::{Map, Value};
 
@@ -173,7 +174,7 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
     let lab = Lab::new(source, options.clock)?.with_contents_as_they_are();
     // Under the name that transformers hands on under two, until the template's own is known.
     let standard = Dialect {
-        reasoning_key: Some("reasoning_content".to_owned()),
+        reasoning: Some(Slot::key("reasoning_content")),
         ..Dialect::standard()
     };
     let mut subject = Subject::new(&lab, standard);
@@ -187,7 +188,7 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
     let settings = settings(&kwargs);
     let reasoning = reasoning::read(&subject, &message_keys, &settings);
     if let Some(key) = reasoning.keys.first() {
-        subject.dialect.reasoning_key = Some(key.clone());
+        subject.dialect.reasoning = Some(Slot::key(key));
     }
     let calls = calls::read(&subject, spellings);
     let called = calls.details.is_some();

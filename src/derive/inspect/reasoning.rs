@@ -7,6 +7,7 @@ use super::super::probe::{self, Assistant, Dialect};
 use super::keys::{Effect, RoleKeys};
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
+use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
 /// The reasoning of assistants' messages.
@@ -138,7 +139,7 @@ fn rendered(situations: &[ReasoningSituation]) -> usize {
 
 fn situations(subject: &Subject<'_>, key: &str, kwargs: &Map) -> Vec<ReasoningSituation> {
     let spelled = subject.spelled(Dialect {
-        reasoning_key: Some(key.to_owned()),
+        reasoning: Some(Slot::key(key)),
         ..subject.dialect.clone()
     });
     PLACES

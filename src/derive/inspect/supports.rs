@@ -49,7 +49,7 @@ pub(in crate::derive) fn read(lab: &Lab<'_>, analysis: &Analysis) -> Supports {
         parallel_calls: calls && calls::parallel(&subject).is_in_text(),
         content_with_calls: calls && calls::beside(&subject).0.is_rendered(),
         tool_results: calls && results::outcome(&subject).is_in_text(),
-        reasoning: analysis.dialect.reasoning_key.clone(),
+        reasoning: analysis.dialect.reasoning_key(),
         kwargs,
     }
 }
