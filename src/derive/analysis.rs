@@ -31,6 +31,8 @@ pub(super) struct Analysis {
     pub(super) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
     pub(super) settings: Vec<Map>,
+    /// The texts of probes that the template writes as JSON.
+    pub(super) json_texts: Vec<&'static str>,
     /// The pieces of which renders are made.
     pub(super) pieces: Rc<Pieces>,
     /// What of the format no response template can read.
@@ -215,6 +217,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         turn_end,
         dialect,
         settings,
+        json_texts: lab.json_texts.clone(),
         pieces: lab.pieces.clone(),
         limits,
         evidence,

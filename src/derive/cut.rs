@@ -35,6 +35,17 @@ pub(super) struct Members {
     pub(super) keys: Vec<String>,
 }
 
+impl Members {
+    /// Whether the object is the call as a message has it.
+    pub(super) fn is_as_it_is(&self) -> bool {
+        let is = |path: &[String], keys: &[&str]| path.iter().map(String::as_str).eq(keys.iter().copied());
+        let known = ["type", "id", "function"];
+        is(&self.name, &["function", "name"])
+            && is(&self.arguments, &["function", "arguments"])
+            && self.keys.iter().all(|key| known.contains(&key.as_str()))
+    }
+}
+
 /// One rendered turn with calls, cut where their bodies are.
 #[derive(Debug)]
 pub(super) struct Cut {

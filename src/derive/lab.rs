@@ -18,7 +18,7 @@ use crate::chat_template::{
     Traced,
 };
 use crate::judge::slot::Slot;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 /// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
 pub(super) const MAX_STEPS: u64 = 100_000_000;
@@ -49,6 +49,8 @@ pub(super) struct Lab<'a> {
     pub(super) pieces: Rc<Pieces>,
     /// Where texts are taken beside the content, as far as renders show them.
     pub(super) slots: Vec<Slot>,
+    /// The texts of probes that the template writes as JSON.
+    pub(super) json_texts: Vec<&'static str>,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -132,6 +134,7 @@ impl<'a> Lab<'a> {
             cutting: OnceCell::new(),
             pieces: Rc::default(),
             slots: Vec::new(),
+            json_texts: Vec::new(),
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -429,8 +432,50 @@ impl<'a> Lab<'a> {
     ) -> Result<String, RenderError> {
         self.known
             .get_or_render(context, add_generation_prompt, || {
-                self.render_wanting(&self.wants, context, add_generation_prompt)
+                let rendered = self.render_wanting(&self.wants, context, add_generation_prompt);
+                rendered.map(|full| self.without_quotes(full))
             })
+    }
+
+    /// The render with the texts that are written as JSON as they are: what stands around them is all that is read.
+    fn without_quotes(&self, mut render: String) -> String {
+        for text in &self.json_texts {
+            render = render.replace(&json::quote(text), text);
+        }
+        render
+    }
+
+    /// Finds out which texts the template writes as JSON: signs in them are escaped as JSON escapes them.
+    pub(super) fn read_quotes(&mut self) {
+        let is_json = |dialect: &Dialect, message: &dyn Fn(&str) -> Assistant, text: &str| {
+            let signs = format!("{text} \"x\" \\ y\nz {text}");
+            [false, true].into_iter().any(|tools| {
+                let context = self.user(tools).and(dialect.write(&message(&signs)));
+                let full = self.render_wanting(&self.wants, &context, false);
+                full.is_ok_and(|full| full.contains(&json::quote(&signs)) && !full.contains(&signs))
+            })
+        };
+        let standard = Dialect::standard();
+        let mut found = Vec::new();
+        if is_json(&standard, &|text| Assistant::saying(text), probe::CONTENT) {
+            found.extend([probe::CONTENT, probe::OTHER_CONTENT]);
+        }
+        let is_thought = self.slots.first().is_some_and(|slot| {
+            let dialect = Dialect {
+                reasoning: Some(slot.clone()),
+                ..standard.clone()
+            };
+            let thinking = |text: &str| Assistant::saying(probe::CONTENT).thinking(text);
+            is_json(&dialect, &thinking, probe::REASONING)
+        });
+        if is_thought {
+            found.push(probe::REASONING);
+        }
+        if !found.is_empty() {
+            self.json_texts = found;
+            self.added = RefCell::default();
+            self.known = Known::default();
+        }
     }
 
     /// Renders as if the template wanted something else.

@@ -164,6 +164,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     lab.adopt(judge.rules());
     lab.know(&judge.traced());
     lab.slots = judge.slots().to_vec();
+    lab.read_quotes();
     let settle::Settled {
         mut analysis,
         document,

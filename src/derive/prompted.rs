@@ -24,6 +24,7 @@ pub(super) fn dropped(
             open: open.to_owned(),
             close: close.to_owned(),
             history: History::Dropped,
+            space: String::new(),
             spaced: true,
         };
         let one = Found {

@@ -23,6 +23,8 @@ pub(super) struct Reasoning {
     pub(super) close: String,
     pub(super) opened_by: Opener,
     pub(super) history: History,
+    /// The white space before the closing marker in renders.
+    pub(super) space: String,
     /// Whether white space follows the closing marker in renders.
     pub(super) spaced: bool,
 }
@@ -360,6 +362,7 @@ fn rendered(
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         history: history(lab, shown),
+        space: leading(close),
         spaced: close.ends_with(char::is_whitespace),
     };
     let key = shown.key();
@@ -397,6 +400,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         history: history(lab, shown),
+        space: leading(after),
         spaced: true,
     };
     let key = shown.key();
@@ -413,6 +417,11 @@ fn behind(
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// The white space that a text begins with.
+fn leading(text: &str) -> String {
+    text[..text.len() - text.trim_start().len()].to_owned()
 }
 
 /// Reads what stands around a text under another key of the message, which is rendered beside content and reasoning.

@@ -62,6 +62,10 @@ pub(super) fn region(
         ..FieldDocument::default()
     };
     match &calls.body {
+        Body::Array(members) if members.is_as_it_is() => FieldDocument {
+            repeats: false,
+            ..region
+        },
         Body::Array(members) => FieldDocument {
             repeats: false,
             transform: Some(call_transform(members, "")),
@@ -117,9 +121,12 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
     let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
     others
         .chain(&analysis.content.open)
-        .filter_map(|open| open.strip_prefix(before.trim()))
-        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_'))
-        .map(|word| format!("(?!{}\\b)", text::escape(word)))
+        .filter_map(|open| Some(open.strip_prefix(before.trim())?.trim_start()))
+        .filter(|word| !word.is_empty())
+        .map(|word| {
+            let end = if word.ends_with(char::is_alphanumeric) { "\\b" } else { "" };
+            format!("(?!{}{end})", text::escape_loosely(word))
+        })
         .collect()
 }
 
@@ -185,6 +192,10 @@ fn named_call(calls: &ToolCalls) -> Value {
 /// What opens a region of calls: a literal if nothing but one marker does.
 fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let section = written.calls.section.0.trim();
+    let calls_open = match section {
+        "" => written.calls.call.0.as_str(),
+        _ => written.calls.section.0.as_str(),
+    };
     let ahead = written.ahead();
     let own = written.own().trim_end();
     if section.is_empty() && ahead.is_empty() && is_plain(own) {
@@ -204,8 +215,14 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let because = "what opens a call may stand in text as well, where no arguments follow";
         reading("where arguments follow", because, pattern)
     });
+    let space = &calls_open[..calls_open.len() - calls_open.trim_start().len()];
+    let exact = (!space.is_empty()).then(|| {
+        let pattern = format!("{}{pattern}", text::escape(space));
+        let because = "what opens a call may stand in text as well, without the white space before it";
+        reading("with the white space before it", because, pattern)
+    });
     let plain = reading("its marker", "it stands before every call", pattern);
-    let readings = std::iter::once(plain).chain(before_body);
+    let readings = std::iter::once(plain).chain(before_body).chain(exact);
     choices.choose("call open", About::Calls, readings)
 }
 
@@ -261,10 +278,20 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         "it takes what may stand between two calls and behind all of them, white space too",
         Delimiter::pattern(pattern),
     );
+    let space = &calls.call.1[..calls.call.1.len() - calls.call.1.trim_start().len()];
+    let exact = (!space.is_empty()).then(|| {
+        let pattern = format!("{}{close}\\s*", text::escape(space));
+        Reading::new(
+            "with the white space before it",
+            json::quote(&pattern),
+            "what closes a call may stand in it as well, without the white space before it",
+            Delimiter::pattern(pattern),
+        )
+    });
     choices.choose(
         "call close",
         About::Calls,
-        behind.into_iter().chain([pattern]).chain(literal),
+        behind.into_iter().chain([pattern]).chain(literal).chain(exact),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::analysis::Analysis;
 use super::super::pieces::Pieces;
-use super::super::slot;
+use super::super::{slot, text};
 use super::{Target, tail};
 use crate::response_template::Delimiter;
 
@@ -10,6 +10,8 @@ use crate::response_template::Delimiter;
 pub(super) struct Ends<'a> {
     /// The markers: after content, and after calls and beside reasoning where that is another one.
     pub(super) markers: Vec<&'a str>,
+    /// The same with the white space before them, where all have some.
+    spaced: Vec<&'a str>,
     /// What may follow at the end of a conversation.
     epilogue: &'a str,
     /// Whether what follows a delimiter is nobody's: where content is opened, no text is it unasked.
@@ -44,7 +46,12 @@ impl<'a> Ends<'a> {
             !all.iter()
                 .any(|other| other != end && needs_only(&analysis.pieces, other, end))
         });
+        let all = analysis.turn_end.markers.iter().map(String::as_str);
+        let spaced: Vec<&str> = all
+            .filter(|end| end.starts_with(char::is_whitespace) && markers.contains(&end.trim()))
+            .collect();
         Self {
+            spaced: if spaced.len() == markers.len() { spaced } else { Vec::new() },
             markers,
             epilogue,
             is_last: analysis.content.open.is_some(),
@@ -87,6 +94,17 @@ impl<'a> Ends<'a> {
             }
             format!("{end}\\s*{}", self.optional(self.epilogue))
         })
+    }
+
+    /// The same with the white space that stands before the ends, which text may not have there; `None` where there is none.
+    pub(super) fn exact(&self, after: Option<&str>) -> Option<String> {
+        let ends = self.spaced.iter().map(|end| {
+            let space = &end[..end.len() - end.trim_start().len()];
+            format!("{}{}", text::escape(space), self.end_pattern(end.trim()))
+        });
+        let ends: Vec<String> = ends.chain(after.map(slot::pattern)).collect();
+        let end = super::alternatives(ends).filter(|_| !self.spaced.is_empty() && !self.is_last)?;
+        Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
     }
 
     /// A pattern for the end of a turn.

@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use self::ends::Ends;
 use super::analysis::Analysis;
 use super::choice::Choices;
-use super::slot;
+use super::{probe, slot};
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document};
 use crate::value::{Map, Value};
@@ -30,7 +30,10 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let field = texts::reasoning(reasoning, &ends, choices);
+        let mut field = texts::reasoning(reasoning, &ends, choices);
+        if analysis.json_texts.contains(&probe::REASONING) {
+            field = texts::as_json(field);
+        }
         fields.insert(
             reasoning_field(analysis, target).to_owned(),
             texts::placed(field, analysis.dialect.reasoning.as_ref().filter(|_| !target.served)),

@@ -65,8 +65,20 @@ fn key(argument: &Pairs, group: &str) -> String {
         );
     }
     let open = slot::pattern(argument.open.trim_start());
+    if is_apart(argument) {
+        return format!("{open}{group}[^\\s{stop}]+)");
+    }
     // A name may have spaces in it, but neither begins nor ends with one.
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
+}
+
+/// Whether nothing but white space stands between a key and a value.
+fn is_apart(argument: &Pairs) -> bool {
+    let is_blank = |around: &Around| around.between.trim().is_empty();
+    match &argument.style {
+        Style::Json(around) => is_blank(around),
+        _ => argument.value.iter().any(is_blank),
+    }
 }
 
 /// Whether the values of some types end where the argument does and nowhere else.
@@ -81,8 +93,13 @@ fn ends_nowhere(argument: &Pairs) -> bool {
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
 pub(super) fn beginning(argument: &Pairs) -> String {
-    let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim()).collect();
-    format!("{}{}", key(argument, "(?:"), any_of(&between))
+    let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim_end()).collect();
+    let between = match between.iter().any(|between| between.is_empty()) {
+        // Nothing but white space stands between a key and a value.
+        true => "\\s".to_owned(),
+        false => any_of(&between),
+    };
+    format!("{}{between}", key(argument, "(?:"))
 }
 
 /// A pattern for one argument.
@@ -118,7 +135,7 @@ fn values(argument: &Pairs) -> String {
         return format!(
             "{}{}(?P<value>\"(?:[^\"\\\\]|\\\\.)*\"|.*?){}{}",
             slot::pattern(between),
-            optional_space(lead),
+            if between.is_empty() { "\\s+".to_owned() } else { optional_space(lead) },
             optional_space(trail),
             slot::pattern(close.trim_end())
         );

@@ -54,10 +54,16 @@ pub(super) fn content(
             "it takes the white space after it, and what else may follow the end of a turn",
             Delimiter::pattern(pattern),
         );
-        choices.choose("content close", About::Content, [pattern].into_iter().chain(literal))
+        let exact = ends.exact(beginning).map(|pattern| {
+            let because = "what ends the turn may stand in a text as well, without the white space before it";
+            Reading::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
+        });
+        let exact = exact.filter(|_| analysis.content.before_calls.is_none());
+        let readings = [pattern].into_iter().chain(literal).chain(exact);
+        choices.choose("content close", About::Content, readings)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
-    FieldDocument {
+    let field = FieldDocument {
         open: analysis.content.open.as_ref().map(|open| {
             let others = analysis.content.others.iter();
             Delimiter::Literals(std::iter::once(open).chain(others).cloned().collect())
@@ -67,6 +73,31 @@ pub(super) fn content(
         join: joined.then(String::new),
         content: Some("text".to_owned()),
         ..FieldDocument::default()
+    };
+    match analysis.json_texts.contains(&probe::CONTENT) {
+        true => as_json(field),
+        false => field,
+    }
+}
+
+/// The same of a text that is written as JSON: nothing but its quotes opens it, if nothing else does, and what closes it stands
+/// behind a quote.
+pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
+    let pattern = |delimiter: Delimiter| match delimiter {
+        Delimiter::Pattern(pattern) => pattern,
+        Delimiter::Literals(literals) => {
+            let literals = literals.iter().map(|literal| text::escape_loosely(literal));
+            super::alternatives(literals.collect()).unwrap_or_default()
+        }
+    };
+    let close = field.close.map(pattern);
+    FieldDocument {
+        open: field.open.or_else(|| Some(Delimiter::pattern("(?=\""))),
+        close: close.map(|close| Delimiter::pattern(format!("(?<=\")\\s*{close}"))),
+        content: Some("json".to_owned()),
+        repeats: false,
+        join: None,
+        ..field
     }
 }
 
@@ -168,6 +199,19 @@ pub(super) fn reasoning(
     ];
     if !reasoning.spaced {
         readings.reverse();
+    }
+    if !reasoning.space.is_empty() {
+        let pattern = format!(
+            "{}{}\\s*",
+            text::escape(&reasoning.space),
+            text::escape_loosely(&reasoning.close)
+        );
+        readings.push(Reading::new(
+            "with the white space before it",
+            json::quote(&pattern),
+            "what closes it may stand in a text as well, without the white space before it",
+            Delimiter::pattern(pattern),
+        ));
     }
     field(choices.choose("reasoning close delimiter", About::Reasoning, readings))
 }
