@@ -150,6 +150,8 @@ pub(super) fn read(
     let mut header: Option<String> = None;
     let mut own: Vec<String> = Vec::new();
     let mut gap: Vec<Beginning> = Vec::new();
+    // What all prompts end with, where they say different things before that.
+    let mut tail: Option<String> = None;
     let mut before: Option<String> = None;
     let mut evidence = None;
     for kwargs in settings {
@@ -197,6 +199,12 @@ pub(super) fn read(
             if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
                 own.push(begins.to_owned());
             }
+            let added = &turn.prompt[begin..];
+            let answer = turn.full.rfind(content).unwrap_or(turn.full.len());
+            let ends = [Some(&turn.full[..answer]), tail.as_deref()];
+            let ends = ends.into_iter().flatten();
+            let shared = ends.map(|end| lab.pieces.shared_end(added, end)).min();
+            tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
             before.get_or_insert_with(|| lab.pieces.last_token(&turn.prompt[..begin]).to_owned());
             header = Some(match header {
                 Some(before) => {
@@ -224,14 +232,31 @@ pub(super) fn read(
             _ => found.to_owned(),
         }
     });
-    match (header, evidence) {
-        (Some(marker), Some(evidence)) if !marker.trim().is_empty() => vec![Beginning {
-            way: WHOLE,
-            because: "it stands before every answer",
+    let ending = |evidence: &Evidence| {
+        let marker = tail.filter(|tail| !tail.trim().is_empty())?;
+        Some(Beginning {
+            way: "what all prompts end with",
+            because: "under some settings the prompt begins the turn with something else, and ends as the others do",
             anchor: Anchor::of([marker.clone()]),
-            evidence: Evidence { marker, ..evidence },
-        }],
+            evidence: Evidence {
+                marker,
+                ..evidence.clone()
+            },
+        })
+    };
+    match (header, evidence) {
+        (Some(marker), Some(evidence)) if !marker.trim().is_empty() => {
+            let ending = ending(&evidence);
+            let whole = Beginning {
+                way: WHOLE,
+                because: "it stands before every answer",
+                anchor: Anchor::of([marker.clone()]),
+                evidence: Evidence { marker, ..evidence },
+            };
+            std::iter::once(whole).chain(ending).collect()
+        }
         (_, Some(evidence)) if own.len() > 1 => {
+            let ending = ending(&evidence);
             let each = Beginning {
                 way: "as each prompt has it",
                 because: "under some settings the prompt begins the turn with something else",
@@ -241,7 +266,7 @@ pub(super) fn read(
                 },
                 anchor: Anchor::of(own),
             };
-            std::iter::once(each).chain(gap).collect()
+            std::iter::once(each).chain(ending).chain(gap).collect()
         }
         _ => gap,
     }

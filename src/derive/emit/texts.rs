@@ -92,7 +92,7 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
     };
     let close = field.close.map(pattern);
     FieldDocument {
-        open: field.open.or_else(|| Some(Delimiter::pattern("(?=\""))),
+        open: field.open.or_else(|| Some(Delimiter::pattern("(?=\")"))),
         close: close.map(|close| Delimiter::pattern(format!("(?<=\")\\s*{close}"))),
         content: Some("json".to_owned()),
         repeats: false,
@@ -164,8 +164,26 @@ pub(super) fn reasoning(
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
+    let at_beginning = format!("\\A\\s*{}", text::escape_loosely(&reasoning.open));
+    let anywhere = Reading::new(
+        "anywhere",
+        json::quote(&reasoning.open),
+        "a response may go on to think",
+        Delimiter::literal(&reasoning.open),
+    );
+    let at_beginning = Reading::new(
+        "at the beginning",
+        json::quote(&at_beginning),
+        "what opens it may stand in a text as well",
+        Delimiter::pattern(at_beginning),
+    );
+    let opens = choices.choose(
+        "reasoning open delimiter",
+        About::Reasoning,
+        [anywhere, at_beginning],
+    );
     let field = |close| FieldDocument {
-        open: Some(Delimiter::literal(&reasoning.open)),
+        open: opens.clone(),
         close,
         content: Some("text".to_owned()),
         ..FieldDocument::default()
