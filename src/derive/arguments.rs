@@ -246,6 +246,44 @@ impl Pairs {
         })
     }
 
+    /// Takes what stands around a call's arguments, and not around none, for the arguments' own. `said` is what a call without
+    /// arguments goes on with behind its name.
+    pub(super) fn take_what_none_has(&mut self, around: &mut (String, String), said: &str) {
+        let Some((_, open)) = around.0.rsplit_once(slot::NAME) else {
+            return;
+        };
+        let close = around.1.as_str();
+        let starts = open.char_indices().map(|(at, _)| at).rev();
+        let ends = || close.char_indices().map(|(at, c)| at + c.len_utf8());
+        let cuts = std::iter::once(open.len())
+            .chain(starts)
+            .flat_map(|from| std::iter::once(0).chain(ends()).map(move |to| (from, to)));
+        let fits = |(from, to): &(usize, usize)| {
+            let rest = said.strip_prefix(&open[..*from]);
+            rest.is_some_and(|rest| rest.starts_with(&close[*to..]) && *to < close.len())
+        };
+        let least = cuts
+            .filter(fits)
+            .min_by_key(|(from, to)| open.len() - from + to);
+        let Some((from, to)) = least else { return };
+        let (before, behind) = (open[from..].to_owned(), close[..to].to_owned());
+        let separator = self.separator.strip_prefix(behind.as_str());
+        let separator = separator.and_then(|rest| rest.strip_suffix(before.as_str()));
+        if let Some(separator) = separator.filter(|_| !before.trim().is_empty() || !behind.trim().is_empty()) {
+            self.separator = separator.to_owned();
+            self.open.insert_str(0, &before);
+            let json = match &mut self.style {
+                Style::Json(around) => Some(around),
+                _ => None,
+            };
+            for way in self.value.iter_mut().chain(json) {
+                way.close.push_str(&behind);
+            }
+            around.0.truncate(around.0.len() - before.len());
+            around.1.replace_range(..to, "");
+        }
+    }
+
     /// What stands around every value, of whatever type and however it is quoted; `None` where that tells the type.
     pub(super) fn around_any(&self) -> Option<Around> {
         let shortest = self.value.iter().min_by_key(|way| way.between.len() + way.close.len())?;

@@ -21,6 +21,8 @@ pub(super) struct Content {
     /// What stands between content that something opens and calls, beside their own markers; `None` where calls never follow
     /// content.
     pub(super) before_calls: Option<String>,
+    /// What stands around content beside calls alone, and opens or closes nothing elsewhere.
+    pub(super) beside_calls: Vec<String>,
 }
 
 impl Content {
@@ -33,20 +35,28 @@ impl Content {
         dialect: &Dialect,
         calls: &ToolCalls,
     ) {
-        if self.open.is_none() {
-            return;
-        }
         let message = Assistant::calling([probe::call(0)]).with_content(probe::CONTENT);
         let Ok(turn) = lab.turn(context, &dialect.write(&message)) else {
             return;
         };
         let own = format!("{}{}", calls.section.0, calls.call.0);
-        self.before_calls = anchor
+        let around = anchor
             .turn(&turn.full, probe::CONTENT)
-            .and_then(|said| said.split_once(probe::CONTENT))
-            .and_then(|(_, rest)| calls.body.form().cut(&lab.pieces, rest, &message.calls, &lab.choices))
+            .and_then(|said| said.split_once(probe::CONTENT));
+        let Some((before, rest)) = around else {
+            return;
+        };
+        let form = calls.body.form();
+        let behind = form
+            .cut(&lab.pieces, rest, &message.calls, &lab.choices)
             .and_then(|cut| cut.literals.into_iter().next())
-            .and_then(|before| Some(before.strip_suffix(&own)?.trim().to_owned()));
+            .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
+        if self.open.is_some() {
+            self.before_calls = behind;
+        } else if !before.trim().is_empty() {
+            let around = [before.trim().to_owned(), behind.unwrap_or_default()];
+            self.beside_calls = around.into_iter().filter(|one| !one.is_empty()).collect();
+        }
     }
 }
 
@@ -137,6 +147,7 @@ pub(super) fn read(
         others: Vec::new(),
         end_beside_reasoning: None,
         before_calls: None,
+        beside_calls: Vec::new(),
     };
     (content, evidence)
 }

@@ -186,6 +186,15 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     match &mut calls.body {
         Body::Pairs(pairs) => {
             argument_values::learn(lab, context, anchor, &dialect, pairs);
+            let none = Assistant::calling([probe::call_with(0, 0)]);
+            let full = lab.turn(context, &dialect.write(&none)).ok();
+            let said = full.as_ref().and_then(|turn| {
+                let said = anchor.turn(&turn.full, &none.calls[0].name)?;
+                Some(said.split_once(&none.calls[0].name)?.1)
+            });
+            if let Some(said) = said {
+                pairs.take_what_none_has(&mut calls.call, said);
+            }
         }
         Body::Dialect(json) => {
             json.foreign = literals::foreign(lab, context, anchor, &dialect);

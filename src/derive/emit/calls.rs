@@ -308,7 +308,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     let section = calls.section.1.trim();
     let at_turn_end = (!section.is_empty()).then(|| {
         let turn_end = alternatives(
-            ends.pattern(None, None)
+            ends.pattern(None, &[])
                 .into_iter()
                 .chain([text_end.to_owned()])
                 .collect(),
@@ -339,7 +339,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
 /// call, whose beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
-    let stop = ends.pattern(section, None);
+    let stop = ends.pattern(section, &[]);
     if !calls.parallel || next.is_empty() {
         return stop;
     }

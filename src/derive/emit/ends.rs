@@ -83,11 +83,11 @@ impl<'a> Ends<'a> {
     }
 
     /// A pattern for any of the ends or the other markers, with the white space after it; `None` where there are none.
-    pub(super) fn pattern(&self, before: Option<&str>, after: Option<&str>) -> Option<String> {
+    pub(super) fn pattern(&self, before: Option<&str>, others: &[&str]) -> Option<String> {
         let ends = before.into_iter().chain(self.markers.iter().copied());
         let ends = ends
             .map(|end| self.end_pattern(end))
-            .chain(after.map(slot::pattern));
+            .chain(others.iter().map(|other| slot::pattern(other)));
         super::alternatives(ends.collect()).map(|end| {
             if self.is_last {
                 return end;
@@ -97,12 +97,13 @@ impl<'a> Ends<'a> {
     }
 
     /// The same with the white space that stands before the ends, which text may not have there; `None` where there is none.
-    pub(super) fn exact(&self, after: Option<&str>) -> Option<String> {
+    pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
         let ends = self.spaced.iter().map(|end| {
             let space = &end[..end.len() - end.trim_start().len()];
             format!("{}{}", text::escape(space), self.end_pattern(end.trim()))
         });
-        let ends: Vec<String> = ends.chain(after.map(slot::pattern)).collect();
+        let others = others.iter().map(|other| slot::pattern(other));
+        let ends: Vec<String> = ends.chain(others).collect();
         let end = super::alternatives(ends).filter(|_| !self.spaced.is_empty() && !self.is_last)?;
         Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
     }

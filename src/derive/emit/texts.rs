@@ -18,7 +18,9 @@ pub(super) fn content(
 ) -> FieldDocument {
     // An end of the implicit field where nothing is open passes over what a response may begin with.
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
-    let end = ends.pattern(None, beginning);
+    let beside_calls = analysis.content.beside_calls.iter().map(String::as_str);
+    let passed: Vec<&str> = beginning.into_iter().chain(beside_calls).collect();
+    let end = ends.pattern(None, &passed);
     let close = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) => {
             let before_calls = if marker.is_empty() {
@@ -35,10 +37,10 @@ pub(super) fn content(
     };
     // Where it is the only end of the content, a literal would do where nothing follows it.
     let only_end = match ends.markers.as_slice() {
-        [end] if beginning.is_none() && analysis.content.before_calls.is_none() => Some(*end),
+        [end] if passed.is_empty() && analysis.content.before_calls.is_none() => Some(*end),
         _ => None,
     };
-    let literals = literal_close(analysis, ends).filter(|_| beginning.is_none());
+    let literals = literal_close(analysis, ends).filter(|_| passed.is_empty());
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.map(|end| {
             Reading::new(
@@ -54,7 +56,7 @@ pub(super) fn content(
             "it takes the white space after it, and what else may follow the end of a turn",
             Delimiter::pattern(pattern),
         );
-        let exact = ends.exact(beginning).map(|pattern| {
+        let exact = ends.exact(&passed).map(|pattern| {
             let because = "what ends the turn may stand in a text as well, without the white space before it";
             Reading::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
         });
