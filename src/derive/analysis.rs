@@ -161,7 +161,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         .map_or_else(Vec::new, ToolCalls::limits);
     if let Some(found) = &calls.calls {
         dialect = calls.dialect;
-        content.read_close(lab, &tooled, &anchor, &dialect, found);
+        content.read_close(lab, &tooled, &anchor, &dialect, found, reasoning.as_ref());
         for (marker, found) in channels::read(lab, &content, reasoning.as_ref(), found) {
             content.others.push(marker);
             evidence.push(found);

@@ -34,6 +34,7 @@ impl Content {
         anchor: &Anchor,
         dialect: &Dialect,
         calls: &ToolCalls,
+        reasoning: Option<&Reasoning>,
     ) {
         let message = Assistant::calling([probe::call(0)]).with_content(probe::CONTENT);
         let Ok(turn) = lab.turn(context, &dialect.write(&message)) else {
@@ -46,6 +47,18 @@ impl Content {
         let Some((before, rest)) = around else {
             return;
         };
+        // What stands before the content without calls as well is none of theirs.
+        let plain = Assistant::saying(probe::CONTENT);
+        let plain = lab.turn(context, &dialect.write(&plain)).ok();
+        let lead = plain.as_ref().and_then(|turn| {
+            let said = anchor.turn(&turn.full, probe::CONTENT)?;
+            Some(said.split_once(probe::CONTENT)?.0.trim())
+        });
+        let is_empty_reasoning = |before: &str| {
+            let stripped = reasoning.map(|reasoning| reasoning.strip(before));
+            lead == Some(before.trim())
+                || stripped.is_some_and(|stripped| stripped.trim().is_empty())
+        };
         let form = calls.body.form();
         let behind = form
             .cut(&lab.pieces, rest, &message.calls, &lab.choices)
@@ -53,7 +66,7 @@ impl Content {
             .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
         if self.open.is_some() {
             self.before_calls = behind;
-        } else if !before.trim().is_empty() {
+        } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
             let around = [before.trim().to_owned(), behind.unwrap_or_default()];
             self.beside_calls = around.into_iter().filter(|one| !one.is_empty()).collect();
         }

@@ -77,7 +77,7 @@ impl Pieces {
         let mut whole = constants(&joined(&lines, &open));
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
-        part(&mut fine, &marks);
+        part(&mut fine, whole.clone(), &marks);
         // A part of a marker is no marker.
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
@@ -441,15 +441,19 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
     lines.iter().map(join).collect()
 }
 
-/// Parts constants in which two markers stand together: one that begins or ends with another, where the rest is known too, begins
+/// Parts constants in which two markers stand together: one that begins or ends with another of the `markers`, where the rest is known too, begins
 /// or ends a third one, or stands beside one of the `marks`; or one that ends like one of the marks but for a little in the midst
 /// of it, as what opens something may end like what closes it.
-fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
+fn part(
+    known: &mut BTreeSet<String>,
+    mut markers: BTreeSet<String>,
+    marks: &BTreeSet<String>,
+) {
     let mut left: Vec<String> = known.iter().cloned().collect();
     let mut steps = MAX_PARTED;
     while let Some(whole) = left.pop().filter(|_| steps > 0) {
         steps -= 1;
-        let mut rests: BTreeSet<String> = known
+        let mut rests: BTreeSet<String> = markers
             .iter()
             .filter(|one| one.len() >= SHORTEST && **one != whole)
             .flat_map(|one| {
@@ -484,6 +488,7 @@ fn part(known: &mut BTreeSet<String>, marks: &BTreeSet<String>) {
         }
         rests.retain(|rest| !known.contains(rest));
         if !rests.is_empty() {
+            markers.extend(rests.iter().cloned());
             known.extend(rests);
             left = known.iter().cloned().collect();
         }
