@@ -12,11 +12,10 @@
 //! Else nothing proves what a model writes behind it.
 
 use super::judgement::Unproved;
-use super::renderer::shared_end;
 use super::rounds::{Prompted, Round};
-use super::slots::shared;
 use super::trial::{Tried, dense};
 use super::{Judge, judgement::RoundId};
+use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 use std::rc::Rc;
 
@@ -65,10 +64,10 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         return None;
     }
     let unshown = |round: &&Round| {
-        let start = shared(prompt, &round.full);
+        let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
         // What stands before the message may be the same again after a difference.
-        let again = shared_end(tail, &round.full[..round.first]);
+        let again = common_suffix(tail, &round.full[..round.first]);
         let (unshown, again) = tail.split_at(tail.len() - again);
         // A difference before what begins the turn is none of its end.
         let is_before = !header.is_empty() && again.contains(header);
@@ -83,7 +82,7 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let start = prompt.len()
         - here
             .iter()
-            .map(|round| prompt.len() - shared(prompt, &round.full))
+            .map(|round| prompt.len() - common_prefix(prompt, &round.full))
             .min()?;
     (!bare.is_empty() && !is_kwarg).then(|| &prompt[start..])
 }
