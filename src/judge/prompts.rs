@@ -12,7 +12,8 @@
 //! Else nothing proves what a model writes behind it.
 
 use super::judgement::Unproved;
-use super::rounds::{Prompted, Round};
+use super::places::Prompted;
+use super::rounds::Round;
 use super::trial::{Tried, dense};
 use super::{Judge, judgement::RoundId};
 use crate::text::{common_prefix, common_suffix};

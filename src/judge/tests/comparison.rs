@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::super::compare::{expected_call, is_call};
 use super::super::expected::{Expected, ExpectedCall};
 use super::super::manner::{Manner, Slot};
 use super::super::message::ArgumentsForm;
 use super::super::probes;
-use super::super::trial::{Tried, expected_call, in_pieces, is_call, pieces};
+use super::super::trial::{Tried, in_pieces, pieces};
 use super::{CONTENT, with_defaults};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
