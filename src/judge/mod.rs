@@ -15,7 +15,7 @@
 //! In the order in which it happens:
 //!
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
-//! - `probes` has the messages, `places` the conversations, `rounds` renders each in its place, `expected` says what can be seen of it;
+//! - `probes` has the messages, `signs` what of the render is put into their texts, `places` has the conversations, `rounds` renders each in its place, `expected` says what can be seen of it;
 //! - `trial` parses one round with one response template, `compare` says whether it came back, `prompts` asks what a prompt's end is
 //!   followed by;
 //! - `judgement` adds up, by kind.
@@ -37,6 +37,7 @@ mod renderer;
 mod rounds;
 mod shown;
 mod shrink;
+mod signs;
 mod slots;
 mod survey;
 #[cfg(test)]

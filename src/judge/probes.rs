@@ -146,6 +146,47 @@ pub(super) fn speaking_words<'c>(constants: impl Iterator<Item = &'c str>) -> Ve
     ]
 }
 
+/// Texts with a sign in them: nothing else, before the first word, within and behind the last.
+fn signed(sign: &str, first: &str, last: &str) -> [String; 3] {
+    [
+        sign.to_owned(),
+        format!("{sign}{first} {last}"),
+        format!("{first}{sign}{last}{sign}"),
+    ]
+}
+
+/// Messages without calls whose texts have these signs in them.
+pub(super) fn with_signs(signs: &[String]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for sign in signs {
+        for text in signed(sign, "Marigold", "thicket") {
+            probes.push(other(Assistant::saying(&text)));
+        }
+        for text in signed(sign, "Lantern", "wharf") {
+            probes.push(other(Assistant::saying(CONTENT).thinking(&text)));
+        }
+    }
+    probes
+}
+
+/// Messages with calls whose texts have these signs in them.
+pub(super) fn with_calls_and_signs(signs: &[String]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for sign in signs {
+        for text in signed(sign, "Marigold", "thicket") {
+            probes.push(other(Assistant::calling([call(0)]).with_content(&text)));
+        }
+        for text in signed(sign, "teal", "ribbon") {
+            let mut call = call(0);
+            if let Some(first) = call.arguments.values_mut().next() {
+                *first = Value::from(text);
+            }
+            probes.push(other(Assistant::calling([call])));
+        }
+    }
+    probes
+}
+
 /// How many words of the constants are said.
 const MAX_WORDS: usize = 120;
 
@@ -292,7 +333,7 @@ fn odd_values() -> Vec<Value> {
         "",
         "two\nlines",
         "say \"hi\" and 'bye' \\ /",
-        "a < b && c > d <b>bold</b>",
+        "a < b && c > d <b>bold</b><br/>",
         "\u{fc}n\u{ef} \u{4f60}\u{597d} \u{1f600}",
         "7",
         "true",
@@ -302,6 +343,7 @@ fn odd_values() -> Vec<Value> {
         "a: b, c = d",
         "teal ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ ribbon",
         "print(f(1), g(x=2))",
+        "So:\n```python\nprint({1: [2]})\n```",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
     let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();

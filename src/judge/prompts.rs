@@ -58,13 +58,19 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
 }
 
 /// What a place's prompt ends with that none of its answers goes on from, but for white space and for what is a kwarg's value.
+/// Texts that are more than prose may go on from its signs by chance.
 fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
+    let here: Vec<&Round> = here
+        .iter()
+        .copied()
+        .filter(|round| round.probe.plain)
+        .collect();
     let place = &here.first()?.place;
     let prompt = place.prompt.as_str();
     if place.unasked {
         return None;
     }
-    let unshown = |round: &&Round| {
+    let unshown = |round: &'r Round| {
         let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
         // What stands before the message may be the same again after a difference.
@@ -74,7 +80,11 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
         let is_before = !header.is_empty() && again.contains(header);
         if is_before { "" } else { unshown }
     };
-    let least = here.iter().map(unshown).min_by_key(|tail| tail.len())?;
+    let least = here
+        .iter()
+        .copied()
+        .map(unshown)
+        .min_by_key(|tail| tail.len())?;
     let bare = least.trim_matches(python::is_space);
     let is_kwarg = place.place.kwargs.values().any(|value| match value {
         Value::String(text) => text == bare || json::quote(text) == bare,

@@ -99,6 +99,20 @@ impl Group {
         }
     }
 
+    /// Renders the messages in the first place alone.
+    pub(super) fn fill_first(
+        &mut self,
+        renderer: &Renderer<'_>,
+        places: &[Rc<Prompted>],
+        probes: &[Probe],
+    ) {
+        if let Some(place) = places.first() {
+            for probe in probes {
+                self.render(renderer, place, &Rc::new(probe.clone()));
+            }
+        }
+    }
+
     /// Makes a round of the message, and notes of which kinds it is none although it was meant to be.
     fn render(&mut self, renderer: &Renderer<'_>, at: &Rc<Prompted>, probe: &Rc<Probe>) {
         let is_taken = (probe.further.is_none() || self.manner.further.is_some())

@@ -10,6 +10,7 @@ use super::places::{places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Place, Renderer};
 use super::rounds::Group;
+use super::signs;
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
@@ -30,6 +31,8 @@ pub(super) struct Survey {
     /// Whether an assistant's calls are asked for.
     pub(super) reads_calls: bool,
     pub(super) tools: Rc<[Value]>,
+    /// The signs that the chat template writes next to what is said.
+    signs: Vec<String>,
 }
 
 impl Survey {
@@ -67,6 +70,8 @@ impl Survey {
         let constants = templates.flat_map(|(_, template)| template.constants());
         said.extend(probes::speaking_words(constants.map(String::as_str)));
         plain.fill(renderer, &places, &said, setup.thorough);
+        let signs = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
+        plain.fill_first(renderer, &places, &probes::with_signs(&signs));
         let (no_calls, reads_calls) = about_calls(renderer, &users, &plain.manner);
         Self {
             no_calls: no_calls.filter(|_| calling.is_empty()),
@@ -77,6 +82,7 @@ impl Survey {
             plain,
             reads_calls,
             tools,
+            signs,
         }
     }
 
@@ -109,6 +115,11 @@ impl Survey {
             .collect();
         let probes = probes::with_calls(setup.thorough);
         group.fill(renderer, &with_tools, &probes, setup.thorough);
+        group.fill_first(
+            renderer,
+            &with_tools,
+            &probes::with_calls_and_signs(&self.signs),
+        );
         let after_tool: Vec<_> = places
             .into_iter()
             .filter(|at| at.place.after_tool)

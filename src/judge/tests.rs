@@ -6,6 +6,7 @@ mod counterexamples;
 mod fields;
 mod manners;
 mod parts;
+mod signs;
 mod texts;
 mod turns;
 mod unproved;

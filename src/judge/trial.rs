@@ -213,7 +213,9 @@ impl<'a> Tried<'a> {
             let calls = |message: &Value| message.get(CALLS_KEY).cloned().unwrap_or(Value::Null);
             let (meant, other) = (calls(&found.expected), calls(&found.parsed));
             let is_type = meant != other && same_but_arguments(&meant, &other);
-            if !is_type && !could_be_meant(&found.expected, &found.parsed) {
+            let offered = round.place.place.tools.iter().flat_map(|tools| &**tools);
+            let tools = offered.chain(&*round.tools);
+            if !is_type && !could_be_meant(&found.expected, &found.parsed, tools) {
                 return Outcome::Lost(found);
             }
             return Outcome::Alike {
