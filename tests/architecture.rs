@@ -30,7 +30,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("project", &["lint", "response_template"]),
-    ("judge", &["chat_template", "response_template", "parser"]),
+    (
+        "judge",
+        &["pattern", "chat_template", "response_template", "parser"],
+    ),
     (
         "derive",
         &["chat_template", "response_template", "parser", "judge"],

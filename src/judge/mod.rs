@@ -16,13 +16,14 @@
 //!
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
 //! - `probes` has the messages, `signs` what of the render is put into their texts, `places` has the conversations, `rounds` renders each in its place, `expected` says what can be seen of it;
-//! - `trial` parses one round with one response template, `compare` says whether it came back, `prompts` asks what a prompt's end is
-//!   followed by;
+//! - `trial` parses one round with one response template, `arrival` says whether transformers reads it alike in pieces, `compare`
+//!   whether it came back, `prompts` what a prompt's end is followed by;
 //! - `judgement` adds up, by kind.
 //!
 //! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
 
 mod alike;
+mod arrival;
 mod compare;
 mod cuts;
 mod expected;

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Case;
 use super::alike::{could_be_meant, same_but_arguments};
+use super::arrival;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::renderer::Renderer;
@@ -314,9 +315,18 @@ impl<'a> Tried<'a> {
         } else {
             vec![1, 7]
         };
-        in_pieces(response, &sizes, |chunks| {
+        let (parsed, error) = in_pieces(response, &sizes, |chunks| {
             self.parse_in(prefix, chunks.iter().copied(), tools)
-        })
+        });
+        let error = error.or_else(|| {
+            let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
+            let misread = arrival::misread(self.template, prompted, response)?;
+            let misread = json::quote(&misread);
+            Some(format!(
+                "transformers, fed one character at a time, reads {misread} otherwise"
+            ))
+        });
+        (parsed, error)
     }
 
     /// The message as far as it was parsed, and the joined events or what broke.

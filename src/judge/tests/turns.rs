@@ -145,7 +145,7 @@ fn what_stands_at_the_end_of_every_conversation_is_not_the_messages() {
         chat("{{ m.content }}", "")
     );
     let own = ended("{% if loop.last and m.role == 'assistant' %}<stop>{% endif %}");
-    let with_stop = r#""content": {"close_pattern": "<end>(?:<stop>)?"}"#;
+    let with_stop = r#""content": {"close_pattern": "<end>(?:<stop>|<[^>]*\\Z)?"}"#;
     assert_all_back(&judged(&every, &fields(&[REST])));
     assert_all_back(&judged(&every, &fields(&[with_stop])));
     assert_kinds(&judged(&own, &fields(&[REST])), &[Kind::Content], &[]);
