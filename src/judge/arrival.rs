@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::pattern::{MatchError, Progress, Search, Window};
+use crate::pattern::{Captures, MatchError, Progress, Search, Window};
 use crate::response_template::ResponseTemplate;
 
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
@@ -28,11 +28,16 @@ pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str)
     let pieces = Arriving::new(template, &text).read(&ends).ok()?;
     let same = all.iter().zip(&pieces).take_while(|(a, b)| a == b).count();
     let other = pieces.get(same).or_else(|| all.get(same))?;
-    Some(text[other.1.clone()].to_owned())
+    Some(text[other.span.clone()].to_owned())
 }
 
-/// The delimiters that were passed: which of the plan's, and where.
-type Passed = Vec<(usize, Range<usize>)>;
+/// A delimiter that was passed: which of the plan's, where, and what its named groups matched.
+#[derive(PartialEq)]
+struct Passed<'t> {
+    index: usize,
+    span: Range<usize>,
+    groups: Vec<Option<&'t str>>,
+}
 
 /// A text as far as the reference has read it.
 struct Arriving<'t> {
@@ -44,12 +49,12 @@ struct Arriving<'t> {
     opened: bool,
     /// Our own search for each delimiter of the plan.
     searches: Vec<Option<(Search, Progress)>>,
-    passed: Passed,
+    passed: Vec<Passed<'t>>,
 }
 
 /// How a delimiter stands in the text at hand.
 enum Sighted {
-    Match(Range<usize>),
+    Match(Captures),
     /// Something that begins here may be one.
     Waits(usize),
     Nothing,
@@ -64,12 +69,12 @@ impl<'t> Arriving<'t> {
             field: template.implicit(),
             opened: false,
             searches: template.plan().sought.iter().map(|_| None).collect(),
-            passed: Passed::new(),
+            passed: Vec::new(),
         }
     }
 
     /// Reads the text in pieces that end there, and then as one that has ended.
-    fn read(mut self, ends: &[usize]) -> Result<Passed, MatchError> {
+    fn read(mut self, ends: &[usize]) -> Result<Vec<Passed<'t>>, MatchError> {
         for &end in ends {
             if self.begins_nothing(end) {
                 self.pass_over(end);
@@ -98,7 +103,7 @@ impl<'t> Arriving<'t> {
         // Delimiters without text may take turns for ever.
         while self.passed.len() <= 2 * self.text.len() {
             let (next, hold) = self.next(end, ended)?;
-            let Some((index, span)) = next else {
+            let Some((index, Captures { span, groups })) = next else {
                 self.pass_over(hold);
                 break;
             };
@@ -116,7 +121,14 @@ impl<'t> Arriving<'t> {
             if is_stuck {
                 break;
             }
-            self.passed.push((index, span));
+            let text = self.text;
+            let group = |(_, place): (_, Option<Range<usize>>)| place.map(|place| &text[place]);
+            let groups = groups.into_iter().map(group).collect();
+            self.passed.push(Passed {
+                index,
+                span,
+                groups,
+            });
         }
         Ok(())
     }
@@ -126,20 +138,20 @@ impl<'t> Arriving<'t> {
         &mut self,
         end: usize,
         ended: bool,
-    ) -> Result<(Option<(usize, Range<usize>)>, usize), MatchError> {
+    ) -> Result<(Option<(usize, Captures)>, usize), MatchError> {
         let template = self.template;
         let plan = template.plan();
         let mut hold = end;
-        let mut best: Option<(usize, Range<usize>)> = None;
-        let order = |(index, span): &(usize, Range<usize>)| {
+        let mut best: Option<(usize, Captures)> = None;
+        let order = |(index, found): &(usize, Captures)| {
             let sought = &plan.sought[*index];
-            let longest = std::cmp::Reverse(span.len());
-            (span.start, longest, !sought.opens, sought.rank)
+            let longest = std::cmp::Reverse(found.span.len());
+            (found.span.start, longest, !sought.opens, sought.rank)
         };
         for &index in plan.counting(self.field) {
             match self.sight(index, end, ended)? {
-                Sighted::Match(span) => {
-                    let found = (index, span);
+                Sighted::Match(found) => {
+                    let found = (index, found);
                     if best
                         .as_ref()
                         .is_none_or(|known| order(&found) < order(known))
@@ -151,7 +163,7 @@ impl<'t> Arriving<'t> {
                 Sighted::Nothing => {}
             }
         }
-        let best = best.filter(|(_, span)| span.start < hold);
+        let best = best.filter(|(_, found)| found.span.start < hold);
         Ok((best, hold))
     }
 
@@ -160,23 +172,24 @@ impl<'t> Arriving<'t> {
         let at_hand = &self.text[..end];
         let whole = |position: usize| sought.pattern.search(at_hand, position);
         let found = if ended {
-            whole(self.position)?.map(|found| found.span)
+            whole(self.position)?
         } else {
             match self.progress(index, end)? {
-                Progress::Found(found) => Some(found.span),
+                Progress::Found(found) => Some(found),
                 Progress::Pending { hold } if hold >= end => return Ok(Sighted::Nothing),
                 Progress::Pending { hold } => match whole(self.position)? {
-                    Some(found) => Some(found.span),
+                    Some(found) => Some(found),
                     None => return Ok(Sighted::Waits(hold)),
                 },
             }
         };
         Ok(match found {
             None => Sighted::Nothing,
-            Some(span) if !ended && span.end == end && (sought.patient || span.is_empty()) => {
-                Sighted::Waits(span.start)
+            // What is no literal, such as a match without text, waits for what follows.
+            Some(found) if !ended && found.span.end == end && sought.patient => {
+                Sighted::Waits(found.span.start)
             }
-            Some(span) => Sighted::Match(span),
+            Some(found) => Sighted::Match(found),
         })
     }
 
@@ -270,6 +283,23 @@ mod tests {
         // In the region nothing is sought but what closes it, and behind it what opens it again.
         assert_eq!(misread_in(&fields("(?:x<)?y|<q *"), "", response), None);
         assert_eq!(misread_in(&fields("<q *|(?:z! )?<"), "", response), None);
+    }
+
+    /// A group within a look-ahead that has no bound takes what is there.
+    #[test]
+    fn what_a_group_takes_is_misread_too() {
+        let fields = |ahead: &str| {
+            format!(
+                r#""q": {{"open_pattern": "<q>(?=.*{ahead}#(?P<id>\\w+)#)", "close": "</q>",
+                "transform": {{"id": "{{id}}"}}}}, "content": {{}}"#
+            )
+        };
+        let response = "<q>a#1#</q> <q>b#2#</q>";
+        assert_eq!(
+            misread_in(&fields(""), "", response).as_deref(),
+            Some("<q>")
+        );
+        assert_eq!(misread_in(&fields("?"), "", response), None);
     }
 
     /// The prompt is one piece, which the reference reads before the response.

@@ -76,6 +76,8 @@ struct Ways<'a> {
     parts: bool,
     thorough: bool,
     reasoning_field: Option<&'a str>,
+    /// What the chat template does not render without.
+    variables: Map,
 }
 
 impl Ways<'_> {
@@ -93,7 +95,7 @@ impl Ways<'_> {
             clock: None,
             steps: &steps,
             parts: self.parts,
-            variables: &|_| Map::new(),
+            variables: &|_| self.variables.clone(),
             thorough: self.thorough,
         };
         let subject = Subject {

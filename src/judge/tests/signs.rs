@@ -113,6 +113,16 @@ fn two_signs_that_begin_a_marker_stand_in_texts() {
 }
 
 #[test]
+fn an_argument_may_end_with_the_sign_that_stands_behind_it() {
+    let chat = chat(&[SAID, TAGGED].concat(), "");
+    assert_all_back(&judged(&chat, &fields(&[CONTENT, TAGS])));
+    let greedy = TAGS.replace("</a>", "<+/a>");
+    let judgement = judged(&chat, &fields(&[CONTENT, &greedy]));
+    assert_kinds(&judgement, &[Kind::StringArgument], &[Kind::Content]);
+    assert!(fails_with(&judgement, "<</a>"));
+}
+
+#[test]
 fn arguments_have_code_between_fences_and_markup_in_them() {
     let failing = [("```", "```"), ("<c ", "/>"), ("<c>", "</c>")].map(|(open, close)| {
         let own = |text: &str| text.replace("<c>", open).replace("</c>", close);
