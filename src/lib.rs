@@ -20,7 +20,8 @@
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving;
 //! - [`chunking`] cuts a response into the chunks in which it arrives, for all that try several cuts.
 //!
-//! Below all of them lie [`value`], JSON as Python knows it, and [`diagnostic`], what is wrong and where.
+//! Below all of them lie [`value`], JSON as Python knows it, [`diagnostic`], what is wrong and where, and `text`, what two texts
+//! have in common.
 //!
 //! ```
 //! use obverse::{chat_template, derive, parser, response_template::ResponseTemplate};
@@ -54,6 +55,7 @@ pub mod project;
 pub mod response_template;
 #[cfg(test)]
 mod schemas;
+mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
 pub mod value;

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use support::rust_source::{Source, scan};
 
 /// The rooms in the order in which data flows, each with the rooms that it may use beside itself. Everything may use
-/// `value` and `diagnostic`, which lie below.
+/// `value`, `diagnostic` and `text`, which lie below.
 const ROOMS: &[(&str, &[&str])] = &[
     ("value", &[]),
     ("diagnostic", &["value"]),
+    ("text", &[]),
     ("pattern", &[]),
     ("content", &["pattern"]),
     ("response_template", &["pattern", "content"]),
@@ -29,7 +30,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("project", &["lint", "response_template"]),
-    ("judge", &["chat_template", "response_template", "parser"]),
+    (
+        "judge",
+        &["pattern", "chat_template", "response_template", "parser"],
+    ),
     (
         "derive",
         &["chat_template", "response_template", "parser", "judge"],
@@ -80,7 +84,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Below everything.
-const BASE: &[&str] = &["value", "diagnostic"];
+const BASE: &[&str] = &["value", "diagnostic", "text"];
 
 /// A file that is longer needs to be split.
 const LINES: usize = 700;

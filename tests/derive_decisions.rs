@@ -489,7 +489,7 @@ fn several_calls_may_be_written_otherwise_than_one() {
 /// What opens a call is like any other tag, but for the arguments behind it.
 #[test]
 fn a_call_opens_where_arguments_follow() {
-    let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}\
+    let assistant = "{{ m.content }}{%- for call in m.tool_calls or [] %}{{ '\\n' }}\
         <{{ call.function.name }}>{{ call.function.arguments | tojson }}</{{ call.function.name }}>{%- endfor %}";
     let derivation = turns(assistant, "<bot>");
     proved(&derivation);
@@ -503,7 +503,7 @@ fn a_call_opens_where_arguments_follow() {
 /// What closes a list of calls stands in the lists among their arguments too.
 #[test]
 fn calls_in_a_list_may_be_known_without_it() {
-    let assistant = "{{ m.content }}{%- if m.tool_calls %}{{ '\\n' }}[{%- for call in m.tool_calls %}\
+    let assistant = "{{ m.content if not m.tool_calls }}{%- if m.tool_calls %}{{ '\\n' }}[{%- for call in m.tool_calls %}\
         {{- call.function.name }}<args>{{ call.function.arguments | tojson }}</args>{{ ', ' if not loop.last }}\
         {%- endfor %}]{%- endif %}";
     let source = format!(

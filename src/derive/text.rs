@@ -1,22 +1,6 @@
 //! Comparing texts: common beginnings and ends; and texts as patterns.
 
-/// Bytes that the two texts have in common at their beginning.
-pub(super) fn common_prefix(a: &str, b: &str) -> usize {
-    a.char_indices()
-        .zip(b.chars())
-        .find(|((_, x), y)| x != y)
-        .map_or(a.len().min(b.len()), |((at, _), _)| at)
-}
-
-/// Bytes that the two texts have in common at their end.
-pub(super) fn common_suffix(a: &str, b: &str) -> usize {
-    a.chars()
-        .rev()
-        .zip(b.chars().rev())
-        .take_while(|(x, y)| x == y)
-        .map(|(x, _)| x.len_utf8())
-        .sum()
-}
+pub(super) use crate::text::{common_prefix, common_suffix};
 
 /// Escapes a literal for Python's `regex`.
 pub(super) fn escape(literal: &str) -> String {

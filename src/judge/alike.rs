@@ -1,5 +1,6 @@
 //! In what two messages differ that render to the same text.
 
+use super::message::CALLS_KEY;
 use super::trial::dense;
 use crate::value::{Map, Value, json};
 
@@ -31,14 +32,23 @@ fn without_values(value: &Value, inside: bool) -> Value {
     }
 }
 
-/// Whether `other` is a message that somebody could have meant in the place of `message`: its texts are made of the message's own.
+/// Whether `other` is a message that somebody could have meant in the place of `message`: its texts are made of the message's own,
+/// and it calls nothing but the functions that there are.
 ///
 /// A content that holds the chat template's markers renders like nearly everything that these mark. It is no other message, but the
-/// text that was not read.
-pub(super) fn could_be_meant(message: &Value, other: &Value) -> bool {
+/// text that was not read. Nor is a call of `>search` one, where `search` is the function.
+pub(super) fn could_be_meant<'t>(
+    message: &Value,
+    other: &Value,
+    tools: impl Iterator<Item = &'t Value> + Clone,
+) -> bool {
     let own: String = texts(message).concat();
     let others = texts(other);
+    let name = |of: &Value| of.get("function")?.get("name").cloned();
+    let is_there = |call: &Value| tools.clone().any(|tool| name(tool) == name(call));
+    let calls = other.get(CALLS_KEY).and_then(Value::as_array);
     others.iter().all(|text| own.contains(text.as_str()))
+        && calls.unwrap_or_default().iter().all(is_there)
 }
 
 /// The texts of a message, without white space: its fields first, then what its calls say, as it is written in JSON.
@@ -91,7 +101,22 @@ mod tests {
             (r#"{"content": "a b", "thinking": "c"}"#, true),
             (r#"{"content": "<t>a b</t>c"}"#, false),
         ] {
-            assert_eq!(could_be_meant(&meant, &message(other)), could_be, "{other}");
+            let answer = could_be_meant(&meant, &message(other), std::iter::empty());
+            assert_eq!(answer, could_be, "{other}");
         }
+    }
+
+    #[test]
+    fn a_call_of_no_function_that_there_is_is_no_other_message() {
+        let calling = |name: &str| {
+            let function = format!(r#"{{"function": {{"name": "{name}", "arguments": {{}}}}}}"#);
+            calls(&format!(
+                r#"{{"content": "a>", "tool_calls": [{function}]}}"#
+            ))
+        };
+        let tools = [calls(r#"{"type": "function", "function": {"name": "f"}}"#)];
+        let could_be = |name: &str| could_be_meant(&calling("f"), &calling(name), tools.iter());
+        assert!(could_be("f"));
+        assert!(!could_be(">f"));
     }
 }

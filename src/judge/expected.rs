@@ -159,3 +159,28 @@ fn found<'t>(text: &'t str, turn: &str) -> Option<(usize, &'t str)> {
 
 /// The characters that a text must have to be found by itself.
 const LEAST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn what_has_something_in_it_holds_something() {
+        for (value, nothing) in [
+            ("null", true),
+            (r#""""#, true),
+            ("[]", true),
+            ("{}", true),
+            (r#"" ""#, false),
+            (r#""a""#, false),
+            ("[null]", false),
+            (r#"{"a": null}"#, false),
+            ("0", false),
+            ("false", false),
+        ] {
+            let value = json::parse(value).unwrap();
+            assert_eq!(holds_nothing(&value), nothing, "{value:?}");
+        }
+    }
+}

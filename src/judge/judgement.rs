@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::kind::Kind;
 use super::prompts;
-use super::rounds::{self, Group, LeftOut, Round};
+use super::rounds::{Group, LeftOut, Round};
+use super::survey;
 use super::trial::{Counterexample, Outcome, Tried};
 use super::{Case, Judge, Subject};
 use crate::value::Map;
@@ -354,7 +355,7 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
     unproved.extend(prompts::unshown(judge, tried));
     // Where a reasoning comes back, what is cut off an answer is one.
     if survey.slots.distinct.is_empty() {
-        let cut = rounds::cut(&judge.renderer, &survey.plain);
+        let cut = survey::cut(&judge.renderer, &survey.plain);
         unproved.extend(cut.map(Unproved::Cut));
     }
     let groups =

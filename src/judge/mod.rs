@@ -14,20 +14,24 @@
 //!
 //! In the order in which it happens:
 //!
-//! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown;
-//! - `probes` has the messages, `rounds` renders each in its place, `expected` says what can be seen of it;
-//! - `trial` parses one round with one response template and compares, `prompts` asks what a prompt's end is followed by;
+//! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
+//! - `probes` has the messages, `signs` what of the render is put into their texts, `places` has the conversations, `rounds` renders each in its place, `expected` says what can be seen of it;
+//! - `trial` parses one round with one response template, `arrival` says whether transformers reads it alike in pieces, `compare`
+//!   whether it came back, `prompts` what a prompt's end is followed by;
 //! - `judgement` adds up, by kind.
 //!
 //! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
 
 mod alike;
+mod arrival;
+mod compare;
 mod cuts;
 mod expected;
 mod judgement;
 mod kind;
 mod manner;
 pub(crate) mod message;
+mod places;
 mod probes;
 mod prompts;
 mod renderer;
@@ -35,7 +39,9 @@ mod rounds;
 mod shown;
 mod shrink;
 pub(crate) mod slot;
+mod signs;
 mod slots;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod traces;
@@ -57,8 +63,9 @@ pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
 use message::Assistant;
 use renderer::Renderer;
-use rounds::{Group, Round, Survey};
+use rounds::{Group, Round};
 use slot::Slot;
+use survey::Survey;
 pub use trial::Counterexample;
 use trial::{Outcome, Tried};
 

@@ -128,12 +128,16 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
     probes
 }
 
-/// Messages that say the words of which the chat template's own constants are made, as prose may.
-pub(super) fn speaking_words<'c>(constants: impl Iterator<Item = &'c str>) -> Vec<Probe> {
+/// Messages that say the words of which the chat template's own constants are made, as prose may, but for those that stand in `turns`.
+pub(super) fn speaking_words<'c>(
+    constants: impl Iterator<Item = &'c str>,
+    turns: &str,
+) -> Vec<Probe> {
+    let of_turns: Vec<&str> = turns.split(|c: char| !c.is_alphabetic()).collect();
     let mut words: Vec<&str> = Vec::new();
     let all = constants.flat_map(|constant| constant.split(|c: char| !c.is_alphabetic()));
     for word in all.filter(|word| word.chars().count() > 2) {
-        if !words.contains(&word) && words.len() < MAX_WORDS {
+        if !words.contains(&word) && !of_turns.contains(&word) && words.len() < MAX_WORDS {
             words.push(word);
         }
     }
@@ -144,6 +148,47 @@ pub(super) fn speaking_words<'c>(constants: impl Iterator<Item = &'c str>) -> Ve
         other(Assistant::saying(&said)),
         other(Assistant::saying(CONTENT).thinking(&thought)),
     ]
+}
+
+/// Texts with a sign in them: nothing else, before the first word, within and behind the last.
+fn signed(sign: &str, first: &str, last: &str) -> [String; 3] {
+    [
+        sign.to_owned(),
+        format!("{sign}{first} {last}"),
+        format!("{first}{sign}{last}{sign}"),
+    ]
+}
+
+/// Messages without calls whose texts have these signs in them.
+pub(super) fn with_signs(signs: &[String]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for sign in signs {
+        for text in signed(sign, "Marigold", "thicket") {
+            probes.push(other(Assistant::saying(&text)));
+        }
+        for text in signed(sign, "Lantern", "wharf") {
+            probes.push(other(Assistant::saying(CONTENT).thinking(&text)));
+        }
+    }
+    probes
+}
+
+/// Messages with calls whose texts have these signs in them.
+pub(super) fn with_calls_and_signs(signs: &[String]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for sign in signs {
+        for text in signed(sign, "Marigold", "thicket") {
+            probes.push(other(Assistant::calling([call(0)]).with_content(&text)));
+        }
+        for text in signed(sign, "teal", "ribbon") {
+            let mut call = call(0);
+            if let Some(first) = call.arguments.values_mut().next() {
+                *first = Value::from(text);
+            }
+            probes.push(other(Assistant::calling([call])));
+        }
+    }
+    probes
 }
 
 /// How many words of the constants are said.
@@ -292,7 +337,7 @@ fn odd_values() -> Vec<Value> {
         "",
         "two\nlines",
         "say \"hi\" and 'bye' \\ /",
-        "a < b && c > d <b>bold</b>",
+        "a < b && c > d <b>bold</b><br/>",
         "\u{fc}n\u{ef} \u{4f60}\u{597d} \u{1f600}",
         "7",
         "true",
@@ -302,6 +347,7 @@ fn odd_values() -> Vec<Value> {
         "a: b, c = d",
         "teal ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ ribbon",
         "print(f(1), g(x=2))",
+        "So:\n```python\nprint({1: [2]})\n```",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
     let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();

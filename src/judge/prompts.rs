@@ -12,11 +12,11 @@
 //! Else nothing proves what a model writes behind it.
 
 use super::judgement::Unproved;
-use super::renderer::shared_end;
-use super::rounds::{Prompted, Round};
-use super::slots::shared;
+use super::places::Prompted;
+use super::rounds::Round;
 use super::trial::{Tried, dense};
 use super::{Judge, judgement::RoundId};
+use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 use std::rc::Rc;
 
@@ -58,23 +58,33 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
 }
 
 /// What a place's prompt ends with that none of its answers goes on from, but for white space and for what is a kwarg's value.
+/// Texts that are more than prose may go on from its signs by chance.
 fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
+    let here: Vec<&Round> = here
+        .iter()
+        .copied()
+        .filter(|round| round.probe.plain)
+        .collect();
     let place = &here.first()?.place;
     let prompt = place.prompt.as_str();
     if place.unasked {
         return None;
     }
-    let unshown = |round: &&Round| {
-        let start = shared(prompt, &round.full);
+    let unshown = |round: &'r Round| {
+        let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
         // What stands before the message may be the same again after a difference.
-        let again = shared_end(tail, &round.full[..round.first]);
+        let again = common_suffix(tail, &round.full[..round.first]);
         let (unshown, again) = tail.split_at(tail.len() - again);
         // A difference before what begins the turn is none of its end.
         let is_before = !header.is_empty() && again.contains(header);
         if is_before { "" } else { unshown }
     };
-    let least = here.iter().map(unshown).min_by_key(|tail| tail.len())?;
+    let least = here
+        .iter()
+        .copied()
+        .map(unshown)
+        .min_by_key(|tail| tail.len())?;
     let bare = least.trim_matches(python::is_space);
     let is_kwarg = place.place.kwargs.values().any(|value| match value {
         Value::String(text) => text == bare || json::quote(text) == bare,
@@ -83,7 +93,7 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let start = prompt.len()
         - here
             .iter()
-            .map(|round| prompt.len() - shared(prompt, &round.full))
+            .map(|round| prompt.len() - common_prefix(prompt, &round.full))
             .min()?;
     (!bare.is_empty() && !is_kwarg).then(|| &prompt[start..])
 }

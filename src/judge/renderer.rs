@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::Setup;
 use super::manner::Manner;
+use super::message::content_to_parts;
 use super::probes;
 use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Inputs, Reads, RenderError, Traced,
 };
-use crate::judge::message::content_to_parts;
+use crate::text::common_suffix;
 use crate::value::{Map, Value};
 
 /// A chat template as the judge renders it.
@@ -155,7 +156,7 @@ impl<'a> Renderer<'a> {
             .ok()?;
         let before = &full[..full.rfind(probes::USER_AGAIN)?];
         let first = &full[..full.find(probes::USER)?];
-        let header = shared_end(before, first);
+        let header = common_suffix(before, first);
         Some(before[..before.len() - header].to_owned())
     }
 
@@ -260,13 +261,4 @@ impl<'a> Renderer<'a> {
     pub(super) fn source(&self) -> &'a ChatTemplateSource {
         self.source
     }
-}
-
-/// The bytes that both texts end with.
-pub(super) fn shared_end(a: &str, b: &str) -> usize {
-    let equal = a.bytes().rev().zip(b.bytes().rev());
-    let equal = equal.take_while(|(a, b)| a == b).count();
-    (0..=equal)
-        .rfind(|len| a.is_char_boundary(a.len() - len))
-        .unwrap_or(0)
 }

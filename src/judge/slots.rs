@@ -320,9 +320,3 @@ fn is_name(text: &str) -> bool {
     let is_usual = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !text.is_empty() && text.len() <= 40 && text.chars().all(is_usual)
 }
-
-/// The bytes that both texts begin with.
-pub(super) fn shared(a: &str, b: &str) -> usize {
-    let equal = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    (0..=equal).rfind(|at| a.is_char_boundary(*at)).unwrap_or(0)
-}

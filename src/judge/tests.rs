@@ -6,6 +6,7 @@ mod counterexamples;
 mod fields;
 mod manners;
 mod parts;
+mod signs;
 mod texts;
 mod turns;
 mod unproved;
@@ -18,13 +19,22 @@ use crate::chat_template;
 use crate::response_template::ResponseTemplate;
 use crate::value::Map;
 
+/// A chat template that writes only this of an answer before its end, and this behind the conversation.
+fn turns(answer: &str, behind: &str) -> String {
+    format!(
+        "{{% for m in messages %}}{{% if m.role == 'assistant' %}}{answer}<end>\
+         {{% else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{% endif %}}{{% endfor %}}{behind}"
+    )
+}
+
+/// What is written behind the conversation where a prompt is asked for.
+fn asked(prompt: &str) -> String {
+    format!("{{% if add_generation_prompt %}}{prompt}{{% endif %}}")
+}
+
 /// A chat template with turns of this kind of answer, after a prompt that ends with `prompt`.
 fn chat(answer: &str, prompt: &str) -> String {
-    format!(
-        "{{% for m in messages %}}{{% if m.role == 'assistant' %}}<bot>{answer}<end>\
-         {{% else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{% endif %}}{{% endfor %}}\
-         {{% if add_generation_prompt %}}<bot>{prompt}{{% endif %}}"
-    )
+    turns(&format!("<bot>{answer}"), &asked(&format!("<bot>{prompt}")))
 }
 
 /// Answers in which each part stands between markers of its own.
@@ -66,6 +76,8 @@ struct Ways<'a> {
     parts: bool,
     thorough: bool,
     reasoning_field: Option<&'a str>,
+    /// What the chat template does not render without.
+    variables: Map,
 }
 
 impl Ways<'_> {
@@ -83,7 +95,7 @@ impl Ways<'_> {
             clock: None,
             steps: &steps,
             parts: self.parts,
-            variables: &|_| Map::new(),
+            variables: &|_| self.variables.clone(),
             thorough: self.thorough,
         };
         let subject = Subject {

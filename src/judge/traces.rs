@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use super::Judge;
 use super::probes;
-use super::rounds::{Group, Prompted, Round};
+use super::places::Prompted;
+use super::rounds::{Group, Round};
 use crate::chat_template::Traced;
 use std::rc::Rc;
 

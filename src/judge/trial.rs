@@ -8,10 +8,9 @@ use serde::Serialize;
 
 use super::Case;
 use super::alike::{could_be_meant, same_but_arguments};
-use super::expected::{Expected, ExpectedCall};
-use super::manner::{KNOWN, Manner};
-use super::slot::Slot;
-use super::message::{ArgumentsForm, CALLS_KEY};
+use super::arrival;
+use super::manner::Manner;
+use super::message::CALLS_KEY;
 use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
@@ -215,7 +214,9 @@ impl<'a> Tried<'a> {
             let calls = |message: &Value| message.get(CALLS_KEY).cloned().unwrap_or(Value::Null);
             let (meant, other) = (calls(&found.expected), calls(&found.parsed));
             let is_type = meant != other && same_but_arguments(&meant, &other);
-            if !is_type && !could_be_meant(&found.expected, &found.parsed) {
+            let offered = round.place.place.tools.iter().flat_map(|tools| &**tools);
+            let tools = offered.chain(&*round.tools);
+            if !is_type && !could_be_meant(&found.expected, &found.parsed, tools) {
                 return Outcome::Lost(found);
             }
             return Outcome::Alike {
@@ -314,9 +315,18 @@ impl<'a> Tried<'a> {
         } else {
             vec![1, 7]
         };
-        in_pieces(response, &sizes, |chunks| {
+        let (parsed, error) = in_pieces(response, &sizes, |chunks| {
             self.parse_in(prefix, chunks.iter().copied(), tools)
-        })
+        });
+        let error = error.or_else(|| {
+            let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
+            let misread = arrival::misread(self.template, prompted, response)?;
+            let misread = json::quote(&misread);
+            Some(format!(
+                "transformers, fed one character at a time, reads {misread} otherwise"
+            ))
+        });
+        (parsed, error)
     }
 
     /// The message as far as it was parsed, and the joined events or what broke.
@@ -338,74 +348,6 @@ impl<'a> Tried<'a> {
         let ended = fed.and_then(|()| parser.finalize_with(&mut note));
         let result = ended.map(|()| events).map_err(Box::new);
         (parser.into_message(), result)
-    }
-
-    /// Whether the parsed message has what can be seen, each part in its field, and nothing else.
-    pub(super) fn is_as_expected(
-        &self,
-        parsed: &Map,
-        expected: &Expected,
-        manner: &Manner,
-    ) -> bool {
-        let role = parsed
-            .get("role")
-            .is_none_or(|role| role.as_str() == Some("assistant"));
-        let content = match (parsed.get("content"), &expected.content) {
-            (Some(found), Some(content)) => found.as_str() == Some(content),
-            (found, None) => found.is_none_or(|found| !found.is_truthy()),
-            (None, Some(_)) => false,
-        };
-        role && content
-            && self.has_texts(parsed, expected, manner)
-            && has_calls(parsed, &expected.calls, manner.arguments)
-    }
-
-    /// Whether the fields beside content and calls have the texts that can be seen: a reasoning under a key that renders as the
-    /// one under which it went in.
-    fn has_texts(&self, parsed: &Map, expected: &Expected, manner: &Manner) -> bool {
-        let is_default = |name: &str, value: &Value| {
-            self.template.defaults().get(name) == Some(value) && !value.is_truthy()
-        };
-        let mut found: Vec<(&str, &Value)> = parsed
-            .iter()
-            .filter(|(name, value)| {
-                !KNOWN.contains(&name.as_str()) && !is_default(name.as_str(), value)
-            })
-            .map(|(name, value)| (name.as_str(), value))
-            .collect();
-        let mut take = |slot: &Option<Slot>, text: &Option<String>, aliases: &[String]| {
-            let Some(text) = text else { return true };
-            let is_there = |name: &str, value: &Value| match slot {
-                Some(Slot::Key(keys)) => match keys.as_slice() {
-                    [key] => {
-                        let is_named = key == name
-                            || aliases.iter().any(|alias| alias == name)
-                            || self.reasoning_field == Some(name);
-                        is_named && value.as_str() == Some(text)
-                    }
-                    [first, inner @ ..] => {
-                        let alone = |value: &Value, key: &String| {
-                            let members = value.as_object().filter(|members| members.len() == 1)?;
-                            members.get(key).cloned()
-                        };
-                        let found = inner
-                            .iter()
-                            .try_fold(value.clone(), |value, key| alone(&value, key));
-                        first == name && found.as_ref().and_then(Value::as_str) == Some(text)
-                    }
-                    [] => false,
-                },
-                Some(Slot::Part { .. }) => value.as_str() == Some(text),
-                None => false,
-            };
-            let at = found
-                .iter()
-                .position(|(name, value)| is_there(name, value));
-            at.map(|at| found.remove(at)).is_some()
-        };
-        take(&manner.reasoning, &expected.reasoning, self.aliases)
-            && take(&manner.further, &expected.further, &[])
-            && found.is_empty()
     }
 
     /// What is wrong where the parsed message, appended to the conversation, renders otherwise than the message did.
@@ -435,101 +377,6 @@ impl<'a> Tried<'a> {
             )),
         }
     }
-
-    /// What can be seen of a message, as the response template is to give it.
-    fn expected_message(&self, expected: &Expected, manner: &Manner) -> Value {
-        let mut message = Map::new();
-        message.insert("role", Value::from("assistant"));
-        let name = |slot: &Option<Slot>| slot.as_ref().map(Slot::name).unwrap_or_default();
-        let reasoning = match self.reasoning_field {
-            Some(field) => field.to_owned(),
-            None => name(&manner.reasoning),
-        };
-        let texts = [
-            (reasoning, &expected.reasoning),
-            (name(&manner.further), &expected.further),
-            ("content".to_owned(), &expected.content),
-        ];
-        for (name, text) in texts {
-            if let Some(text) = text {
-                message.insert(name, Value::from(text.as_str()));
-            }
-        }
-        let calls: Vec<Value> = expected
-            .calls
-            .iter()
-            .map(|call| expected_call(call, manner.arguments))
-            .collect();
-        if !calls.is_empty() {
-            message.insert(CALLS_KEY, calls.into());
-        }
-        Value::Object(message)
-    }
-}
-
-pub(super) fn expected_call(expected: &ExpectedCall, arguments: ArgumentsForm) -> Value {
-    let mut function = Map::new();
-    if let Some(name) = &expected.name {
-        function.insert("name", Value::from(name.as_str()));
-    }
-    function.insert("arguments", arguments.write(&expected.arguments));
-    let mut call = Map::new();
-    call.insert("type", Value::from("function"));
-    if let Some(id) = &expected.id {
-        call.insert("id", Value::from(id.as_str()));
-    }
-    call.insert("function", Value::Object(function));
-    Value::Object(call)
-}
-
-/// Whether a message has just these calls.
-fn has_calls(parsed: &Map, expected: &[ExpectedCall], arguments: ArgumentsForm) -> bool {
-    let found = match parsed.get(CALLS_KEY) {
-        None => return expected.is_empty(),
-        Some(Value::Array(found)) => found,
-        Some(_) => return false,
-    };
-    found.len() == expected.len()
-        && found
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| is_call(found, expected, arguments))
-}
-
-pub(super) fn is_call(found: &Value, expected: &ExpectedCall, form: ArgumentsForm) -> bool {
-    let Some(call) = found.as_object() else {
-        return false;
-    };
-    let id = call
-        .get("id")
-        .and_then(Value::as_str)
-        .filter(|id| !id.is_empty())
-        == expected.id.as_deref();
-    let kind = call
-        .get("type")
-        .is_none_or(|kind| kind.as_str() == Some("function"));
-    let names = ["type", "id", "function"];
-    let Some(function) = call.get("function").and_then(Value::as_object) else {
-        return false;
-    };
-    let name = match &expected.name {
-        Some(name) => function.get("name").and_then(Value::as_str) == Some(name),
-        None => true,
-    };
-    let arguments = match (function.get("arguments"), form) {
-        (Some(Value::Object(found)), _) => *found == expected.arguments,
-        // Where the chat template takes arguments as a text, a parsed message may have them so.
-        (Some(Value::String(text)), ArgumentsForm::JsonText) => {
-            json::parse(text).is_ok_and(|found| found == Value::Object(expected.arguments.clone()))
-        }
-        (None, _) => expected.arguments.is_empty(),
-        _ => false,
-    };
-    let known = call.keys().all(|key| names.contains(&key.as_str()))
-        && function
-            .keys()
-            .all(|key| ["name", "arguments"].contains(&key.as_str()));
-    id && kind && name && arguments && known
 }
 
 /// Whether only a part of one of the message's texts can be seen.

@@ -10,15 +10,15 @@ use super::subject::Subject;
 pub(super) const CODES: &[DocumentCode] = &[
     DocumentCode {
         code: "unserved-field",
-        text: "The engine takes `thinking`, `content` and `tool_calls` and no other field.",
+        text: "The engine, or one of its readers, takes `thinking`, `content` and `tool_calls` and no other field.",
     },
     DocumentCode {
         code: "unserved-default",
-        text: "The engine takes no default but `role`.",
+        text: "The engine, or one of its readers, takes no default but `role`.",
     },
     DocumentCode {
         code: "unserved-text",
-        text: "The engine streams text as it comes: no other content parser, no transform and no `join` there.",
+        text: "The engine, or one of its readers, streams text as it comes: no other content parser, no transform and no `join` there.",
     },
     DocumentCode {
         code: "unserved-call",
@@ -26,7 +26,7 @@ pub(super) const CODES: &[DocumentCode] = &[
     },
     DocumentCode {
         code: "unserved-pattern",
-        text: "The engine compiles patterns as Rust's regular expressions, and needs a literal with which every match begins.",
+        text: "The engine compiles patterns as Rust's regular expressions. One that opens or closes a region needs a literal with which every match begins, and an automaton of at most 16 MiB.",
     },
 ];
 

@@ -181,6 +181,12 @@ const ENGINES: &str = "
 ## Response templates that an engine does not take
 
 With `--for`, or `engines` in `obverse.toml`, each is an error: the engine refuses the response template, or loses what it parses.
+vLLM has two readers, and what is for vLLM is for both.
+
+| reader | fields | defaults | text | patterns |
+|---|---|---|---|---|
+| SGLang 0.5.23, vLLM 0.33 in Python | `thinking`, `content`, `tool_calls` | `role` | as it comes | those of transformers |
+| vLLM 0.33 in Rust | `reasoning_content` as well | any | `join` as well | Rust's, each with a literal with which every match begins and an automaton of at most 16 MiB |
 
 | code | what is wrong |
 |---|---|

@@ -12,6 +12,7 @@ mod findings;
 pub(crate) mod nearest;
 mod plan;
 mod validate;
+mod vllm;
 
 use std::fmt;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::super::compare::{expected_call, is_call};
 use super::super::expected::{Expected, ExpectedCall};
 use super::super::manner::{Manner, Slot};
 use super::super::message::ArgumentsForm;
 use super::super::probes;
-use super::super::trial::{Tried, expected_call, in_pieces, is_call, pieces};
-use super::{CONTENT, with_defaults};
+use super::super::trial::{Tried, in_pieces, pieces};
+use super::*;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
@@ -219,6 +220,21 @@ fn a_parser_that_parses_pieces_differently_is_found_out() {
     assert_eq!(error(&last), told(1));
     let two = |chunks: &[&str]| (said(&chunks.concat()), u32::from(chunks.len() == 2));
     assert_eq!(error(&two), told(7));
+}
+
+/// Ours reads this alike in pieces, and transformers does not.
+#[test]
+fn what_transformers_reads_otherwise_in_pieces_does_not_come_back() {
+    let calls = |text: &str, open: &str| text.replace("<c>", open).replace("</c>", "§");
+    let chat = chat(&[SAID, &calls(CALLED, "§run§")].concat(), "");
+    assert_all_back(&judged(&chat, &fields(&[CONTENT, &calls(CALLS, "§run§")])));
+    let hasty = calls(CALLS, "(?:§run)?§").replace("open", "open_pattern");
+    let judgement = judged(&chat, &fields(&[CONTENT, &hasty]));
+    assert_kinds(&judgement, &[Kind::Call, Kind::Calls], &[Kind::Content]);
+    assert_eq!(
+        first_error(&judgement),
+        r#"transformers, fed one character at a time, reads "§" otherwise"#
+    );
 }
 
 #[test]

@@ -176,6 +176,15 @@ fn settings_of_kwargs_are_tried_and_what_is_left_out_is_counted() {
         "{places:?}"
     );
     assert_eq!(judgement.settings_left_out, 0);
+    // One under which nothing differs but an answer with reasoning.
+    let thought = "{% if m.reasoning and style == 'loud' %}<r>{{ m.reasoning }}</r>{% endif %}";
+    let thinking = THINKING.replace("thinking", "reasoning");
+    let judgement = judged(
+        &chat(&[thought, SAID].concat(), ""),
+        &fields(&[&thinking, CONTENT]),
+    );
+    assert_all_back(&judgement);
+    assert!(holds(&judgement, Kind::Reasoning));
 
     let many: String = (0..10)
         .map(|n| format!("{{% if style == 's{n}' %}}<s>{n}{{% endif %}}"))
@@ -194,4 +203,25 @@ fn settings_of_kwargs_are_tried_and_what_is_left_out_is_counted() {
         same.rounds,
         judged(&chat(SAID, ""), &fields(&[CONTENT])).rounds
     );
+}
+
+/// Variables without which nothing renders are in every render; a setting of the same name goes before them.
+#[test]
+fn a_chat_template_is_given_the_variables_that_it_needs() {
+    let needy = "{% if not town is defined %}{{ raise_exception('Where?') }}{% endif %}";
+    let chat = [needy, &chat(SAID, "")].concat();
+    let response = fields(&[CONTENT]);
+    let nowhere = judged(&chat, &response);
+    assert_eq!(nowhere.rounds.passed + nowhere.rounds.failed, 0);
+    let ways = Ways {
+        variables: Map::from_iter([("town".to_owned(), "Arles".into())]),
+        ..Ways::default()
+    };
+    let somewhere = ways.judge(&chat, &response);
+    assert_all_back(&somewhere);
+    assert!(holds(&somewhere, Kind::Content));
+    let other = "{% if town == 'Nantes' %}<o>{% endif %}";
+    let judgement = ways.judge(&chat.replace("<bot>", &format!("<bot>{other}")), &response);
+    assert_all_back(&judgement);
+    assert!(judgement.rounds.passed > somewhere.rounds.passed);
 }

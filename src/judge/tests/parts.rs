@@ -240,6 +240,33 @@ fn ids_come_back_where_they_can_be_seen() {
     assert!(fails(&judgement, Kind::Call) && fails(&judgement, Kind::Ids));
 }
 
+/// The same call again has another id.
+#[test]
+fn equal_calls_are_told_apart_by_their_ids() {
+    let called = "{% for c in m.tool_calls or [] %}<c:{{ c.function.name }}>{{ c.function.arguments | tojson }}§{{ c.id }}§</c>{% endfor %}";
+    let calls = |ahead: &str| {
+        let open = format!(r#""open_pattern": "<c:(?P<name>[^>]*)>(?={ahead}§(?P<id>\\w*)§)""#);
+        let transform = r#"{"type": "function", "id": "{id}", "function": {"name": "{name}", "arguments": "{content}"}}"#;
+        format!(
+            r#""tool_calls": {{{open}, "close_pattern": "§\\w*§</c>", "content": "json", "repeats": true, "transform": {transform}}}"#
+        )
+    };
+    let judged = |ahead: &str| {
+        judged(
+            &chat(&[SAID, called].concat(), ""),
+            &fields(&[CONTENT, &calls(ahead)]),
+        )
+    };
+    assert_all_back(&judged("[^§]*"));
+    // The id behind the last call of that name.
+    let last = judged("[^§]*(?:.*<c:(?P=name)>[^§]*)?");
+    assert_kinds(&last, &[Kind::Calls], &[Kind::Call]);
+    let twice = |failure: &super::super::Failure| {
+        failure.found.response.matches("<c:count_sparrows>").count() == 2
+    };
+    assert!(last.failures.iter().all(twice), "{:#?}", last.failures[0]);
+}
+
 #[test]
 fn names_need_not_be_words() {
     let tagged = chat(&[SAID, TAGGED].concat(), "");
@@ -293,6 +320,8 @@ fn only_arguments_that_hold_nothing_may_be_missing() {
         .iter()
         .map(|failure| crate::value::json::to_string(&failure.found.expected));
     assert!(lost.clone().count() > 0 && lost.clone().all(|expected| expected.contains("false")));
+    // An empty text that is left out is not asked for, rather than excused.
+    assert!(judgement.excused.is_none(), "{:#?}", judgement.excused);
 }
 
 #[test]

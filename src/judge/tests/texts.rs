@@ -92,6 +92,22 @@ fn what_makes_two_messages_alike_is_excused_where_it_is_no_plain_text() {
     assert!(row(&judgement, Kind::Content).unwrap().smallest.is_some());
 }
 
+/// The functions that the message calls are there, and a call of them could be meant.
+#[test]
+fn what_makes_two_messages_alike_is_excused_beside_a_call_too() {
+    let (chat, response) = divided("</p>");
+    let chat = chat.replace(
+        "{{ m.content }}<end>",
+        &format!("{{{{ m.content }}}}{CALLED}<end>"),
+    );
+    let response = response.replace(REST, &[REST, CALLS].join(", "));
+    let judgement = judged(&chat, &response);
+    let failure = judgement.failures.first();
+    assert!(failure.is_none(), "{failure:#?}");
+    let row_of = row(&judgement, Kind::ContentWithCalls).unwrap();
+    assert!(row_of.alike > 0 && row_of.came_back + row_of.alike == row_of.tried);
+}
+
 /// What is lost is not excused, however odd the text is: only another message that renders alike excuses.
 #[test]
 fn a_loss_is_no_likeness() {

@@ -17,12 +17,14 @@ fn tails(judgement: &Judgement) -> Vec<(&str, Vec<&str>)> {
         .collect()
 }
 
-/// A chat template that writes only this of an answer, and this where a prompt is asked for.
-fn turns(answer: &str, prompt: &str) -> String {
-    format!(
-        "{{% for m in messages %}}{{% if m.role == 'assistant' %}}{answer}<end>\
-         {{% else %}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{% endif %}}{{% endfor %}}{prompt}"
-    )
+/// Asserts that what fails fails in that place.
+#[track_caller]
+fn assert_failing_only(judgement: &Judgement, place: &str) {
+    let other = judgement
+        .failures
+        .iter()
+        .find(|failure| failure.place != place);
+    assert!(other.is_none(), "{other:#?}");
 }
 
 #[test]
@@ -69,12 +71,7 @@ fn the_anchor_is_met_in_every_turn() {
     let judgement = judged(&later, &anchored);
     assert_kinds(&judgement, &[Kind::Content], &[]);
     assert!(judgement.rounds.passed > 0);
-    assert!(
-        judgement
-            .failures
-            .iter()
-            .all(|failure| failure.place == "in a later turn")
-    );
+    assert_failing_only(&judgement, "in a later turn");
 
     let after_tool = turns(
         &format!(
@@ -84,12 +81,7 @@ fn the_anchor_is_met_in_every_turn() {
     );
     let judgement = judged(&after_tool, &fields(&[CONTENT, CALLS]));
     assert!(fails(&judgement, Kind::AfterToolResult));
-    assert!(
-        judgement
-            .failures
-            .iter()
-            .all(|failure| failure.place == "after a tool's result")
-    );
+    assert_failing_only(&judgement, "after a tool's result");
     let both = fields(&[CONTENT, CALLS]).replace(r#""<bot>""#, r#"["<bot>", "<again>"]"#);
     assert_all_back(&judged(&after_tool, &both));
 }
@@ -118,12 +110,10 @@ fn an_anchor_that_no_prompt_has_is_none() {
 
 #[test]
 fn a_turn_is_unmarked_where_its_prompt_has_what_it_lacks() {
-    let lacking = turns(
-        &format!(
-            "{{% if messages[loop.index0 - 1].role != 'tool' %}}<bot>{{% endif %}}{SAID}{CALLED}"
-        ),
-        "{% if add_generation_prompt %}<bot>{% endif %}",
+    let answer = format!(
+        "{{% if messages[loop.index0 - 1].role != 'tool' %}}<bot>{{% endif %}}{SAID}{CALLED}"
     );
+    let lacking = turns(&answer, &asked("<bot>"));
     let judgement = judged(&lacking, &fields(&[CONTENT, CALLS]));
     assert!(
         judgement.failures.is_empty(),
@@ -136,19 +126,12 @@ fn a_turn_is_unmarked_where_its_prompt_has_what_it_lacks() {
     assert_eq!(row_after.left_out[0].why, UNMARKED);
     // Where neither has it, the anchor is missing, and that is a failure.
     let neither = turns(
-        &format!(
-            "{{% if messages[loop.index0 - 1].role != 'tool' %}}<bot>{{% endif %}}{SAID}{CALLED}"
-        ),
-        "{% if add_generation_prompt and messages[-1].role != 'tool' %}<bot>{% endif %}",
+        &answer,
+        &asked("{% if messages[-1].role != 'tool' %}<bot>{% endif %}"),
     );
     let judgement = judged(&neither, &fields(&[CONTENT, CALLS]));
     assert!(fails(&judgement, Kind::AfterToolResult));
-    assert!(
-        judgement
-            .failures
-            .iter()
-            .all(|failure| failure.place == "after a tool's result")
-    );
+    assert_failing_only(&judgement, "after a tool's result");
     assert!(!judgement.unproved.contains(&Unproved::Unmarked));
 }
 
@@ -162,7 +145,7 @@ fn what_stands_at_the_end_of_every_conversation_is_not_the_messages() {
         chat("{{ m.content }}", "")
     );
     let own = ended("{% if loop.last and m.role == 'assistant' %}<stop>{% endif %}");
-    let with_stop = r#""content": {"close_pattern": "<end>(?:<stop>)?"}"#;
+    let with_stop = r#""content": {"close_pattern": "<end>(?:<stop>|<[^>]*\\Z)?"}"#;
     assert_all_back(&judged(&every, &fields(&[REST])));
     assert_all_back(&judged(&every, &fields(&[with_stop])));
     assert_kinds(&judged(&own, &fields(&[REST])), &[Kind::Content], &[]);
@@ -172,10 +155,7 @@ fn what_stands_at_the_end_of_every_conversation_is_not_the_messages() {
 /// The end of a turn is the turn's, although the next message is written with a beginning that looks like it.
 #[test]
 fn an_end_that_stays_when_the_conversation_goes_on_is_the_messages() {
-    let chat = turns(
-        "<bot>{{ m.content }}",
-        "{% if add_generation_prompt %}<bot>{% endif %}",
-    );
+    let chat = chat("{{ m.content }}", "");
     assert_all_back(&judged(&chat, &fields(&[REST])));
     let unended = judged(&chat, &fields(&[r#""content": {}"#]));
     assert_kinds(&unended, &[Kind::Content], &[]);

@@ -1,0 +1,168 @@
+//! Where messages are tried: conversations up to the model's turn, each under every setting of the kwargs that makes a difference.
+
+use std::rc::Rc;
+
+use super::manner::Manner;
+use super::slot::Slot;
+use super::message::Assistant;
+use super::probes;
+use super::renderer::{Place, Renderer};
+use super::shown;
+use crate::value::{Map, Value};
+
+/// How many settings of the kwargs are tried; beyond that they repeat each other.
+const MAX_SETTINGS: usize = 8;
+
+/// A place and its prompt.
+#[derive(Debug)]
+pub(super) struct Prompted {
+    pub(super) place: Place,
+    pub(super) prompt: String,
+    /// What a finished conversation ends with that is gone once it goes on, and so is no part of its last message.
+    pub(super) trailer: String,
+    /// Whether a prompt was asked for in vain: the conversation renders the same without.
+    pub(super) unasked: bool,
+}
+
+/// A user's message, without tools and with them, as far as the chat template renders it.
+pub(super) fn users(renderer: &Renderer<'_>, tools: &Rc<[Value]>, manner: &Manner) -> Vec<Place> {
+    let mut users = vec![renderer.user(None), renderer.user(Some(tools))];
+    users.retain(|place| renderer.prompt(place, manner).is_ok());
+    users
+}
+
+/// The settings of the kwargs under which a prompt or an answer differs, the usual one first, and how many more there are.
+pub(super) fn settings(
+    renderer: &Renderer<'_>,
+    users: &[Place],
+    usual: &Manner,
+) -> (Vec<Map>, usize) {
+    let reasoned = Manner {
+        reasoning: Some(Slot::key("reasoning")),
+        ..usual.clone()
+    };
+    let message = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
+    let messages = [usual, &reasoned].map(|manner| manner.write(&message, None));
+    let tail = |place: &Place, full: String| full[place.end_in(&full)..].to_owned();
+    let signature = |kwargs: &Map| -> Option<Vec<String>> {
+        let mut tails = Vec::new();
+        for place in users.iter().map(|place| place.under(kwargs)) {
+            tails.push(tail(&place, renderer.prompt(&place, usual).ok()?));
+            for message in &messages {
+                let full = renderer.answered(&place, message, usual);
+                tails.push(full.map_or_else(|_| String::new(), |full| tail(&place, full)));
+            }
+        }
+        Some(tails)
+    };
+    let mut settings = vec![Map::new()];
+    let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
+    let mut left_out = 0;
+    for (name, values) in renderer.source().kwargs() {
+        for value in values {
+            let kwargs = Map::from_iter([(name.clone(), value)]);
+            match signature(&kwargs) {
+                Some(found) if !seen.contains(&found) => {
+                    seen.push(found);
+                    if settings.len() < MAX_SETTINGS {
+                        settings.push(kwargs);
+                    } else {
+                        left_out += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    (settings, left_out)
+}
+
+/// The conversations in which messages are tried, under each setting of the kwargs.
+pub(super) fn places(
+    renderer: &Renderer<'_>,
+    users: &[Place],
+    settings: &[Map],
+    manner: &Manner,
+) -> Vec<Rc<Prompted>> {
+    let mut conversations = users.to_vec();
+    if let Some(user) = users.first() {
+        let mut system = user.clone();
+        system.label = "with a system message";
+        system
+            .history
+            .insert(0, renderer.said("system", probes::SYSTEM));
+        conversations.push(system);
+        let earlier = manner.write(&Assistant::saying(probes::EARLIER), None);
+        let mut later = user.and([earlier, renderer.said("user", probes::USER_AGAIN)]);
+        later.label = "in a later turn";
+        conversations.push(later);
+    }
+    prompted(renderer, &conversations, settings, manner)
+}
+
+pub(super) fn prompted(
+    renderer: &Renderer<'_>,
+    conversations: &[Place],
+    settings: &[Map],
+    manner: &Manner,
+) -> Vec<Rc<Prompted>> {
+    let places = conversations
+        .iter()
+        .flat_map(|place| settings.iter().map(|kwargs| place.under(kwargs)));
+    places
+        .filter_map(|place| {
+            // A conversation that the chat template refuses says nothing.
+            let prompt = renderer.prompt(&place, manner).ok()?;
+            let unasked = renderer
+                .history(&place, manner)
+                .is_ok_and(|history| history == prompt);
+            Some(Rc::new(Prompted {
+                trailer: trailer(renderer, &place, manner),
+                place,
+                prompt,
+                unasked,
+            }))
+        })
+        .collect()
+}
+
+/// What is rendered after an answer that ends the conversation and not after one that a question follows, as far as what comes
+/// then is not the same from the same place, and the conversation without the answer ends with it too.
+fn trailer(renderer: &Renderer<'_>, place: &Place, manner: &Manner) -> String {
+    let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
+    let next = renderer.said("user", probes::USER_AGAIN);
+    let (Ok(full), Ok(later)) = (
+        renderer.answered(place, &answer, manner),
+        renderer.history(&place.and([answer.clone(), next.clone()]), manner),
+    ) else {
+        return String::new();
+    };
+    if later.starts_with(&full) {
+        return String::new();
+    }
+    let (Ok(full), Ok(later)) = (
+        renderer.traced(place, std::slice::from_ref(&answer), manner),
+        renderer.traced(place, &[answer, next], manner),
+    ) else {
+        return String::new();
+    };
+    let both = shown::common(&full, &later);
+    let said = full
+        .text
+        .rfind(probes::CONTENT)
+        .map(|at| at + probes::CONTENT.len());
+    let trailer = full
+        .text
+        .get(both..)
+        .filter(|_| said.is_some_and(|said| both >= said));
+    let trailer = trailer.unwrap_or_default();
+    // What ends an answer that ends the conversation, and nothing else that does, is the answer's own.
+    let is_any = renderer
+        .history(place, manner)
+        .is_ok_and(|history| history.ends_with(trailer));
+    if is_any {
+        trailer.to_owned()
+    } else {
+        String::new()
+    }
+}

@@ -1,0 +1,154 @@
+//! The signs that a chat template writes next to what is said, which prose and code have as well.
+//!
+//! A text may end with the very sign that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that
+//! stands before it, and have any of them within. Which these are is read off renders: whatever stands between two things
+//! that were said begins and ends with a run of signs. The outermost of a run is tried, and the two outermost where they are
+//! not all that stands there. More of them would be a marker that is spoken of, and two that are the same often are one.
+
+use super::manner::Manner;
+use super::message::Assistant;
+use super::probes;
+use super::renderer::{Place, Renderer};
+use crate::value::Value;
+
+/// How many signs are tried; those next to texts come before those within calls.
+const MAX_SIGNS: usize = 12;
+
+/// The signs next to what is said, in answers and, where calls are shown, in calls.
+pub(super) fn next_to_texts(
+    renderer: &Renderer<'_>,
+    users: &[Place],
+    plain: &Manner,
+    calling: Option<&Manner>,
+) -> Vec<String> {
+    let said = Assistant::saying(probes::CONTENT);
+    let mut answers = vec![
+        (said.clone(), plain),
+        (said.clone().thinking(probes::REASONING), plain),
+    ];
+    if let Some(manner) = calling {
+        let mut calls = said;
+        calls.calls = (0..2).map(probes::call).collect();
+        answers.push((calls.clone(), manner));
+        answers.push((calls.thinking(probes::REASONING), manner));
+    }
+    let mut signs = Vec::new();
+    for (message, manner) in &answers {
+        let further = manner.further.as_ref().map(|_| probes::FURTHER);
+        let written = manner.write(message, further);
+        for place in users {
+            if let Ok(full) = renderer.answered(place, &written, manner) {
+                let turn = &full[place.end_in(&full)..];
+                between(turn, &said_in(message, further), &mut signs);
+            }
+        }
+    }
+    signs.truncate(MAX_SIGNS);
+    signs
+}
+
+/// All that a message says, each of which stands in a render once if at all.
+fn said_in<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str> {
+    let texts = [&message.reasoning, &message.content];
+    let mut said: Vec<&str> = texts.into_iter().filter_map(Option::as_deref).collect();
+    said.extend(further);
+    for call in &message.calls {
+        said.extend([call.name.as_str(), call.id.as_str()]);
+        said.extend(call.arguments.keys().map(AsRef::<str>::as_ref));
+        said.extend(call.arguments.values().filter_map(Value::as_str));
+    }
+    said
+}
+
+/// Adds the signs that stand next to these in the turn.
+fn between(turn: &str, said: &[&str], signs: &mut Vec<String>) {
+    let found = said
+        .iter()
+        .filter_map(|text| Some((turn.find(text)?, text.len())));
+    let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
+    spans.sort_unstable();
+    let mut end = None;
+    let mut add = |sign: &str| {
+        let is_same_twice = sign.len() == 2 && sign[..1] == sign[1..];
+        if !sign.is_empty() && !is_same_twice && !signs.iter().any(|known| known == sign) {
+            signs.push(sign.to_owned());
+        }
+    };
+    for (start, stop) in spans {
+        let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
+        if end.is_some() {
+            beginnings(gap).into_iter().for_each(&mut add);
+        }
+        endings(gap).into_iter().for_each(&mut add);
+        end = Some(stop);
+    }
+    if let Some(end) = end {
+        beginnings(&turn[end..]).into_iter().for_each(&mut add);
+    }
+}
+
+/// The first sign of what follows a text, and the first two where more follows them.
+fn beginnings(gap: &str) -> [&str; 2] {
+    let gap = gap.trim_start();
+    let run = &gap[..gap.find(|c| !is_sign(c)).unwrap_or(gap.len())];
+    let goes_on = gap[run.len()..].starts_with(char::is_alphanumeric);
+    let pair = run.get(..2).filter(|_| goes_on || run.len() > 2);
+    [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
+}
+
+/// The last sign of what stands before a text, and the last two where more stands before them.
+fn endings(gap: &str) -> [&str; 2] {
+    let gap = gap.trim_end();
+    let start = gap.rfind(|c| !is_sign(c)).map_or(0, |at| {
+        at + gap[at..].chars().next().map_or(0, char::len_utf8)
+    });
+    let run = &gap[start..];
+    let goes_on = gap[..start].ends_with(char::is_alphanumeric);
+    let behind = |count: usize| run.get(run.len().checked_sub(count)?..);
+    let pair = behind(2).filter(|_| goes_on || run.len() > 2);
+    [behind(1).unwrap_or_default(), pair.unwrap_or_default()]
+}
+
+/// Whether it is one of the signs that every text may have.
+fn is_sign(c: char) -> bool {
+    c.is_ascii_punctuation()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signs(turn: &str) -> Vec<String> {
+        let mut signs = Vec::new();
+        between(turn, &["one", "two"], &mut signs);
+        signs
+    }
+
+    #[test]
+    fn the_outermost_signs_are_tried() {
+        assert_eq!(signs("one</t>"), ["<", "</"]);
+        assert_eq!(signs("<t>one"), [">"]);
+        assert_eq!(signs("<t/>one"), [">", "/>"]);
+        assert_eq!(signs("one |.| two"), ["|", "|.", ".|"]);
+        assert_eq!(signs("one\n/>\n\nall\n[two"), ["/", "["]);
+        assert_eq!(signs("one"), [""; 0]);
+        assert_eq!(signs("| one"), ["|"]);
+        assert_eq!(signs("two!one"), ["!"]);
+    }
+
+    #[test]
+    fn two_that_are_all_or_the_same_are_no_pair() {
+        assert_eq!(signs("one>>>>two"), [">"]);
+        assert_eq!(signs("one->two"), ["-", ">"]);
+        assert_eq!(signs("one->x"), ["-", "->"]);
+        assert_eq!(signs("x->one"), [">", "->"]);
+    }
+
+    #[test]
+    fn words_and_space_are_no_signs_nor_is_what_few_texts_have() {
+        assert_eq!(signs(" one and two \n"), [""; 0]);
+        assert_eq!(signs("((nothing that was said))"), [""; 0]);
+        assert_eq!(signs("one\u{a7}|two"), ["|"]);
+        assert_eq!(signs("one|\u{a7}x"), ["|"]);
+    }
+}

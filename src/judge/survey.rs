@@ -1,0 +1,273 @@
+//! What is asked of a chat template before any response template is judged: where it takes texts, in which manners it shows calls,
+//! what begins a turn, and the messages that every response template is held to.
+
+use std::rc::Rc;
+
+use super::Setup;
+use super::manner::Manner;
+use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
+use super::places::{places, prompted, settings, users};
+use super::probes;
+use super::renderer::{Place, Renderer};
+use super::rounds::Group;
+use super::signs;
+use super::slots::{self, Slots};
+use crate::value::{Map, Value, python};
+
+/// Everything that is asked of a chat template before any response template is judged.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) slots: Slots,
+    /// The settings of the kwargs that make a difference, the usual one first.
+    pub(super) settings: Vec<Map>,
+    /// How many settings made a difference and were left out.
+    pub(super) settings_left_out: usize,
+    /// Messages without calls.
+    pub(super) plain: Group,
+    /// Messages with calls, in each manner in which a call is shown and rendered otherwise than in one before.
+    pub(super) calling: Vec<Manner>,
+    /// Why no call is shown, where none is.
+    pub(super) no_calls: Option<String>,
+    /// Whether an assistant's calls are asked for.
+    pub(super) reads_calls: bool,
+    pub(super) tools: Rc<[Value]>,
+    /// The signs that the chat template writes next to what is said.
+    signs: Vec<String>,
+}
+
+impl Survey {
+    pub(super) fn of(renderer: &Renderer<'_>, setup: &Setup<'_>) -> Self {
+        let tools: Rc<[Value]> = (0..3)
+            .map(|number| tool_for(&probes::call(number)))
+            .collect();
+        let usual = Manner::usual(setup.parts);
+        let users = users(renderer, &tools, &usual);
+        let (settings, settings_left_out) = settings(renderer, &users, &usual);
+        let under: Vec<Place> = settings
+            .iter()
+            .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
+            .collect();
+        let shown = slots::calling(renderer, &under, &usual);
+        let slots = slots::find(renderer, &under, &usual, shown.first());
+        let manner = Manner {
+            reasoning: slots.distinct.first().cloned(),
+            further: slots.distinct.get(1).cloned(),
+            ..usual
+        };
+        let calling: Vec<Manner> = shown
+            .into_iter()
+            .map(|calling| Manner {
+                reasoning: manner.reasoning.clone(),
+                further: manner.further.clone(),
+                ..calling
+            })
+            .collect();
+        let places = places(renderer, &users, &settings, &manner);
+        let header = header(renderer, &users, &manner);
+        let mut plain = Group::new(manner, &header);
+        let mut said = probes::without_calls(setup.thorough);
+        let templates = renderer.source().templates.iter();
+        let constants = templates.flat_map(|(_, template)| template.constants());
+        let of_turns = words_of_turns(renderer, &users, &plain.manner, calling.first());
+        said.extend(probes::speaking_words(
+            constants.map(String::as_str),
+            &of_turns,
+        ));
+        plain.fill(renderer, &places, &said, setup.thorough);
+        let signs = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
+        plain.fill_first(renderer, &places, &probes::with_signs(&signs));
+        let (no_calls, reads_calls) = about_calls(renderer, &users, &plain.manner);
+        Self {
+            no_calls: no_calls.filter(|_| calling.is_empty()),
+            calling: distinct(renderer, &users, calling),
+            slots,
+            settings,
+            settings_left_out,
+            plain,
+            reads_calls,
+            tools,
+            signs,
+        }
+    }
+
+    /// The rounds with calls that are handed over in the manner.
+    pub(super) fn calls(
+        &self,
+        renderer: &Renderer<'_>,
+        setup: &Setup<'_>,
+        manner: &Manner,
+    ) -> Group {
+        let users = users(renderer, &self.tools, manner);
+        let mut places = places(renderer, &users, &self.settings, manner);
+        let tooled = users.iter().find(|place| place.tools.is_some());
+        if let Some(tooled) = tooled {
+            let call = probes::call(2);
+            let calling = manner.write(&Assistant::calling([call.clone()]), None);
+            let result = renderer.divided(tool_result(&call, probes::TOOL_RESULT));
+            let after = Place {
+                label: "after a tool's result",
+                after_tool: true,
+                ..tooled.and([calling, result])
+            };
+            places.extend(prompted(renderer, &[after], &self.settings, manner));
+        }
+        let mut group = Group::new(manner.clone(), &self.plain.header);
+        let with_tools: Vec<_> = places
+            .iter()
+            .filter(|at| at.place.tools.is_some())
+            .cloned()
+            .collect();
+        let probes = probes::with_calls(setup.thorough);
+        group.fill(renderer, &with_tools, &probes, setup.thorough);
+        group.fill_first(
+            renderer,
+            &with_tools,
+            &probes::with_calls_and_signs(&self.signs),
+        );
+        let after_tool: Vec<_> = places
+            .into_iter()
+            .filter(|at| at.place.after_tool)
+            .collect();
+        let probes = probes::without_calls(setup.thorough);
+        group.fill(renderer, &after_tool, &probes, setup.thorough);
+        group
+    }
+}
+
+/// How what begins a turn begins, as far as renders show it: what the plainest prompt adds to its conversation and every answer
+/// has before it as well, with reasoning and without. Half of that is enough to tell whether it is there, and does not end
+/// amid a marker that only some answers go on with. Nothing where it is white space.
+fn header(renderer: &Renderer<'_>, users: &[Place], manner: &Manner) -> String {
+    let said = Assistant::saying(probes::CONTENT);
+    let answers = [
+        (said.clone(), probes::CONTENT),
+        (said.thinking(probes::REASONING), probes::REASONING),
+    ];
+    let mut header: Option<String> = None;
+    for user in users {
+        let (Ok(prompt), Ok(history)) = (
+            renderer.prompt(user, manner),
+            renderer.history(user, manner),
+        ) else {
+            continue;
+        };
+        let Some(added) = prompt.strip_prefix(&history) else {
+            continue;
+        };
+        for (answer, first) in &answers {
+            let full = renderer.answered(user, &manner.write(answer, None), manner);
+            let before = full.ok().and_then(|full| {
+                let turn = &full[user.end_in(&full)..];
+                Some(turn[..turn.find(first)?].to_owned())
+            });
+            let Some(before) = before else { continue };
+            let starts = added.char_indices().map(|(at, c)| at + c.len_utf8());
+            let both = starts
+                .take_while(|end| before.contains(&added[..*end]))
+                .last();
+            let both = &added[..both.unwrap_or(0)];
+            if header.as_ref().is_none_or(|known| both.len() < known.len()) {
+                header = Some(both.to_owned());
+            }
+        }
+    }
+    let header = header.unwrap_or_default();
+    let header = header.trim_matches(python::is_space);
+    let half = header.chars().count().div_ceil(2);
+    header.chars().take(half).collect()
+}
+
+/// A constant of the chat template at which it cuts an answer: of a text before it nothing is left, and of one behind it all.
+pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
+    let at = &plain.rounds.first()?.place;
+    let templates = renderer.source().templates.iter();
+    let constants = templates.flat_map(|(_, template)| template.constants());
+    let signs = constants.map(|constant| constant.trim_matches(python::is_space));
+    let markers = signs.filter(|constant| MARKER.contains(&constant.len()));
+    let is_cut = |constant: &&str| {
+        let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
+        let message = plain.manner.write(&Assistant::saying(&said), None);
+        renderer
+            .answered(&at.place, &message, &plain.manner)
+            .is_ok_and(|full| full.contains(probes::CONTENT) && !full.contains(probes::REASONING))
+    };
+    markers.take(MAX_CONSTANTS).find(is_cut).map(str::to_owned)
+}
+
+/// How long a constant may be at which an answer is cut, and how many are tried.
+const MARKER: std::ops::RangeInclusive<usize> = 3..=64;
+const MAX_CONSTANTS: usize = 64;
+
+/// The manners in which a call is rendered otherwise than in one before.
+fn distinct(renderer: &Renderer<'_>, users: &[Place], manners: Vec<Manner>) -> Vec<Manner> {
+    let call = Assistant::calling([probes::call(0), probes::call(1)]);
+    let mut seen: Vec<Option<String>> = Vec::new();
+    let mut distinct = Vec::new();
+    for manner in manners {
+        let message = manner.write(&call, None);
+        let tooled = users.iter().rfind(|place| place.tools.is_some());
+        let full = tooled.and_then(|place| renderer.answered(place, &message, &manner).ok());
+        if !seen.contains(&full) {
+            seen.push(full);
+            distinct.push(manner);
+        }
+    }
+    distinct
+}
+
+/// What is rendered of turns, in which words may be markers: a text that says one of those is no plain prose, as one is not that says
+/// `<end>`.
+fn words_of_turns(
+    renderer: &Renderer<'_>,
+    users: &[Place],
+    manner: &Manner,
+    calling: Option<&Manner>,
+) -> String {
+    let answer = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
+    let call = Assistant::calling([probes::call(0), probes::call(1)]);
+    let call = call.with_content(probes::CONTENT).thinking(probes::REASONING);
+    let messages = [(manner, &answer), (manner, &Assistant::saying(probes::CONTENT))];
+    let messages = messages
+        .into_iter()
+        .chain(calling.map(|manner| (manner, &call)));
+    let mut turns = String::new();
+    for (manner, message) in messages {
+        for place in users {
+            let written = manner.write(message, Some(probes::FURTHER));
+            let next = renderer.said("user", probes::USER_AGAIN);
+            let further = place.and([written.clone(), next]);
+            let full = renderer.answered(place, &written, manner);
+            let followed = renderer.history(&further, manner);
+            for full in [full, followed].into_iter().flatten() {
+                turns.push_str(&full[place.end_in(&full)..]);
+                turns.push('\n');
+            }
+        }
+    }
+    turns
+}
+
+/// What the chat template says against a call, and whether it asks for an assistant's calls at all.
+fn about_calls(
+    renderer: &Renderer<'_>,
+    users: &[Place],
+    manner: &Manner,
+) -> (Option<String>, bool) {
+    let call = Assistant::calling([probes::call(0)]);
+    let message = manner.write(&call, None);
+    let Some(place) = users.last() else {
+        return (None, false);
+    };
+    let refusal = renderer
+        .answered(place, &message, manner)
+        .err()
+        .map(|error| error.to_string());
+    let path = format!("messages[].{}", CALLS_KEY);
+    let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
+    let reads = [message, answer].iter().any(|message| {
+        renderer
+            .reads(place, message, manner)
+            .is_ok_and(|reads| reads.has_for("assistant", &path))
+    });
+    (refusal, reads)
+}

@@ -1,0 +1,41 @@
+//! What two texts have in common.
+
+/// The bytes with which both texts begin; they end between two characters.
+pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
+    a.char_indices()
+        .zip(b.chars())
+        .find(|((_, x), y)| x != y)
+        .map_or(a.len().min(b.len()), |((at, _), _)| at)
+}
+
+/// The bytes with which both texts end; they begin between two characters.
+pub(crate) fn common_suffix(a: &str, b: &str) -> usize {
+    a.chars()
+        .rev()
+        .zip(b.chars().rev())
+        .take_while(|(x, y)| x == y)
+        .map(|(x, _)| x.len_utf8())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_shared_whole() {
+        for (a, b, first, last) in [
+            ("", "a", 0, 0),
+            ("<a>x", "<a>y", 3, 0),
+            ("ab", "ab", 2, 2),
+            ("ab", "abab", 2, 2),
+            ("x</a>", "yy</a>", 0, 4),
+            // Their bytes begin alike, and those of the second pair end alike.
+            ("aé", "aè", 1, 0),
+            ("éa", "ũa", 0, 1),
+        ] {
+            assert_eq!(common_prefix(a, b), first, "{a} {b}");
+            assert_eq!(common_suffix(a, b), last, "{a} {b}");
+        }
+    }
+}
