@@ -17,6 +17,9 @@ use std::ops::Range;
 use crate::pattern::{Captures, MatchError, Progress, Search, Window};
 use crate::response_template::ResponseTemplate;
 
+/// How many bytes are searched again at most in one response, each time that something waits in it: beyond that nothing is said.
+const MAX_SEARCHED: usize = 4_000;
+
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
 /// the same ones. `prefix` is what the parser reads of the prompt, which is one piece.
 pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str) -> Option<String> {
@@ -24,8 +27,8 @@ pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str)
     let characters = response.char_indices().map(|(at, c)| at + c.len_utf8());
     let ends = std::iter::once(0).chain(characters);
     let ends: Vec<usize> = ends.map(|end| prefix.len() + end).collect();
-    let all = Arriving::new(template, &text).read(&[text.len()]).ok()?;
-    let pieces = Arriving::new(template, &text).read(&ends).ok()?;
+    let all = Arriving::new(template, &text).read(&[text.len()]).ok()??;
+    let pieces = Arriving::new(template, &text).read(&ends).ok()??;
     let same = all.iter().zip(&pieces).take_while(|(a, b)| a == b).count();
     let other = pieces.get(same).or_else(|| all.get(same))?;
     Some(text[other.span.clone()].to_owned())
@@ -50,6 +53,8 @@ struct Arriving<'t> {
     /// Our own search for each delimiter of the plan.
     searches: Vec<Option<(Search, Progress)>>,
     passed: Vec<Passed<'t>>,
+    /// How many bytes may still be searched again.
+    left: usize,
 }
 
 /// How a delimiter stands in the text at hand.
@@ -70,20 +75,26 @@ impl<'t> Arriving<'t> {
             opened: false,
             searches: template.plan().sought.iter().map(|_| None).collect(),
             passed: Vec::new(),
+            left: MAX_SEARCHED,
         }
     }
 
-    /// Reads the text in pieces that end there, and then as one that has ended.
-    fn read(mut self, ends: &[usize]) -> Result<Vec<Passed<'t>>, MatchError> {
+    /// Reads the text in pieces that end there, and then as one that has ended; `None` where that is too much work.
+    fn read(mut self, ends: &[usize]) -> Result<Option<Vec<Passed<'t>>>, MatchError> {
         for &end in ends {
             if self.begins_nothing(end) {
                 self.pass_over(end);
             } else {
+                let searched = end - self.position.min(end);
+                let Some(left) = self.left.checked_sub(searched) else {
+                    return Ok(None);
+                };
+                self.left = left;
                 self.process(end, false)?;
             }
         }
         self.process(self.text.len(), true)?;
-        Ok(self.passed)
+        Ok(Some(self.passed))
     }
 
     /// Whether no delimiter waits, and none begins in what arrives up to `end`.

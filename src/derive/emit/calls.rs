@@ -9,7 +9,7 @@ use super::super::probe::{self, ArgumentsForm};
 use super::super::tool_calls::ToolCalls;
 use super::super::{slot, text};
 use super::ends::Ends;
-use super::marker::{self, Captures};
+use super::marker::{self, Captures, Names};
 use super::{alternatives, is_plain, listed, optional, pairs};
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Map, Value, json};
@@ -20,8 +20,8 @@ pub(super) struct Written<'a> {
     pub(super) calls: &'a ToolCalls,
     pub(super) ends: &'a Ends<'a>,
     pub(super) pieces: &'a Pieces,
-    /// What may not be taken for a name: the words that open other fields where a name would stand.
-    taken: &'a str,
+    /// What may not be taken for a name.
+    names: Names<'a>,
 }
 
 pub(super) fn region(
@@ -30,12 +30,15 @@ pub(super) fn region(
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
-    let taken = taken(analysis, calls);
+    let (taken, signs) = (taken(analysis, calls), signs(calls));
     let written = Written {
         calls,
         ends,
         pieces: &analysis.pieces,
-        taken: &taken,
+        names: Names {
+            taken: &taken,
+            signs: &signs,
+        },
     };
     let listed = listed::delimiters(&written).filter(|_| {
         let in_list = [
@@ -103,12 +106,15 @@ pub(super) fn region(
 
 /// A pattern for what opens a call, which captures nothing.
 pub(super) fn next(analysis: &Analysis, calls: &ToolCalls, ends: &Ends<'_>) -> String {
-    let taken = taken(analysis, calls);
+    let (taken, signs) = (taken(analysis, calls), signs(calls));
     let written = Written {
         calls,
         ends,
         pieces: &analysis.pieces,
-        taken: &taken,
+        names: Names {
+            taken: &taken,
+            signs: &signs,
+        },
     };
     written.next()
 }
@@ -130,6 +136,17 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
         .collect()
 }
 
+/// The signs with which the markers of the calls begin.
+fn signs(calls: &ToolCalls) -> Vec<char> {
+    let markers = [calls.section.0.trim(), calls.call.0.trim()];
+    let first = markers.into_iter().filter_map(|marker| marker.chars().next());
+    let mut signs: Vec<char> = first
+        .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign) && *sign != '_' && *sign != '-')
+        .collect();
+    signs.dedup();
+    signs
+}
+
 impl Written<'_> {
     /// What stands before a body, with or without the white space before it.
     fn own(&self) -> &str {
@@ -138,7 +155,7 @@ impl Written<'_> {
 
     /// A pattern for what opens each call.
     pub(super) fn open(&self, captures: Captures) -> String {
-        marker::opening(self.pieces, self.own(), &self.calls.body, captures, self.taken)
+        marker::opening(self.pieces, self.own(), &self.calls.body, captures, self.names)
     }
 
     /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is

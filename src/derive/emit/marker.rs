@@ -16,19 +16,28 @@ pub(super) enum Captures {
     All,
 }
 
-/// A pattern for a marker that stands before a body, and for the white space after it. `taken` keeps words from being a name.
+/// What is no name, or not in one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Names<'a> {
+    /// A condition that what follows is none of the words that stand where a name would.
+    pub(super) taken: &'a str,
+    /// The signs with which the calls' own markers begin: a name that had them would begin sooner than its call.
+    pub(super) signs: &'a [char],
+}
+
+/// A pattern for a marker that stands before a body, and for the white space after it. `names` keeps what is none from being a name.
 pub(super) fn opening(
     pieces: &Pieces,
     marker: &str,
     body: &Body,
     captures: Captures,
-    taken: &str,
+    names: Names<'_>,
 ) -> String {
     let after = match body {
         Body::Pairs(pairs) => pairs.open.clone(),
         body => body.first_sign().map(String::from).unwrap_or_default(),
     };
-    let mut pattern = written(pieces, marker, &after, captures, taken);
+    let mut pattern = written(pieces, marker, &after, captures, names);
     let is_last_slot = marker.ends_with(slot::NAME) || marker.ends_with(slot::ID);
     // A literal needs no space behind it: content parsers bear it.
     if slot::any(marker) && (is_last_slot || !marker.is_empty()) {
@@ -39,7 +48,7 @@ pub(super) fn opening(
 
 /// The same for a marker that stands behind a body.
 pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures) -> String {
-    written(pieces, marker, "", captures, "")
+    written(pieces, marker, "", captures, Names::default())
 }
 
 /// Whether a marker is made of the signs of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
@@ -58,14 +67,14 @@ fn written(
     marker: &str,
     after: &str,
     captures: Captures,
-    taken: &str,
+    names: Names<'_>,
 ) -> String {
     let is_json = is_json(marker);
     let spaced = match is_json {
         true => marker.trim().to_owned(),
         false => loose::spaced(pieces, marker),
     };
-    let names = spaced.matches(slot::NAME).count();
+    let count = spaced.matches(slot::NAME).count();
     let mut pattern = String::new();
     let mut quoted = false;
     let mut rest = spaced.as_str();
@@ -89,13 +98,16 @@ fn written(
         let word = format!("[^\\s{stop}]+");
         match found {
             slot::NAME => {
+                let others = names.signs.iter().map(|sign| slot::stop(&sign.to_string()));
+                let others: String = others.filter(|sign| *sign != stop).collect();
+                let word = format!("[^\\s{stop}{others}]+");
                 let again = std::mem::replace(&mut named, true);
                 match captures {
                     Captures::None if again => pattern.push_str("\\1"),
-                    Captures::None if names > 1 => pattern.push_str(&format!("({word})")),
+                    Captures::None if count > 1 => pattern.push_str(&format!("({word})")),
                     Captures::None => pattern.push_str(&format!("(?:{word})")),
                     _ if again => pattern.push_str(slot::SAME_NAME),
-                    _ => pattern.push_str(&format!("{taken}(?P<name>{word})")),
+                    _ => pattern.push_str(&format!("{}(?P<name>{word})", names.taken)),
                 }
                 let is_apart = pieces.tokens(rest).first().is_some_and(|next| {
                     rest.starts_with(next) && pieces.is_one(next) && !is_json
@@ -149,7 +161,7 @@ mod tests {
     use super::*;
 
     fn open(marker: &str, captures: Captures) -> String {
-        opening(&Pieces::default(), marker, &Body::Json, captures, "")
+        opening(&Pieces::default(), marker, &Body::Json, captures, Names::default())
     }
 
     #[test]

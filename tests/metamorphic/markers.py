@@ -1,0 +1,147 @@
+"""Markers of a chat template, and maps that rename them.
+
+A marker is a piece of text with signs around it, such as `<think>`, `[/INST]` or `§over§`, or the beginning of a tag up to where a
+value is written into it, such as `<function=`. What counts is the shape; there is no list of names.
+"""
+
+import functools
+import re
+import unicodedata
+
+SIGN = r"[^\w\s\"'\\,.:;!?/<>(){}\[\]]"
+INNER = r"[/#]?\w(?:[\w /.:\-]{0,40}\w)?"
+TAGS = [
+    rf"<(?P<bar>{SIGN})[^\n<>]{{1,60}}(?P=bar)>",  # <|a b|>: whatever stands between the signs
+    r"<[^\s<>\"'\\{}()]{1,60}>",  # <a>, </a>, <a/>, <|a>, </>
+    r"<[^\s<>\"'\\{}()=]+(?: [\w:.\-]+)*=",  # <a= and <a b=: what begins a tag
+]
+# §a§, %%a%%, #~a~#: behind the word the signs stand in the other order.
+SIGNS = (
+    rf"(?<!\w)(?<!{SIGN})(?P<one>{SIGN})(?P<two>{SIGN})?(?P<three>{SIGN})?"
+    rf"{INNER}(?(three)(?P=three))(?(two)(?P=two))(?P=one)(?!{SIGN})"
+)
+
+
+def closing(sign):
+    """The bracket that closes the one given, by Unicode: `⟧` for `⟦`; None for a sign that opens nothing."""
+    if sign == "<":
+        return ">"
+    if unicodedata.category(sign) in ("Ps", "Pi"):
+        for step in (1, 2, 16):
+            other = chr(ord(sign) + step)
+            if unicodedata.category(other) in ("Pe", "Pf"):
+                return other
+    return None
+
+
+def bracketed(opening, count):
+    """The shape of a word in brackets, such as `[a]` or `((a))`, but of no number, which may be JSON, and of nothing like `f(x)`."""
+    opens, closes = re.escape(opening), re.escape(closing(opening))
+    return rf"(?<!\w){opens}{{{count}}}(?!\d+{closes}){INNER}{closes}{{{count}}}"
+
+
+@functools.cache
+def shapes(openings):
+    """The shapes of markers as one pattern, with these opening brackets beside tags."""
+    return re.compile("|".join([*TAGS, *(bracketed(sign, count) for sign in openings for count in (3, 2, 1)), SIGNS]))
+
+
+def found_in(text):
+    """The markers that stand in a text, each as often as it does: `a <b> c` has `<b>`."""
+    openings = "".join(sorted({c for c in text if c != "<" and closing(c)}))
+    return [match[0] for match in shapes(openings).finditer(text)]
+
+
+def candidates(texts, special_tokens):
+    """The markers of a chat template: those that stand whole in its texts, and its special tokens."""
+    found = dict.fromkeys(token for token in special_tokens if token)
+    for text in texts:
+        found.update(dict.fromkeys(found_in(text)))
+    return list(found)
+
+
+def made_of_parts(renders, texts, whole):
+    """The markers that renders show and that hold no marker of the source whole: `<|user|>`, where it is `"<|" ~ role ~ "|>"`, but
+    not `<function=f>`, where it is `"<function=" ~ name ~ ">"`."""
+    everything = "\0".join(texts)
+    shown = {marker for render in renders for marker in found_in(render)}
+    return sorted(one for one in shown if one not in everything and not any(marker in one for marker in whole))
+
+
+def inner(marker):
+    """The word of a marker, without the signs around it: `/think` for `</think>`, `a_b` for `<|a b|>`."""
+    word = re.sub(r"\s+", "_", marker.replace('"', "quote"))
+    word = re.sub(r"[^\w/=:.\-]", "", word)
+    return word or "x"
+
+
+def syllables(index, consonants, vowels, count):
+    """A made-up word of `count` syllables, another one for each index."""
+    word = ""
+    for _ in range(count):
+        index, vowel = divmod(index, len(vowels))
+        index, consonant = divmod(index, len(consonants))
+        word += consonants[consonant] + vowels[vowel]
+    return word
+
+
+# How a marker is written anew, of its word and its number. No image is a part of another: words are as long as each other and begin
+# with a letter that they have nowhere else, and the others have signs at both ends.
+MAPS = {
+    "brackets": lambda word, index: f"⟦{word}⟧",
+    "bangs": lambda word, index: "{!" + word + "!}",
+    "tildes": lambda word, index: f"#~{word}~#",
+    "pattern": lambda word, index: f"^{word}.*$",
+    "words": lambda word, index: "K" + syllables(index * 7 + 3, "bdfglmnprstv", "aeiou", 3),
+    "signs": lambda word, index: chr(0x2630 + index),
+    "script": lambda word, index: "ჟ" + syllables(index * 7 + 3, "ბგდვზთკლმნპრსტ", "აეიოუ", 3),
+}
+# Whether the image is made of the marker's word, and so can be made another one by a longer word.
+OF_WORDS = ("brackets", "bangs", "tildes", "pattern")
+
+
+class NoImages(Exception):
+    """No images were found that are told apart from all other text."""
+
+
+def images(markers, name, texts):
+    """An image for each marker, none of which is a part of another or of any text given.
+
+    With `brackets`, `<a>` becomes `⟦a⟧`; a `<|a|>` beside it becomes `⟦a2⟧`."""
+    make, everything = MAPS[name], "\0".join(texts)
+    result, number = {}, 0
+    for index, marker in enumerate(markers):
+        for attempt in range(1, 200):
+            word = inner(marker) + (str(attempt) if attempt > 1 and name in OF_WORDS else "")
+            image = make(word, number)
+            number += name not in OF_WORDS
+            if image not in everything and not any(image in other or other in image for other in result.values()):
+                result[marker] = image
+                break
+        else:
+            raise NoImages(f"no image for marker {index}")
+    return result
+
+
+class Renaming:
+    """A renaming of markers in texts: with `{"<a>": "⟦a⟧"}` the text `x<a>y` becomes `x⟦a⟧y`."""
+
+    def __init__(self, names):
+        self.names = names
+        longest_first = sorted(names, key=len, reverse=True)
+        self.pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+    def __call__(self, text):
+        return self.pattern.sub(lambda match: self.names[match[0]], text)
+
+
+class Signs:
+    """A renaming of single signs wherever they stand in the source's texts: with `{"<": "‹"}` the text `<a` becomes `‹a`.
+
+    It commutes with putting texts together and taking them apart, and so renames markers that are made of parts as well."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def __call__(self, text):
+        return text.translate(str.maketrans(self.names))
