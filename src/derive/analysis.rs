@@ -14,8 +14,8 @@ use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
-use crate::value::{Map, Value, json};
 use crate::judge::slot::Slot;
+use crate::value::{Map, Value, json};
 use std::rc::Rc;
 
 /// What is known of a chat template's wire format.

@@ -3,8 +3,8 @@
 use super::choice::Reading;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
-use super::probe::{self, Assistant, Dialect};
 use super::pieces::Pieces;
+use super::probe::{self, Assistant, Dialect};
 use crate::value::{Map, Value, json};
 
 /// The literals of which the last one in a prompt ends where the model's turn begins.
@@ -415,8 +415,8 @@ fn read_gap(
         None => gap,
     };
     let last = lab.pieces.last_token(gap);
-    let two =
-        &gap[gap.len() - last.len() - lab.pieces.last_token(&gap[..gap.len() - last.len()]).len()..];
+    let two = &gap
+        [gap.len() - last.len() - lab.pieces.last_token(&gap[..gap.len() - last.len()]).len()..];
     let ways = [
         (
             "the last marker",

@@ -125,11 +125,7 @@ pub(super) fn of_each_kind() -> [Value; 5] {
 }
 
 /// The ways to read values of which texts stand in quotes, where a list of texts is written as `list`.
-fn readings(
-    quotes: (String, String),
-    list: &str,
-    is_read: bool,
-) -> Vec<Reading<Style>> {
+fn readings(quotes: (String, String), list: &str, is_read: bool) -> Vec<Reading<Style>> {
     let (open, close) = &quotes;
     let is_plain = json::parse(list).is_ok();
     let json = is_read.then(|| {

@@ -8,7 +8,7 @@ use super::content::Content;
 use super::evidence::{Evidence, Sample};
 use super::lab::Lab;
 use super::reasoning::Reasoning;
-use super::pieces::Pieces;
+use super::text::{common_prefix, common_suffix};
 use super::tool_calls::ToolCalls;
 
 /// What else opens content, each with what tells so.
@@ -21,7 +21,7 @@ pub(super) fn read(
     let (Some(open), Some(reasoning)) = (&content.open, reasoning) else {
         return Vec::new();
     };
-    let Some((before, after)) = frame(&lab.pieces, open, &reasoning.open) else {
+    let Some((before, after)) = frame(open, &reasoning.open) else {
         return Vec::new();
     };
     let mut found: Vec<(String, Evidence)> = Vec::new();
@@ -47,26 +47,18 @@ pub(super) fn read(
     found
 }
 
-/// What stands before and after the one word in which two markers differ, if those are markers themselves.
-fn frame<'t>(pieces: &Pieces, one: &'t str, other: &str) -> Option<(&'t str, &'t str)> {
-    let (tokens, others) = (pieces.tokens(one), pieces.tokens(other));
-    let mut differing = tokens
+/// What stands before and after the one word in which two markers differ, if something does.
+fn frame<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
+    let shared = common_prefix(one, other);
+    let before = one[..shared].trim_end_matches(char::is_alphabetic);
+    let (mine, its) = (&one[before.len()..], &other[before.len()..]);
+    let shared = common_suffix(mine, its);
+    let after = mine[mine.len() - shared..].trim_start_matches(char::is_alphabetic);
+    let is_framed = !before.is_empty() && !after.is_empty();
+    let are_words = [mine, its]
         .iter()
-        .zip(&others)
-        .enumerate()
-        .filter(|(_, (one, other))| one != other);
-    let (index, (word, other)) = differing.next()?;
-    let is_alone = differing.next().is_none() && tokens.len() == others.len();
-    let around = [index.checked_sub(1)?, index + 1];
-    let is_framed = around
-        .iter()
-        .all(|at| tokens.get(*at).is_some_and(|token| pieces.is_one(token)));
-    if !is_alone || !is_framed || ![word, other].into_iter().all(|word| is_word(word)) {
-        return None;
-    }
-    let (before, after) = (tokens[..index].concat(), tokens[index + 1..].concat());
-    let rest = one.strip_prefix(&before)?.strip_suffix(&after)?;
-    (rest == *word).then(|| (&one[..before.len()], &one[one.len() - after.len()..]))
+        .all(|rest| is_word(&rest[..rest.len() - after.len()]));
+    (is_framed && are_words && one != other).then_some((before, after))
 }
 
 fn is_word(text: &str) -> bool {
@@ -96,10 +88,10 @@ mod tests {
         let frame = |one, other| frame(one, other);
         assert_eq!(frame("<c>say<m>", "<c>think<m>"), Some(("<c>", "<m>")));
         assert_eq!(frame("<c>say<m>", "<d>think<m>"), None, "two differ");
-        assert_eq!(frame("to=you<m>", "to=me<m>"), None, "nothing is before it");
+        assert_eq!(frame("you<m>", "me<m>"), None, "nothing is before it");
         assert_eq!(frame("<c>say", "<c>think"), None, "nothing is after it");
         assert_eq!(frame("<c>say<m>", "<c>say<m>"), None);
-        assert_eq!(frame("<say>", "<think>"), None);
+        assert_eq!(frame("<c>say<m>", "<c>stay<m>"), Some(("<c>", "<m>")));
     }
 
     #[test]

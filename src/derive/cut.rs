@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::arguments::{self, JsonDialect, Pairs};
 use super::choice::{About, Choices, Reading};
 use super::json_shape::{self, Place};
-use super::probe::Call;
 use super::pieces::Pieces;
+use super::probe::Call;
 use super::slot;
 use crate::value::Value;
 
@@ -38,7 +38,9 @@ pub(super) struct Members {
 impl Members {
     /// Whether the object is the call as a message has it.
     pub(super) fn is_as_it_is(&self) -> bool {
-        let is = |path: &[String], keys: &[&str]| path.iter().map(String::as_str).eq(keys.iter().copied());
+        let is = |path: &[String], keys: &[&str]| {
+            path.iter().map(String::as_str).eq(keys.iter().copied())
+        };
         let known = ["type", "id", "function"];
         is(&self.name, &["function", "name"])
             && is(&self.arguments, &["function", "arguments"])
@@ -110,12 +112,7 @@ impl Form {
 }
 
 /// Finds the calls in a turn.
-pub(super) fn cut(
-    pieces: &Pieces,
-    said: &str,
-    calls: &[Call],
-    choices: &Choices,
-) -> Option<Cut> {
+pub(super) fn cut(pieces: &Pieces, said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
     Form::ALL
         .into_iter()
         .find_map(|form| form.cut(pieces, said, calls, choices))
@@ -126,7 +123,9 @@ fn named(cut: Option<Cut>, calls: &[Call]) -> Option<Cut> {
     let cut = cut?;
     let is_beside = |index: usize| {
         let beside = cut.literals.iter().skip(index).take(2);
-        beside.into_iter().any(|literal| literal.contains(slot::NAME))
+        beside
+            .into_iter()
+            .any(|literal| literal.contains(slot::NAME))
     };
     (0..calls.len()).all(is_beside).then_some(cut)
 }
@@ -289,7 +288,10 @@ mod tests {
     #[test]
     fn names_and_ids_become_slots() {
         let (text, calls) = written(|index, call, arguments| {
-            format!("<call id={}>{}:{index}|{arguments}</call>", call.id, call.name)
+            format!(
+                "<call id={}>{}:{index}|{arguments}</call>",
+                call.id, call.name
+            )
         });
         let found = found(&text, &calls);
         let (id, name) = (slot::ID, slot::NAME);

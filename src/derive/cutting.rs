@@ -106,7 +106,10 @@ pub(super) fn read(lab: &Lab<'_>) -> Cutting {
 /// What may be a marker of the template's constants, in source order.
 fn markers<'a>(lab: &Lab<'a>) -> Vec<&'a str> {
     let mut markers: Vec<&str> = Vec::new();
-    for marker in lab.constants().flat_map(|constant| lab.pieces.tokens(constant)) {
+    for marker in lab
+        .constants()
+        .flat_map(|constant| lab.pieces.tokens(constant))
+    {
         if markers.len() == MAX_MARKERS {
             break;
         }

@@ -288,7 +288,6 @@ impl Pieces {
         }
         edges
     }
-
 }
 
 impl Known {
@@ -417,7 +416,9 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
     let is_one = |one: &String, other: &String, was_joined: bool| {
         open.contains(one)
             && (was_joined || !alone.contains(other))
-            && (was_joined || open.contains(other) || after.get(one.as_str()).is_some_and(|all| all.len() == 1))
+            && (was_joined
+                || open.contains(other)
+                || after.get(one.as_str()).is_some_and(|all| all.len() == 1))
     };
     let join = |line: &Line| {
         let mut joined: Line = Vec::new();
@@ -444,11 +445,7 @@ fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
 /// Parts constants in which two markers stand together: one that begins or ends with another of the `markers`, where the rest is known too, begins
 /// or ends a third one, or stands beside one of the `marks`; or one that ends like one of the marks but for a little in the midst
 /// of it, as what opens something may end like what closes it.
-fn part(
-    known: &mut BTreeSet<String>,
-    mut markers: BTreeSet<String>,
-    marks: &BTreeSet<String>,
-) {
+fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTreeSet<String>) {
     let mut left: Vec<String> = known.iter().cloned().collect();
     let mut steps = MAX_PARTED;
     while let Some(whole) = left.pop().filter(|_| steps > 0) {
@@ -457,7 +454,10 @@ fn part(
             .iter()
             .filter(|one| one.len() >= SHORTEST && **one != whole)
             .flat_map(|one| {
-                let rests = [whole.strip_prefix(one.as_str()), whole.strip_suffix(one.as_str())];
+                let rests = [
+                    whole.strip_prefix(one.as_str()),
+                    whole.strip_suffix(one.as_str()),
+                ];
                 rests.into_iter().flatten().map(move |rest| (one, rest))
             })
             .flat_map(|(one, rest)| {
@@ -501,7 +501,10 @@ fn ends_like(text: &str, mark: &str) -> Option<usize> {
     if tail < SHORTEST || tail >= mark.len() {
         return None;
     }
-    let starts = text[..text.len() - tail].char_indices().map(|(at, _)| at).rev();
+    let starts = text[..text.len() - tail]
+        .char_indices()
+        .map(|(at, _)| at)
+        .rev();
     starts
         .take(MAX_UNLIKE + 1)
         .filter(|start| *start > 0)
@@ -535,8 +538,10 @@ mod tests {
         let pieces = pieces(&["<bot><think>", "<think>", "<bot>"]);
         assert_eq!(pieces.tokens("<bot><think>\n"), ["<bot>", "<think>"]);
         assert_eq!(pieces.last_token("<bot><think>\n"), "<think>\n");
-        let other = self::pieces(&["<bot><think>", "<think>"]);
+        let other = self::pieces(&["<bot><think>"]);
         assert_eq!(other.tokens("<bot><think>"), ["<bot><think>"]);
+        let alike = self::pieces(&["<bot><think>", "</think>"]);
+        assert_eq!(alike.tokens("<bot><think>"), ["<bot>", "<think>"]);
     }
 
     #[test]
@@ -549,7 +554,10 @@ mod tests {
     #[test]
     fn a_marker_may_be_two_words() {
         let pieces = pieces(&["begin call", "end call"]);
-        assert_eq!(pieces.tokens("begin call end call"), ["begin call", "end call"]);
+        assert_eq!(
+            pieces.tokens("begin call end call"),
+            ["begin call", "end call"]
+        );
         let shared = pieces.shared_start("begin call end call", "begin call end");
         assert_eq!(shared, 11);
     }

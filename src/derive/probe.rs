@@ -1,11 +1,11 @@
 //! Probes: conversations whose every value can be found again in the render.
 
 use crate::judge::message::write_call;
-use crate::judge::slot::Slot;
 pub(super) use crate::judge::message::{
     ArgumentsForm, Assistant, CALLS_KEY, Call, content_to_parts, message, object, tool_for,
     tool_result,
 };
+use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
 /// What the user says first, and later.

@@ -5,9 +5,9 @@ use super::anchor::Anchor;
 use super::cutting::{Cut, Cutting};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
+use super::pieces::Pieces;
 use super::probe::{self, Assistant, Dialect};
 use super::reasoning::{Found, History, Opener, Reasoning, describe};
-use super::pieces::Pieces;
 use crate::value::{Map, Value, json};
 
 /// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,

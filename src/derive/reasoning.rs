@@ -9,9 +9,9 @@ use super::anchor::Anchor;
 use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
+use super::pieces::Pieces;
 use super::probe::{self, Assistant, Dialect};
 use super::prompted::{dropped, from_prompts, opener, prompts};
-use super::pieces::Pieces;
 use super::text;
 use crate::judge::slot::Slot;
 use crate::value::Map;
@@ -167,9 +167,10 @@ pub(super) fn begins_in_anchor(
 /// Whether an earlier turn begins with the anchor's beginning alone: the rest is what the last turn is prefilled with.
 fn is_shorter_in_history(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
-    let (Some(shorter), Ok(Some(render))) =
-        (anchor.without_last_token(&lab.pieces), lab.answered(context, &answer))
-    else {
+    let (Some(shorter), Ok(Some(render))) = (
+        anchor.without_last_token(&lab.pieces),
+        lab.answered(context, &answer),
+    ) else {
         return false;
     };
     let before = render
@@ -266,7 +267,8 @@ fn shown_beside(
         let keys = keys.map(Slot::key);
         let others = lab.slots.iter().cloned();
         for slot in keys.chain(others) {
-            let known = |(_, shown): &(bool, Shown)| shown.dialect.reasoning.as_ref() == Some(&slot);
+            let known =
+                |(_, shown): &(bool, Shown)| shown.dialect.reasoning.as_ref() == Some(&slot);
             if visible.iter().any(known) {
                 continue;
             }

@@ -26,6 +26,8 @@ pub(super) fn readings(pieces: &Pieces, before: &str, between: &str, after: &str
     let open = between.len() - pieces.shared_end(before, between);
     let ways = if close <= open {
         vec![(close, open)]
+    } else if between[open..close].trim().is_empty() {
+        vec![(close, close)]
     } else {
         vec![(open, open), (close, close)]
     };
@@ -44,7 +46,12 @@ mod tests {
     use super::*;
 
     fn repeated(known: &[&str], before: &str, between: &str, after: &str) -> Vec<Repeated> {
-        readings(&Pieces::of([], known.iter().copied()), before, between, after)
+        readings(
+            &Pieces::of([], known.iter().copied()),
+            before,
+            between,
+            after,
+        )
     }
 
     #[test]

@@ -46,20 +46,6 @@ pub(super) fn without_numbers(marker: &str) -> String {
 
 /// A pattern for the marker: white space may vary, and so may what stands in its slots.
 pub(super) fn pattern(marker: &str) -> String {
-    pattern_with(marker, "(?:", None)
-}
-
-/// The same that captures an id, for a marker that opens a call.
-pub(super) fn opening_pattern(marker: &str) -> String {
-    pattern_with(marker, "(?P<id>", None)
-}
-
-/// The same for a marker that follows a name that was captured.
-pub(super) fn pattern_after_name(marker: &str) -> String {
-    pattern_with(marker, "(?P<id>", Some(SAME_NAME))
-}
-
-fn pattern_with(marker: &str, id: &str, name: Option<&str>) -> String {
     let mut pattern = String::new();
     let mut rest = marker;
     while let Some(at) = rest.find(ALL) {
@@ -67,17 +53,12 @@ fn pattern_with(marker: &str, id: &str, name: Option<&str>) -> String {
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
         let end = stop(rest);
-        let word = || format!("[^\\s{end}]+");
-        // A call need not have an id; what ends one tells where none is.
-        let any_word = || match end.as_str() {
-            "" => word(),
-            end => format!("[^\\s{end}]*"),
-        };
-        match (slot, name) {
-            (Some(KEY), _) => pattern.push_str("(?P=key)"),
-            (Some(NAME), Some(name)) => pattern.push_str(name),
-            (Some(NAME), None) => pattern.push_str(&word()),
-            (Some(ID), _) => pattern.push_str(&format!("{id}{})", any_word())),
+        match slot {
+            Some(KEY) => pattern.push_str("(?P=key)"),
+            Some(NAME) => pattern.push_str(&format!("[^\\s{end}]+")),
+            // A call need not have an id; what ends one tells where none is.
+            Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
+            Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
             _ => pattern.push_str("\\d+"),
         }
     }
@@ -136,13 +117,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_become_groups() {
+    fn slots_become_patterns() {
         assert_eq!(
-            opening_pattern(&format!("<call {ID}>\n")),
-            "<call\\s*(?P<id>[^\\s>]*)>\\s*"
+            pattern(&format!("<call {ID}>\n")),
+            "<call\\s*(?:[^\\s>]*)>\\s*"
         );
         assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
-        assert_eq!(pattern_after_name(&format!("|{NAME}>")), "\\|(?P=name)>");
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
         let spaced = format!("{NAME} with");

@@ -11,12 +11,12 @@ use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
 use super::literals;
+use super::pieces::Pieces;
 use super::probe::{self, Assistant, Call, Dialect};
 use super::reasoning::Reasoning;
+use super::repeated::{self, Repeated};
 use super::slot;
 use super::spelling::{Spelled, rendered, spell};
-use super::pieces::Pieces;
-use super::repeated::{self, Repeated};
 use crate::judge::slot::Slot;
 
 /// How a chat template writes tool calls.
@@ -319,7 +319,11 @@ fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>>
     // What nothing stands before has to be told by what it begins with, which then is a marker.
     let (marked, bare): (Vec<_>, Vec<_>) = found.partition(|(cut, form)| {
         let is_whole = matches!(form, Form::Array | Form::Object);
-        !is_whole || cut.literals.first().is_some_and(|first| !first.trim().is_empty())
+        !is_whole
+            || cut
+                .literals
+                .first()
+                .is_some_and(|first| !first.trim().is_empty())
     });
     let all = marked.into_iter().chain(bare);
     all.enumerate().map(reading).collect()

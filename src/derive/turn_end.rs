@@ -4,8 +4,8 @@ use super::anchor::Anchor;
 use super::choice::{self, About, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
-use super::probe::{self, Assistant, Dialect};
 use super::pieces::Pieces;
+use super::probe::{self, Assistant, Dialect};
 use crate::value::Map;
 
 /// What ends a turn.
@@ -130,7 +130,8 @@ fn read_under(
         // A conversation may end its last turn with a marker of its own; the others then end with the first one before
         // the next message.
         Some(middle) if marker.trim().is_empty() && !rest.trim().is_empty() => {
-            let before_next = lab.pieces
+            let before_next = lab
+                .pieces
                 .tokens(middle)
                 .first()
                 .map(|token| (*token).to_owned());

@@ -2,8 +2,8 @@
 //! last message.
 
 use super::choice::{Reading, marker};
-use super::probe;
 use super::pieces::Pieces;
+use super::probe;
 
 /// Renders of one conversation that grows, none of which asks for a generation prompt.
 #[derive(Debug)]
@@ -20,7 +20,10 @@ pub(super) struct Renders<'t> {
 ///
 /// What follows the answer is the end of its turn, and then either the beginning of the next message or the prompt. A prompt
 /// it is if it also follows the user's message, and if the answer was rendered as going on from its beginning.
-pub(super) fn readings<'t>(renders: &Renders<'t>, pieces: &Pieces) -> Vec<Reading<Option<&'t str>>> {
+pub(super) fn readings<'t>(
+    renders: &Renders<'t>,
+    pieces: &Pieces,
+) -> Vec<Reading<Option<&'t str>>> {
     let Some((longer, shorter)) = prompts(renders, pieces) else {
         return Vec::new();
     };
@@ -116,7 +119,11 @@ mod tests {
             answered: &format!("{user}{answer}{prompt}"),
             asked_again: &format!("{user}{answer}{again}{prompt_after_user}"),
         };
-        let first = readings(&renders).into_iter().next()?;
+        let known = [
+            "<turn>", "<user>", "<bot>", "</turn>", "<sep>", "<no>", "<done>",
+        ];
+        let pieces = Pieces::of([], known);
+        let first = readings(&renders, &pieces).into_iter().next()?;
         first.value.map(str::to_owned)
     }
 

@@ -57,9 +57,7 @@ impl Tried<'_> {
                 Some(Slot::Part { .. }) => value.as_str() == Some(text),
                 None => false,
             };
-            let at = found
-                .iter()
-                .position(|(name, value)| is_there(name, value));
+            let at = found.iter().position(|(name, value)| is_there(name, value));
             at.map(|at| found.remove(at)).is_some()
         };
         take(&manner.reasoning, &expected.reasoning, self.aliases)

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use super::message::{
-    ArgumentsForm, Assistant, CALLS_KEY, content_to_parts, write_call,
-};
+use super::message::{ArgumentsForm, Assistant, CALLS_KEY, content_to_parts, write_call};
 use super::slot::{Slot, add_part};
 use crate::chat_template::{Path, Rules};
 use crate::value::{Map, Value};

@@ -38,8 +38,8 @@ mod renderer;
 mod rounds;
 mod shown;
 mod shrink;
-pub(crate) mod slot;
 mod signs;
+pub(crate) mod slot;
 mod slots;
 mod survey;
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::manner::Manner;
-use super::slot::Slot;
 use super::message::Assistant;
 use super::probes;
 use super::renderer::{Place, Renderer};
 use super::shown;
+use super::slot::Slot;
 use crate::value::{Map, Value};
 
 /// How many settings of the kwargs are tried; beyond that they repeat each other.

@@ -3,10 +3,10 @@
 //! called: under a key, under a key within a key, in a part of the content.
 
 use super::manner::{KNOWN, Manner};
-use super::slot::Slot;
 use super::message::{Assistant, content_to_parts};
 use super::probes;
 use super::renderer::{Place, Renderer};
+use super::slot::Slot;
 use crate::chat_template::REASONING_KEYS;
 use crate::value::{Map, Value};
 

@@ -225,8 +225,13 @@ fn words_of_turns(
 ) -> String {
     let answer = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
     let call = Assistant::calling([probes::call(0), probes::call(1)]);
-    let call = call.with_content(probes::CONTENT).thinking(probes::REASONING);
-    let messages = [(manner, &answer), (manner, &Assistant::saying(probes::CONTENT))];
+    let call = call
+        .with_content(probes::CONTENT)
+        .thinking(probes::REASONING);
+    let messages = [
+        (manner, &answer),
+        (manner, &Assistant::saying(probes::CONTENT)),
+    ];
     let messages = messages
         .into_iter()
         .chain(calling.map(|manner| (manner, &call)));

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use super::Judge;
-use super::probes;
 use super::places::Prompted;
+use super::probes;
 use super::rounds::{Group, Round};
 use crate::chat_template::Traced;
 use std::rc::Rc;
@@ -73,6 +73,8 @@ fn shape(round: &Round) -> String {
         message.reasoning.is_some(),
         message.content.is_some(),
         round.place.place.label,
-        crate::value::json::to_string(&crate::value::Value::Object(round.place.place.kwargs.clone()))
+        crate::value::json::to_string(&crate::value::Value::Object(
+            round.place.place.kwargs.clone()
+        ))
     )
 }

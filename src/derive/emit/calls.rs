@@ -130,7 +130,11 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
         .filter_map(|open| Some(open.strip_prefix(before.trim())?.trim_start()))
         .filter(|word| !word.is_empty())
         .map(|word| {
-            let end = if word.ends_with(char::is_alphanumeric) { "\\b" } else { "" };
+            let end = if word.ends_with(char::is_alphanumeric) {
+                "\\b"
+            } else {
+                ""
+            };
             format!("(?!{}{end})", text::escape_loosely(word))
         })
         .collect()
@@ -139,9 +143,13 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
 /// The signs with which the markers of the calls begin.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
-    let first = markers.into_iter().filter_map(|marker| marker.chars().next());
+    let first = markers
+        .into_iter()
+        .filter_map(|marker| marker.chars().next());
     let mut signs: Vec<char> = first
-        .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign) && *sign != '_' && *sign != '-')
+        .filter(|sign| {
+            !sign.is_alphanumeric() && !slot::is_one(*sign) && *sign != '_' && *sign != '-'
+        })
         .collect();
     signs.dedup();
     signs
@@ -155,7 +163,13 @@ impl Written<'_> {
 
     /// A pattern for what opens each call.
     pub(super) fn open(&self, captures: Captures) -> String {
-        marker::opening(self.pieces, self.own(), &self.calls.body, captures, self.names)
+        marker::opening(
+            self.pieces,
+            self.own(),
+            &self.calls.body,
+            captures,
+            self.names,
+        )
     }
 
     /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
@@ -218,7 +232,11 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     if section.is_empty() && ahead.is_empty() && is_plain(own) {
         return (!own.is_empty()).then(|| Delimiter::literal(own));
     }
-    let pattern = format!("{}{}{ahead}", optional(section), written.open(Captures::All));
+    let pattern = format!(
+        "{}{}{ahead}",
+        optional(section),
+        written.open(Captures::All)
+    );
     let is_named = own.contains(slot::NAME);
     let before_body = match &written.calls.body {
         Body::Json | Body::Dialect(_) if is_named => Some(format!("{pattern}(?=\\{{)")),
@@ -235,7 +253,8 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let space = &calls_open[..calls_open.len() - calls_open.trim_start().len()];
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{pattern}", text::escape(space));
-        let because = "what opens a call may stand in text as well, without the white space before it";
+        let because =
+            "what opens a call may stand in text as well, without the white space before it";
         reading("with the white space before it", because, pattern)
     });
     let plain = reading("its marker", "it stands before every call", pattern);
@@ -308,7 +327,11 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     choices.choose(
         "call close",
         About::Calls,
-        behind.into_iter().chain([pattern]).chain(literal).chain(exact),
+        behind
+            .into_iter()
+            .chain([pattern])
+            .chain(literal)
+            .chain(exact),
     )
 }
 

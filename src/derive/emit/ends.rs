@@ -51,7 +51,11 @@ impl<'a> Ends<'a> {
             .filter(|end| end.starts_with(char::is_whitespace) && markers.contains(&end.trim()))
             .collect();
         Self {
-            spaced: if spaced.len() == markers.len() { spaced } else { Vec::new() },
+            spaced: if spaced.len() == markers.len() {
+                spaced
+            } else {
+                Vec::new()
+            },
             markers,
             epilogue,
             is_last: analysis.content.open.is_some(),
@@ -135,7 +139,8 @@ fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
     let mut tokens = pieces.tokens(end).into_iter();
     let is_first = tokens.next() == Some(first) && pieces.is_one(first);
     let after = |rest: &str| {
-        rest.starts_with(char::is_whitespace) || tokens.next().is_none_or(|next| pieces.is_one(next))
+        rest.starts_with(char::is_whitespace)
+            || tokens.next().is_none_or(|next| pieces.is_one(next))
     };
     is_first && end.strip_prefix(first).is_some_and(after)
 }

@@ -1,7 +1,6 @@
-//! White space that models vary: around the markers of which a longer one is made, and around the signs of JSON.
+//! White space that models vary between the markers of which a longer one is made.
 
 use super::super::pieces::Pieces;
-use super::super::text;
 
 /// The marker with white space between its pieces; in a pattern it may be missing.
 pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
@@ -11,38 +10,15 @@ pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
     let mut last: Option<&str> = None;
     for part in parts {
         let whole = |part: &str| pieces.is_one(part.trim());
-        if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace)) && whole(part) {
+        if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace))
+            && whole(part)
+        {
             spaced.push(' ');
         }
         spaced.push_str(part);
         last = Some(part);
     }
     spaced
-}
-
-/// The same for a marker behind which a name stands.
-pub(super) fn spaced_before_name(pieces: &Pieces, marker: &str) -> String {
-    spaced(pieces, marker)
-}
-
-/// A pattern for a literal of signs of JSON, between which white space may stand.
-pub(super) fn signs(literal: &str) -> String {
-    let mut pattern = String::new();
-    for c in literal.trim().chars() {
-        let is_sign = matches!(c, '{' | '}' | '[' | ']' | ':' | ',');
-        if is_sign && !pattern.is_empty() {
-            push_space(&mut pattern);
-        }
-        if c.is_whitespace() {
-            push_space(&mut pattern);
-            continue;
-        }
-        pattern.push_str(&text::escape(&c.to_string()));
-        if is_sign {
-            push_space(&mut pattern);
-        }
-    }
-    pattern
 }
 
 /// Space that may stand there, unless it is there already.
@@ -57,8 +33,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_of_json_may_stand_apart() {
-        assert_eq!(signs("{\""), "\\{\\s*\"");
-        assert_eq!(signs("\": "), "\"\\s*:\\s*");
+    fn pieces_of_a_marker_may_stand_apart() {
+        let pieces = Pieces::of([], ["</key>", "<value>", "<f="]);
+        assert_eq!(spaced(&pieces, "</key><value>"), "</key> <value>");
+        assert_eq!(spaced(&pieces, "</key>\n<value>"), "</key>\n<value>");
+        assert_eq!(spaced(&pieces, "x<f="), "x<f=");
+        assert_eq!(spaced(&pieces, ""), "");
     }
 }

@@ -109,9 +109,10 @@ fn written(
                     _ if again => pattern.push_str(slot::SAME_NAME),
                     _ => pattern.push_str(&format!("{}(?P<name>{word})", names.taken)),
                 }
-                let is_apart = pieces.tokens(rest).first().is_some_and(|next| {
-                    rest.starts_with(next) && pieces.is_one(next) && !is_json
-                });
+                let is_apart = pieces
+                    .tokens(rest)
+                    .first()
+                    .is_some_and(|next| rest.starts_with(next) && pieces.is_one(next) && !is_json);
                 if is_apart {
                     loose::push_space(&mut pattern);
                 }
@@ -119,7 +120,11 @@ fn written(
             slot::ID => {
                 // A call need not have an id; what ends one tells where none is.
                 let some = if stop.is_empty() { "+" } else { "*" };
-                let id = if captures == Captures::All { "(?P<id>" } else { "(?:" };
+                let id = if captures == Captures::All {
+                    "(?P<id>"
+                } else {
+                    "(?:"
+                };
                 pattern.push_str(&format!("{id}[^\\s{stop}]{some})"));
             }
             slot::NUMBER => pattern.push_str("\\d+"),
@@ -161,7 +166,13 @@ mod tests {
     use super::*;
 
     fn open(marker: &str, captures: Captures) -> String {
-        opening(&Pieces::default(), marker, &Body::Json, captures, Names::default())
+        opening(
+            &Pieces::default(),
+            marker,
+            &Body::Json,
+            captures,
+            Names::default(),
+        )
     }
 
     #[test]
@@ -171,7 +182,10 @@ mod tests {
             open(&marker, Captures::All),
             "\\{\\s*\"name\"\\s*:\\s*\"(?P<name>[^\\s\"]+)\"\\s*,\\s*\"x y\"\\s*:\\s*"
         );
-        assert_eq!(behind(&Pieces::default(), "}", Captures::None), "\\}\\s*");
+        assert_eq!(
+            behind(&Pieces::default(), "}", Captures::None),
+            "\\s*\\}\\s*"
+        );
     }
 
     #[test]

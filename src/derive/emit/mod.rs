@@ -36,7 +36,14 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
         }
         fields.insert(
             reasoning_field(analysis, target).to_owned(),
-            texts::placed(field, analysis.dialect.reasoning.as_ref().filter(|_| !target.served)),
+            texts::placed(
+                field,
+                analysis
+                    .dialect
+                    .reasoning
+                    .as_ref()
+                    .filter(|_| !target.served),
+            ),
         );
     }
     for (slot, further) in analysis.further.iter().filter(|_| !target.served) {

@@ -93,7 +93,11 @@ fn ends_nowhere(argument: &Pairs) -> bool {
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
 pub(super) fn beginning(argument: &Pairs) -> String {
-    let between: Vec<&str> = argument.value.iter().map(|a| a.between.trim_end()).collect();
+    let between: Vec<&str> = argument
+        .value
+        .iter()
+        .map(|a| a.between.trim_end())
+        .collect();
     let between = match between.iter().any(|between| between.is_empty()) {
         // Nothing but white space stands between a key and a value.
         true => "\\s".to_owned(),
@@ -105,11 +109,7 @@ pub(super) fn beginning(argument: &Pairs) -> String {
 /// A pattern for one argument.
 fn pattern(argument: &Pairs) -> String {
     let separator = argument.separator.trim();
-    let mut pattern = format!(
-        "{}{}",
-        key(argument, "(?P<key>"),
-        values(argument)
-    );
+    let mut pattern = format!("{}{}", key(argument, "(?P<key>"), values(argument));
     if ends_nowhere(argument) {
         let next = beginning(argument);
         let next = match separator {
@@ -135,7 +135,11 @@ fn values(argument: &Pairs) -> String {
         return format!(
             "{}{}(?P<value>\"(?:[^\"\\\\]|\\\\.)*\"|.*?){}{}",
             slot::pattern(between),
-            if between.is_empty() { "\\s+".to_owned() } else { optional_space(lead) },
+            if between.is_empty() {
+                "\\s+".to_owned()
+            } else {
+                optional_space(lead)
+            },
             optional_space(trail),
             slot::pattern(close.trim_end())
         );

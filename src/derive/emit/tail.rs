@@ -10,12 +10,13 @@ use super::super::text::escape;
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 pub(super) fn optional(marker: &str, text_end: &str) -> String {
-    group(marker, "\\s*", text_end)
-}
-
-/// The same where white space may follow in any case.
-pub(super) fn optional_before_space(marker: &str, text_end: &str) -> String {
-    group(marker, "", text_end)
+    let whole = slot::pattern(marker);
+    match beginning(marker) {
+        _ if marker.is_empty() => String::new(),
+        // Space is taken as well, since there are ends of a text that stand before a final line feed too.
+        Some(beginning) => format!("(?:{whole}\\s*|{beginning}\\s*{text_end})?"),
+        None => format!("(?:{whole}\\s*)?"),
+    }
 }
 
 /// A pattern for a marker and the white space after it, for as much of it as there is, or for nothing, where the text ends.
@@ -23,16 +24,6 @@ pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
     let whole = slot::pattern(marker);
     let beginning = beginning(marker).map_or_else(String::new, |some| format!("(?:{some})?"));
     format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
-}
-
-fn group(marker: &str, space: &str, text_end: &str) -> String {
-    let whole = slot::pattern(marker);
-    match beginning(marker) {
-        _ if marker.is_empty() => String::new(),
-        // Space is taken as well, since there are ends of a text that stand before a final line feed too.
-        Some(beginning) => format!("(?:{whole}{space}|{beginning}\\s*{text_end})?"),
-        None => format!("(?:{whole}{space})?"),
-    }
 }
 
 /// A pattern for what the marker begins with, short of all of it; `None` for a single sign, and where its length varies.

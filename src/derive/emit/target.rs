@@ -43,7 +43,9 @@ impl Target {
 /// The field that the reasoning goes to.
 pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> &str {
     match &analysis.dialect.reasoning {
-        Some(Slot::Key(keys)) if !target.served => keys.first().map_or(REASONING_FIELD, String::as_str),
+        Some(Slot::Key(keys)) if !target.served => {
+            keys.first().map_or(REASONING_FIELD, String::as_str)
+        }
         _ => REASONING_FIELD,
     }
 }

@@ -5,8 +5,8 @@ use super::super::choice::{About, Choices, Reading};
 use super::super::reasoning::Reasoning;
 use super::super::{probe, slot, text};
 use super::{Ends, Target};
-use crate::response_template::{Delimiter, FieldDocument};
 use crate::judge::slot::Slot;
+use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Value, json};
 
 /// The region of the content.

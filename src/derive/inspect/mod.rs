@@ -26,8 +26,8 @@ use serde::{Serialize, Serializer};
 
 use super::lab::{Lab, MAX_STEPS};
 use super::probe::{self, Dialect};
-use crate::judge::slot::Slot;
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
 pub use calls::{CallDetails, Calls, ContentPlace, IdShape, Ids, Spelling};

@@ -57,7 +57,9 @@ pub(super) fn read(subject: &Subject<'_>) -> System {
 
 /// In a turn of its own, if what stands before the user's first word stands between the two as well.
 fn place(pieces: &Pieces, with: &str, without: &str) -> Option<Place> {
-    let header = pieces.last_token(&without[..without.find(probe::USER)?]).trim();
+    let header = pieces
+        .last_token(&without[..without.find(probe::USER)?])
+        .trim();
     if header.is_empty() {
         return None;
     }

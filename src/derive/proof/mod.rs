@@ -321,7 +321,9 @@ fn about_types(bench: Bench<'_>, proof: &mut Proof) {
     {
         let without = match pairs.style {
             Style::Json(_) => return,
-            Style::Quoted(..) => "without tools every argument that is not JSON comes back as a string",
+            Style::Quoted(..) => {
+                "without tools every argument that is not JSON comes back as a string"
+            }
             Style::Text => "without tools every argument comes back as a string",
         };
         let text = format!(

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::super::compare::{expected_call, is_call};
 use super::super::expected::{Expected, ExpectedCall};
-use super::super::manner::{Manner, Slot};
+use super::super::manner::Manner;
 use super::super::message::ArgumentsForm;
 use super::super::probes;
+use super::super::slot::Slot;
 use super::super::trial::{Tried, in_pieces, pieces};
 use super::*;
 use crate::response_template::ResponseTemplate;

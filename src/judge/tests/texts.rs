@@ -140,14 +140,11 @@ fn a_loss_is_no_likeness() {
 
 #[test]
 fn the_words_of_the_constants_are_said_in_prose() {
-    let chat = chat("{{ '[answer]' }}{{ m.content }}", "[answer]");
-    assert_all_back(&judged(
-        &chat,
-        &fields(&[REST]).replace("<bot>", "<bot>[answer]"),
-    ));
-    let wordy = fields(&[r#""content": {"open": "answer", "close": "<end>"}"#]);
+    // A constant that no turn has.
+    let chat = chat("{{ '[answer]' if m.title }}{{ m.content }}", "");
+    assert_all_back(&judged(&chat, &fields(&[REST])));
+    let wordy = fields(&[r#""content": {"close": ["<end>", " answer"]}"#]);
     let judgement = judged(&chat, &wordy);
-    assert!(!judgement.failures.is_empty());
     let said = |text: &str| {
         judgement
             .failures
@@ -156,10 +153,20 @@ fn the_words_of_the_constants_are_said_in_prose() {
     };
     assert!(said("answer "), "{:#?}", judgement.failures.first());
     // And in a thought.
-    let thought = [THOUGHT, SAID, "{{ '[answer]' if m.content }}"].concat();
+    let thought = [THOUGHT, SAID, "{{ '[answer]' if m.title }}"].concat();
     let wordy = THINKING.replace(r#""</r>""#, r#"["</r>", " answer"]"#);
     let judgement = judged(&super::chat(&thought, ""), &fields(&[&wordy, CONTENT]));
     assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
+}
+
+/// A word that turns are marked with is no plain prose, as a marker with signs is none.
+#[test]
+fn words_of_turns_are_not_said() {
+    let chat = chat("say {{ m.content }} done", "");
+    let wordy = fields(&[r#""content": {"open": "say", "close": "done<end>"}"#]);
+    assert_all_back(&judged(&chat, &wordy));
+    let other = fields(&[r#""content": {"open": "say", "close": "done"}"#]);
+    assert_all_back(&judged(&chat, &other));
 }
 
 /// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
