@@ -56,6 +56,13 @@ const MEANT: &[Meant] = &[
     },
     Meant {
         code: "key-not-read-back",
+        severity: Severity::Info,
+        why: "The chat template reads the reasoning from a part of the content, into which no field of a response template goes. The \
+              report says so (`reasoning-as-part`).",
+        holds: |derivation| says(derivation, "reasoning-as-part"),
+    },
+    Meant {
+        code: "key-not-read-back",
         severity: Severity::Warning,
         why: "The chat template renders calls only where null keys are kept or lists may be changed, as servers other than transformers \
               render; the linter renders as transformers does. The report says so (`wants-nulls`, `wants-list-methods`).",

@@ -114,10 +114,16 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         ..Dialect::standard()
     };
     let reasoning = reasoning.reasoning;
-    let mut further = Vec::new();
+    let mut further: Vec<(Slot, Reasoning)> = Vec::new();
     if let Some(known) = &dialect.reasoning {
         for slot in lab.slots.iter().filter(|slot| *slot != known) {
             let found = reasoning::further(lab, &user, &anchor, &settings, slot, turn_end.marker());
+            // Another name for the same is no other text.
+            let is_known = |found: &Reasoning| {
+                let mut known = reasoning.iter().chain(further.iter().map(|(_, one)| one));
+                known.any(|known| known.open == found.open)
+            };
+            let found = found.filter(|found| !is_known(found));
             further.extend(found.map(|found| (slot.clone(), found)));
         }
     }
