@@ -89,7 +89,7 @@ fn is_word(name: &str) -> bool {
 /// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
 pub(super) fn dialect(text: &str, arguments: &Map) -> Option<(JsonDialect, Range<usize>)> {
     let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
-    let start = text.find('{')?;
+    let start = text[..text.find(first)?].rfind('{')?;
     let (quote, rest) = text[start + 1..].trim_start().split_once(first)?;
     let unquoted_keys = match quote {
         "" => true,

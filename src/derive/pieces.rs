@@ -37,7 +37,7 @@ pub(super) struct Pieces {
 struct Known(HashMap<char, BTreeSet<String>>);
 
 /// How many bytes a constant has at least that parts another one.
-const SHORTEST: usize = 3;
+const SHORTEST: usize = 2;
 
 /// In how many bytes a marker may differ from one that it is like.
 const MAX_UNLIKE: usize = 2;
@@ -77,6 +77,10 @@ impl Pieces {
         let mut whole = constants(&joined(&lines, &open));
         let written = constants(&lines);
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
+        let alone = alone(&lines, &open);
+        let alone = alone.into_iter().map(trimmed);
+        let alone = alone.filter(|one| one.len() > SHORTEST);
+        let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         part(&mut fine, whole.clone(), &marks);
         // A part of a marker is no marker.
         let parts = fine.iter().filter(|one| !written.contains(*one));
@@ -395,30 +399,46 @@ fn open(lines: &[Line]) -> BTreeSet<String> {
     open
 }
 
-/// Makes one constant of an `open` one and what follows it, if that is open too or the only one that ever does: `<|` and a role and
-/// `|>` are one, since no role is seen without its `|>`. `<bot>` is a marker although `<think>` or `</think>` always follows it.
-fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
-    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
-    for pair in lines.iter().flat_map(|line| line.windows(2)) {
-        if let [Some(one), Some(other)] = pair {
-            after.entry(one).or_default().insert(other);
-        }
-    }
-    // What is seen with nothing before it and nothing behind it is a marker, and so is what stands before that.
+/// The constants that are seen with nothing before them and nothing behind them: markers, and so is what stands beside them.
+fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
     let starts = lines.iter().flat_map(|line| {
         let starts = line.iter().enumerate().filter(|(index, _)| {
             let before = index.checked_sub(1).map(|before| &line[before]);
             before.is_none_or(Option::is_none)
         });
-        starts.filter_map(|(_, constant)| constant.as_ref())
+        starts.filter_map(|(_, constant)| constant.as_deref())
     });
-    let alone: BTreeSet<&String> = starts.filter(|one| !open.contains(*one)).collect();
+    starts.filter(|one| !open.contains(*one)).collect()
+}
+
+/// Makes one constant of an `open` one and what follows it, if that is open too or the only one that ever does: `<|` and a role and
+/// `|>` are one, since no role is seen without its `|>`. `<bot>` is a marker although `<think>` or `</think>` always follows it.
+fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
+    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let mut before: HashMap<&str, BTreeSet<Option<&str>>> = HashMap::new();
+    for line in lines {
+        for (index, constant) in line.iter().enumerate() {
+            let Some(constant) = constant.as_deref() else {
+                continue;
+            };
+            let previous = index
+                .checked_sub(1)
+                .and_then(|index| line[index].as_deref());
+            before.entry(constant).or_default().insert(previous);
+            if let Some(Some(next)) = line.get(index + 1) {
+                after.entry(constant).or_default().insert(next);
+            }
+        }
+    }
+    let alone = alone(lines, open);
+    let are_inseparable = |one: &str, other: &str| {
+        after.get(one).is_some_and(|all| all.len() == 1)
+            && before.get(other).is_some_and(|all| all.len() == 1)
+    };
     let is_one = |one: &String, other: &String, was_joined: bool| {
-        open.contains(one)
-            && (was_joined || !alone.contains(other))
-            && (was_joined
-                || open.contains(other)
-                || after.get(one.as_str()).is_some_and(|all| all.len() == 1))
+        let may_go_on = was_joined || !alone.contains(other.as_str());
+        let goes_on = was_joined || open.contains(other) || are_inseparable(one, other);
+        open.contains(one) && may_go_on && goes_on
     };
     let join = |line: &Line| {
         let mut joined: Line = Vec::new();
@@ -510,7 +530,8 @@ fn ends_like(text: &str, mark: &str) -> Option<usize> {
         .filter(|start| *start > 0)
         .find(|start| {
             let head = text::common_prefix(&text[*start..], mark).min(mark.len() - tail);
-            let unlike = (mark.len() - tail - head).max(text.len() - tail - start - head);
+            let unlike =
+                (mark.len() - tail - head).max((text.len() - tail - start).saturating_sub(head));
             head > 0 && unlike <= MAX_UNLIKE
         })
 }

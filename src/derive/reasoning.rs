@@ -99,10 +99,23 @@ pub(super) fn read(
         })
     });
     // Where reasoning is rendered, the constants need not be asked.
+    let is_opened = |found: &Found| {
+        let reasoning = found.reasoning.as_ref();
+        reasoning.is_some_and(|reasoning| !reasoning.open.is_empty())
+    };
+    let (rendered, unopened) = match rendered {
+        Some(found) if is_opened(&found) => (Some(found), None),
+        found => (None, found),
+    };
     let cutting = rendered.is_none().then(|| lab.cutting());
     let rendered = rendered.map(|found| {
         let because = "a reasoning that a message has is rendered between them";
         ("as rendered".to_owned(), because, found)
+    });
+    let unopened = unopened.map(|found| {
+        let because =
+            "a reasoning that a message has is rendered before it, and nothing before that";
+        ("from the beginning".to_owned(), because, found)
     });
     let none = (
         "none".to_owned(),
@@ -112,6 +125,7 @@ pub(super) fn read(
     let readings = rendered
         .into_iter()
         .chain(dropped(&prefilled, cutting))
+        .chain(unopened)
         .chain([none]);
     let readings = readings.map(|(way, because, found)| {
         let means = match &found.reasoning {
@@ -190,6 +204,12 @@ fn is_shorter_in_history(lab: &Lab<'_>, context: &Context, anchor: &Anchor) -> b
 impl Reasoning {
     /// What a literal says beside the reasoning's own markers, which around nothing are an empty reasoning.
     pub(super) fn strip(&self, literal: &str) -> String {
+        if self.open.is_empty() {
+            let rest = literal.split_once(&self.close);
+            return rest
+                .map_or(literal, |(_, rest)| rest.trim_start())
+                .to_owned();
+        }
         let empty = [literal.find(&self.open), literal.find(&self.close)];
         match empty {
             [Some(open), Some(close)] if open < close => {
@@ -356,6 +376,25 @@ fn rendered(
             lab.pieces.last_token(open),
         ),
     ];
+    let message = shown
+        .dialect
+        .write(&shown.plain.clone().thinking(probe::REASONING));
+    let shared = settings.iter().filter_map(|kwargs| {
+        let full = lab.turn(&shown.context.under(kwargs), &message).ok()?.full;
+        let (other, _) = anchor
+            .turn(&full, probe::REASONING)?
+            .split_once(probe::REASONING)?;
+        Some(lab.pieces.shared_end(open, other))
+    });
+    let shared = shared.min().unwrap_or(open.len());
+    let everywhere = (!open[open.len() - shared..].trim().is_empty()).then(|| {
+        reading(
+            "what stands before it under every setting",
+            "what stands before that is another thing under another setting",
+            &open[open.len() - shared..],
+        )
+    });
+    let readings = readings.into_iter().chain(everywhere);
     let open = lab
         .choices
         .choose("reasoning open", About::Reasoning, readings)?;
@@ -380,7 +419,7 @@ fn rendered(
         evidence("reasoning open", &reasoning.open),
         evidence("reasoning close", &reasoning.close),
     ];
-    (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+    (!reasoning.close.is_empty()).then_some((reasoning, found))
 }
 
 /// Reads the markers around a reasoning that stands behind what the message says. Where nothing but the end of the turn follows it,

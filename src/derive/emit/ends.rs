@@ -58,7 +58,11 @@ impl<'a> Ends<'a> {
             },
             markers,
             epilogue,
-            is_last: analysis.content.open.is_some(),
+            is_last: analysis.content.open.is_some()
+                || analysis
+                    .reasoning
+                    .as_ref()
+                    .is_some_and(|reasoning| reasoning.open.is_empty()),
             pieces: &analysis.pieces,
             text_end: target.text_end,
         }

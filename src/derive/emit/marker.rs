@@ -98,6 +98,9 @@ fn written(
         let word = format!("[^\\s{stop}]+");
         match found {
             slot::NAME => {
+                if !pattern.is_empty() && !is_json && !quoted {
+                    loose::push_space(&mut pattern);
+                }
                 let others = names.signs.iter().map(|sign| slot::stop(&sign.to_string()));
                 let others: String = others.filter(|sign| *sign != stop).collect();
                 let word = format!("[^\\s{stop}{others}]+");

@@ -66,10 +66,18 @@ pub(super) fn content(
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     let field = FieldDocument {
-        open: analysis.content.open.as_ref().map(|open| {
-            let others = analysis.content.others.iter();
-            Delimiter::Literals(std::iter::once(open).chain(others).cloned().collect())
-        }),
+        open: match (&analysis.content.open, &analysis.reasoning) {
+            (Some(open), _) => {
+                let others = analysis.content.others.iter();
+                let opens = std::iter::once(open).chain(others).cloned().collect();
+                Some(Delimiter::Literals(opens))
+            }
+            // What closes a reasoning that nothing opens is what opens the content.
+            (None, Some(reasoning)) if reasoning.open.is_empty() => {
+                Some(Delimiter::literal(&reasoning.close))
+            }
+            _ => None,
+        },
         close,
         repeats: joined,
         join: joined.then(String::new),
@@ -166,6 +174,13 @@ pub(super) fn reasoning(
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
+    if reasoning.open.is_empty() {
+        // It is what the turn begins with, up to what opens the content.
+        return FieldDocument {
+            content: Some("text".to_owned()),
+            ..FieldDocument::default()
+        };
+    }
     let at_beginning = format!("\\A\\s*{}", text::escape_loosely(&reasoning.open));
     let anywhere = Reading::new(
         "anywhere",
