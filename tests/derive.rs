@@ -93,11 +93,14 @@ fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
 
 #[test]
 fn reasoning_that_the_anchor_seems_to_open() {
-    let derivation = turns("[R]{{ m.thinking }}[/R]{{ m.content }}", "<bot>[R]");
+    let derivation = turns(
+        "[WHY]{{ m.thinking }}[/WHY]{{ m.content.split('[/WHY]')[-1] }}",
+        "<bot>[WHY]",
+    );
     let report = &derivation.report;
     assert!(report.verified, "{:?}", report.findings);
     assert_eq!(report.start_anchor, ["<bot>"]);
-    assert_eq!(report.reasoning.open, "[R]");
+    assert_eq!(report.reasoning.open, "[WHY]");
 }
 
 /// Such a template writes the last turn as if its content were reasoning, which no response template can undo; the earlier
@@ -222,8 +225,8 @@ fn calls_in_every_shape() {
 #[test]
 fn recipients_by_line() {
     let derivation = turns(
-        "@@{% if m.content %}all\n{{ m.content }}{{ '\n@@' if m.tool_calls }}{% endif %}{% for c in m.tool_calls %}{{ c.function.name }}\n{{ c.function.arguments | tojson }}{{ '@@' if not loop.last }}{% endfor %}",
-        "<bot>@@",
+        "@@@{% if m.content %}all\n{{ m.content }}{{ '\n@@@' if m.tool_calls }}{% endif %}{% for c in m.tool_calls %}{{ c.function.name }}\n{{ c.function.arguments | tojson }}{{ '@@@' if not loop.last }}{% endfor %}",
+        "<bot>@@@",
     );
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
@@ -244,7 +247,7 @@ fn prose_is_no_call_in_a_list() {
     let message = parse_response(response, template, "", &[]).expect("parsed");
     assert_eq!(
         json::to_string(&Value::Object(message)),
-        r#"{"role": "assistant", "content": "f(a=1), g(b=2)", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": "1"}}}, {"type": "function", "function": {"name": "g", "arguments": {}}}]}"#
+        r#"{"role": "assistant", "content": "f(a=1), g(b=2)", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}, {"type": "function", "function": {"name": "g", "arguments": {}}}]}"#
     );
 }
 
@@ -491,11 +494,11 @@ fn white_space_that_models_vary() {
         ),
         (
             each(&format!("<c>{name}{tags}</c>")),
-            "Hi<c> f\n<k>a</k>\n<v>1</v>\n</c>",
+            "Hi<c> f\n<k>a</k><v>1</v>\n</c>",
         ),
         (
             each("Call:\n```json\n{{ c.function | tojson }}\n```</c>"),
-            "Hi\nCall: ```json {\"name\": \"f\", \"arguments\": {\"a\": \"1\"}}``` </c><end>",
+            "Hi\nCall: ```json {\"name\": \"f\", \"arguments\": {\"a\": \"1\"}}```</c><end>",
         ),
         (
             in_list,

@@ -205,7 +205,10 @@ pub(super) fn read(
             let ends = ends.into_iter().flatten();
             let shared = ends.map(|end| lab.pieces.shared_end(added, end)).min();
             tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
-            before.get_or_insert_with(|| lab.pieces.last_token(&turn.prompt[..begin]).to_owned());
+            before.get_or_insert_with(|| {
+                let said = said_before(&turn.prompt[..begin]);
+                lab.pieces.last_token(&turn.prompt[said..begin]).to_owned()
+            });
             header = Some(match header {
                 Some(before) => {
                     let shared = lab.pieces.shared_before_header(&before, found);
@@ -270,6 +273,15 @@ pub(super) fn read(
         }
         _ => gap,
     }
+}
+
+/// Where the last thing that was said in a text ends.
+fn said_before(text: &str) -> usize {
+    let said = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
+    let ends = said
+        .iter()
+        .filter_map(|said| Some(text.rfind(said)? + said.len()));
+    ends.max().unwrap_or(0)
 }
 
 /// The literal of the anchor with which the answered conversation goes on from a prompt that ends without it.

@@ -6,7 +6,6 @@ use super::cut::Body;
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
-use super::slot;
 use super::tool_calls::ToolCalls;
 use crate::value::Value;
 
@@ -24,15 +23,9 @@ pub(super) fn collect(
         Body::Pairs(pairs) => Some(pairs),
         _ => None,
     };
-    // What stands before the name and what stands behind it were found apart.
-    let (open, between) = match calls.call.0.split_once(slot::NAME) {
-        Some((open, between)) => (open, between),
-        None => (calls.call.0.as_str(), ""),
-    };
     let markers = [
         ("tool calls open", calls.section.0.as_str()),
-        ("tool call open", open),
-        ("tool call after the name", between),
+        ("tool call open", calls.call.0.as_str()),
         ("tool call close", &calls.call.1),
         ("tool call separator", &calls.separator),
         ("tool calls close", &calls.section.1),

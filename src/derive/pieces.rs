@@ -37,7 +37,7 @@ pub(super) struct Pieces {
 struct Known(HashMap<char, BTreeSet<String>>);
 
 /// How many bytes a constant has at least that parts another one.
-const SHORTEST: usize = 2;
+const SHORTEST: usize = 3;
 
 /// In how many bytes a marker may differ from one that it is like.
 const MAX_UNLIKE: usize = 2;
@@ -79,7 +79,7 @@ impl Pieces {
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
         let alone = alone(&lines, &open);
         let alone = alone.into_iter().map(trimmed);
-        let alone = alone.filter(|one| one.len() > SHORTEST);
+        let alone = alone.filter(|one| one.len() >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         part(&mut fine, whole.clone(), &marks);
         // A part of a marker is no marker.
@@ -142,7 +142,10 @@ impl Pieces {
     pub(super) fn shared_before_header(&self, a: &str, b: &str) -> usize {
         let shared = self.shared_start(a, b);
         match self.open_before(a, shared) {
-            Some(start) if [a, b].iter().all(|text| self.is_open_at(text, shared)) => start,
+            // What directly follows a text ends it.
+            Some(start) if start > 0 && [a, b].iter().all(|text| self.is_open_at(text, shared)) => {
+                start
+            }
             _ => shared,
         }
     }
@@ -508,9 +511,16 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
         }
         rests.retain(|rest| !known.contains(rest));
         if !rests.is_empty() {
+            // Only what begins or ends with something new may come apart now.
+            let may_part = |one: &&String| {
+                rests
+                    .iter()
+                    .any(|rest| one.starts_with(rest.as_str()) || one.ends_with(rest.as_str()))
+            };
+            left.extend(known.iter().filter(may_part).cloned());
+            left.extend(rests.iter().cloned());
             markers.extend(rests.iter().cloned());
             known.extend(rests);
-            left = known.iter().cloned().collect();
         }
     }
 }

@@ -215,7 +215,6 @@ fn closes(question: &str) -> Vec<String> {
     let behind = match question {
         "turn end" | "content close" => [Some(probe::CONTENT.to_owned()), None],
         "reasoning close" => [Some(probe::REASONING.to_owned()), None],
-        "tool call after the name" => [Some(probe::call(0).name), None],
         "tool call close" | "tool call separator" => [value(0, 1), None],
         "tool calls close" => [value(1, 1), value(0, 1)],
         "argument after the key" => [

@@ -293,7 +293,7 @@ fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
         "most messages have one call",
         None,
     );
-    let readings = [several, one];
+    let readings = [one, several];
     lab.choices
         .choose("several calls", About::Calls, readings)
         .flatten()
@@ -316,14 +316,15 @@ fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>>
         };
         Reading::new(form.describe(), form.describe(), because, (cut, form))
     };
-    // What nothing stands before has to be told by what it begins with, which then is a marker.
+    // What nothing stands before, but the beginning of a list, has to be told by what it begins with, which then is a marker.
+    let is_marked = |literal: &String| {
+        !literal
+            .trim_matches(|c: char| c == '[' || c.is_whitespace())
+            .is_empty()
+    };
     let (marked, bare): (Vec<_>, Vec<_>) = found.partition(|(cut, form)| {
         let is_whole = matches!(form, Form::Array | Form::Object);
-        !is_whole
-            || cut
-                .literals
-                .first()
-                .is_some_and(|first| !first.trim().is_empty())
+        !is_whole || cut.literals.first().is_some_and(is_marked)
     });
     let all = marked.into_iter().chain(bare);
     all.enumerate().map(reading).collect()

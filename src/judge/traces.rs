@@ -11,7 +11,7 @@ use crate::chat_template::Traced;
 use std::rc::Rc;
 
 /// How many conversations are traced, of those without calls and of those with.
-const MAX_TRACED: usize = 24;
+const MAX_TRACED: usize = 64;
 
 /// The messages that lead their kind, each in its place, where the texts differ; and where another message follows.
 pub(super) fn all(judge: &Judge<'_>) -> Vec<Traced> {
@@ -26,14 +26,27 @@ fn of(judge: &Judge<'_>, group: &Group) -> Vec<Traced> {
     let mut shapes = HashSet::new();
     let mut places: Vec<*const Prompted> = Vec::new();
     let mut traced = Vec::new();
-    for round in group.rounds.iter().filter(|round| round.probe.leads) {
+    let leads: Vec<&Round> = group
+        .rounds
+        .iter()
+        .filter(|round| round.probe.leads)
+        .collect();
+    // Every place once, and then every shape of message.
+    let (first, others): (Vec<&Round>, Vec<&Round>) = leads.into_iter().partition(|round| {
+        let known = Rc::as_ptr(&round.place);
+        let is_new = !places.contains(&known);
+        if is_new {
+            places.push(known);
+        }
+        is_new
+    });
+    let all = first.iter().map(|round| (round, true));
+    for (round, is_first) in all.chain(others.iter().map(|round| (round, false))) {
         if traced.len() >= MAX_TRACED {
             break;
         }
         let place = &round.place.place;
-        let known = Rc::as_ptr(&round.place);
-        if !places.contains(&known) {
-            places.push(known);
+        if is_first {
             traced.extend(judge.renderer.traced_prompt(place, &group.manner).ok());
         }
         if shapes.insert(shape(round)) {

@@ -67,10 +67,23 @@ pub(super) fn delimiters(written: &Written<'_>) -> Option<(Delimiter, Delimiter)
     ))
 }
 
+/// The parts of a marker beside a list: its pieces, and the signs of lists at the edge at which the list stands.
+fn parts<'t>(pieces: &Pieces, marker: &'t str) -> Vec<&'t str> {
+    let opening = marker.trim_end_matches(['[', '(', '{']);
+    let (before, opening) = marker.split_at(opening.len());
+    let rest = before.trim_start_matches([']', ')', '}']);
+    let (closing, rest) = before.split_at(before.len() - rest.len());
+    let signs = |signs: &'t str| signs.split_inclusive(|_| true).map(str::trim);
+    signs(closing)
+        .chain(pieces.tokens(rest))
+        .chain(signs(opening))
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
 /// A pattern for the marker with white space between its parts, as far as it is made of several.
 fn spaced(pieces: &Pieces, marker: &str) -> String {
-    let parts: Vec<String> = pieces
-        .tokens(marker)
+    let parts: Vec<String> = parts(pieces, marker)
         .into_iter()
         .map(slot::pattern)
         .collect();
@@ -80,8 +93,8 @@ fn spaced(pieces: &Pieces, marker: &str) -> String {
 /// A pattern for the end of the list. Of its parts the last may be missing where the text ends: engines stop the model at it and
 /// may keep it to themselves.
 fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
-    match pieces.tokens(marker).as_slice() {
-        [before @ .., last] if !before.is_empty() && pieces.is_one(last) => {
+    match parts(pieces, marker).as_slice() {
+        [before @ .., last] if !before.is_empty() && last.chars().count() > 1 => {
             let before: Vec<String> = before.iter().map(|part| slot::pattern(part)).collect();
             let last = tail::or_the_end(last, text_end);
             format!("\\s*{}\\s*{last}", before.join("\\s*"))

@@ -196,7 +196,7 @@ mod tests {
         let name = slot::NAME;
         assert_eq!(
             open(&format!("<f={name}>\n"), Captures::All),
-            "<f=(?P<name>[^\\s>]+)>\\s*"
+            "<f=\\s*(?P<name>[^\\s>]+)>\\s*"
         );
         assert_eq!(
             open(&format!("{name}\n```json\n"), Captures::None),
@@ -214,8 +214,8 @@ mod tests {
         let marker = format!("{name}|{name}|");
         assert_eq!(
             open(&marker, Captures::All),
-            "(?P<name>[^\\s|]+)\\|(?P=name)\\|\\s*"
+            "(?P<name>[^\\s|]+)\\|\\s*(?P=name)\\|\\s*"
         );
-        assert_eq!(open(&marker, Captures::None), "([^\\s|]+)\\|\\1\\|\\s*");
+        assert_eq!(open(&marker, Captures::None), "([^\\s|]+)\\|\\s*\\1\\|\\s*");
     }
 }
