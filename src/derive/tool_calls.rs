@@ -301,10 +301,19 @@ fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
 
 /// The forms in which the calls of a turn can be read.
 fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>> {
-    let found = Form::ALL.into_iter().filter_map(|form| {
-        let cut = form.cut(&lab.pieces, said, calls, &lab.choices)?;
-        Some((cut, form))
-    });
+    let found: Vec<(Cut, Form)> = Form::ALL
+        .into_iter()
+        .filter_map(|form| {
+            let cut = form.cut(&lab.pieces, said, calls, &lab.choices)?;
+            Some((cut, form))
+        })
+        .collect();
+    // What is JSON is read as JSON: member by member it would be read less well.
+    let is_json = |form: Form| !matches!(form, Form::Dialect | Form::Pairs);
+    let has_json = found.iter().any(|(_, form)| is_json(*form));
+    let found = found
+        .into_iter()
+        .filter(|(_, form)| !has_json || is_json(*form));
     let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
         let because = match rank {
             0 => {

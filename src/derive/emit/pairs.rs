@@ -57,10 +57,15 @@ fn key(argument: &Pairs, group: &str) -> String {
     let mut stop = [first, argument.separator.trim()].map(slot::stop).concat();
     if ends_nowhere(argument) {
         // What looks like a key may stand in a value, behind a bracket or a quote.
-        let signs = ["\"", "'", "(", ")", "{", "}", "\\[", "\\]"];
+        let signs: &[&str] = match argument.style {
+            // In a list or an object of JSON no key stands but between quotes.
+            Style::Json(_) => &["\"", "'"],
+            _ => &["\"", "'", "(", ")", "{", "}", "\\[", "\\]"],
+        };
         stop.extend(
             signs
-                .into_iter()
+                .iter()
+                .copied()
                 .filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))),
         );
     }
