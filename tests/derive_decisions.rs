@@ -84,8 +84,8 @@ fn what_is_not_needed_is_not_tried() {
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
     assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
-    let form = decision(&derivation, "call form");
-    assert_eq!(form.options[0].fate, Fate::Taken);
+    let close = decision(&derivation, "call close");
+    assert_eq!(close.options[0].fate, Fate::Taken);
     assert!(!findings(&derivation).contains(&"corrected"));
     for decision in &report.decisions {
         for option in &decision.options[1..] {

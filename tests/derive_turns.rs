@@ -4,10 +4,10 @@ mod support;
 
 use std::sync::Arc;
 
-use obverse::derive::{Derivation, ReasoningMode, ToolsMode, Verdict};
+use obverse::derive::{Derivation, ReasoningMode, Verdict};
 use obverse::parser::parse_response;
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Value, json};
+use obverse::value::Value;
 use support::deriving::{derive_text, findings, turns};
 
 /// Calls in a dialect of JSON, with their arguments in the order of the alphabet. `null` is written as the expression.

@@ -128,6 +128,25 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         }
     }
 
+    if !further.is_empty() {
+        let left_out = [
+            "left out",
+            "no field for them",
+            "what stands under another key may be no text of the answer",
+        ];
+        let fields = [
+            "as fields",
+            "a field for each",
+            "what stands under another key is rendered between markers of its own",
+        ];
+        let is_left_out =
+            lab.choices
+                .whether("further texts", About::Reasoning, [left_out, fields]);
+        if is_left_out {
+            further.clear();
+        }
+    }
+
     if let Some(reasoning) = &reasoning {
         for (literal, found) in
             anchor::with_closed_reasoning(lab, &user, &anchor, &settings, &reasoning.close)

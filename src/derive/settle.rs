@@ -369,12 +369,14 @@ impl Driver<'_> {
                 .iter()
                 .all(|round| self.judge.message(*round).reasoning.is_some())
             && proven.is_less_wrong(best);
-        if !gives_up_reasoning {
+        // Of one call and of several either may be given up, whichever fewer messages have.
+        let gives_up_calls = reading.question == "several calls" && proven.is_less_wrong(best);
+        if !gives_up_reasoning && !gives_up_calls {
             let subject = self.bench(&proven.attempt).subject();
             let shown = self.judge.failure(subject, *first);
             self.lose(reading.clone(), Fate::Fails, None, shown);
         }
-        gives_up_reasoning
+        gives_up_reasoning || gives_up_calls
     }
 
     /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.

@@ -293,7 +293,7 @@ fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
         "most messages have one call",
         None,
     );
-    let readings = [one, several];
+    let readings = [several, one];
     lab.choices
         .choose("several calls", About::Calls, readings)
         .flatten()

@@ -99,9 +99,9 @@ fn what_was_read_first_is_told_with_what_it_lost_by() {
     let run = bench.run("derive bare.jinja --explain");
     assert_eq!(run.status, 0, "{run}");
     for part in [
-        "info[corrected]: call form: what has the best evidence, \"one JSON array of all calls\", fails (the derived response template is not valid",
-        "\n    fails      one JSON array of all calls\n",
-        "\n    taken      a JSON object for each call\n",
+        "info[corrected]: end of a bare call: what has the best evidence, ",
+        "\n    fails      where the section does: ",
+        "\n    taken      where the turn does: ",
     ] {
         assert!(run.stderr.contains(part), "{part} in {run}");
     }
