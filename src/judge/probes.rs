@@ -133,11 +133,10 @@ pub(super) fn speaking_words<'c>(
     constants: impl Iterator<Item = &'c str>,
     turns: &str,
 ) -> Vec<Probe> {
-    let of_turns: Vec<&str> = turns.split(|c: char| !c.is_alphabetic()).collect();
     let mut words: Vec<&str> = Vec::new();
     let all = constants.flat_map(|constant| constant.split(|c: char| !c.is_alphabetic()));
     for word in all.filter(|word| word.chars().count() > 2) {
-        if !words.contains(&word) && !of_turns.contains(&word) && words.len() < MAX_WORDS {
+        if !words.contains(&word) && !turns.contains(word) && words.len() < MAX_WORDS {
             words.push(word);
         }
     }
