@@ -10,7 +10,7 @@ use super::finding::Finding;
 use super::lab::{Context, Lab};
 use super::limit::Limit;
 use super::pieces::Pieces;
-use super::probe::{self, Assistant, Dialect};
+use super::probe::{self, Assistant, Dialect, NoContent};
 use super::reasoning::{self, Reasoning};
 use super::tool_calls::{self, Said, ToolCalls};
 use super::turn_end::{self, TurnEnd};
@@ -233,6 +233,12 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
             anchor.literals.extend(begins.literals);
         }
     }
+    if reasoning.is_some()
+        && dialect.no_content == NoContent::Absent
+        && needs_content(lab, &user, &dialect)
+    {
+        dialect.no_content = NoContent::Empty;
+    }
     Ok(Analysis {
         anchor,
         reasoning,
@@ -248,6 +254,14 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
         evidence,
         findings,
     })
+}
+
+/// Whether a message with nothing but a reasoning is rendered only if it has a content, an empty one.
+fn needs_content(lab: &Lab<'_>, user: &Context, dialect: &Dialect) -> bool {
+    let without = Assistant::default().thinking(probe::REASONING);
+    let with = without.clone().with_content("");
+    let renders = |message| lab.turn(user, &dialect.write(message)).is_ok();
+    !renders(&without) && renders(&with)
 }
 
 /// The context in which the model reads a tool's result.

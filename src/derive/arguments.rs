@@ -325,7 +325,7 @@ impl Unread {
             limit(
                 &self.texts,
                 "signs in the text of an argument are escaped, which no content parser undoes",
-                |message| any_argument(message, |value| value.as_str().is_some_and(is_escaped)),
+                |message| any_argument(message, has_escaped),
             ),
             limit(
                 &self.arrays,
@@ -342,6 +342,16 @@ impl Unread {
     }
 }
 
+/// Whether any text of a value has signs in it that are escaped.
+fn has_escaped(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_escaped(text),
+        Value::Array(items) => items.iter().any(has_escaped),
+        Value::Object(members) => members.values().any(has_escaped),
+        _ => false,
+    }
+}
+
 fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
     message
         .calls
@@ -349,9 +359,14 @@ fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
         .any(|call| call.arguments.values().any(is))
 }
 
+/// What Python takes for the end of a line, beside line feeds and control characters, which JSON escapes.
+pub(super) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Whether a text has signs that are escaped where any are.
 fn is_escaped(text: &str) -> bool {
-    text.contains(['\\', '\'', '"', '\n'])
+    let is_one =
+        |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);
+    text.contains(is_one)
 }
 
 #[cfg(test)]

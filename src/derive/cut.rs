@@ -30,6 +30,8 @@ pub(super) enum Body {
 pub(super) struct Members {
     pub(super) name: Vec<String>,
     pub(super) arguments: Vec<String>,
+    /// Whether the arguments are a text that is JSON in its turn.
+    pub(super) is_text: bool,
     pub(super) id: Option<Vec<String>>,
     /// The object's own keys in order.
     pub(super) keys: Vec<String>,
@@ -219,6 +221,15 @@ impl Body {
         }
     }
 
+    /// Whether the arguments come as JSON has them.
+    pub(super) fn is_json(&self) -> bool {
+        match self {
+            Self::Array(members) | Self::Object(members) => !members.is_text,
+            Self::Json => true,
+            Self::Dialect(_) | Self::Pairs(_) => false,
+        }
+    }
+
     /// The sign with which every body of the form begins, where there is one.
     pub(super) fn first_sign(&self) -> Option<char> {
         match self {
@@ -234,7 +245,9 @@ fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
     let part = |question, wanted: &Value| {
         let places = json_shape::find(value, wanted).into_iter();
-        let places = places.filter_map(keys_only);
+        // What was encoded twice is a text, which may be all that the message has of it.
+        let texts = json_shape::find_text(value, wanted).into_iter();
+        let places = places.chain(texts).filter_map(keys_only);
         let readings = places.enumerate().map(|(rank, path)| {
             let way = path.join(".");
             let because = match rank {
@@ -249,9 +262,11 @@ fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let name = part("place of the name", &Value::from(call.name.as_str()))?;
     let arguments = part("place of the arguments", &whole)?;
     let id = part("place of the id", &Value::from(call.id.as_str()));
+    let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
     Some(Members {
         name,
         arguments,
+        is_text: json_shape::find_text(value, &whole).contains(&keys),
         id,
         keys: value.as_object()?.keys().map(ToString::to_string).collect(),
     })

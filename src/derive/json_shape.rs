@@ -23,11 +23,23 @@ pub(super) fn around(text: &str, inside: usize) -> impl Iterator<Item = (Range<u
 
 /// The ways to all places in `value` that equal `wanted`, in the order in which they are written.
 pub(super) fn find(value: &Value, wanted: &Value) -> Vec<Vec<Place>> {
-    if value == wanted {
+    find_where(value, &|value| value == wanted)
+}
+
+/// The ways to all places in `value` where a text is the JSON of `wanted`.
+pub(super) fn find_text(value: &Value, wanted: &Value) -> Vec<Vec<Place>> {
+    find_where(value, &|value| {
+        let text = value.as_str().filter(|text| text.starts_with(['{', '[']));
+        text.is_some_and(|text| json::parse(text).is_ok_and(|inner| inner == *wanted))
+    })
+}
+
+fn find_where(value: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<Vec<Place>> {
+    if is_wanted(value) {
         return vec![Vec::new()];
     }
     let below = |place: Place, child: &Value| {
-        let paths = find(child, wanted).into_iter();
+        let paths = find_where(child, is_wanted).into_iter();
         let paths = paths.map(move |path| std::iter::once(place.clone()).chain(path).collect());
         paths.collect::<Vec<_>>()
     };

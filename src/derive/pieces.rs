@@ -279,14 +279,19 @@ impl Pieces {
             // Blanks belong to what stands before them; behind a line feed something new begins.
             let is_blank = text[at..at + len].chars().all(python::is_space);
             let after_line = text[..at].ends_with('\n');
-            if (is_piece || was_piece || after_line) && !is_blank && edges.last() != Some(&at) {
+            let is_apart = is_piece && was_piece || !is_amid_word(text, at);
+            if (is_piece || was_piece || after_line)
+                && is_apart
+                && !is_blank
+                && edges.last() != Some(&at)
+            {
                 edges.push(at);
             }
             if !is_blank {
                 was_piece = is_piece;
             }
             at += len;
-            if is_piece && edges.last() != Some(&at) && at < text.len() {
+            if is_piece && at < text.len() && !is_amid_word(text, at) {
                 edges.push(at);
             }
         }
@@ -295,6 +300,12 @@ impl Pieces {
         }
         edges
     }
+}
+
+/// Whether the place is between two characters of a word.
+fn is_amid_word(text: &str, at: usize) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text[..at].ends_with(is_part) && text[at..].starts_with(is_part)
 }
 
 impl Known {
@@ -325,7 +336,12 @@ impl Known {
             };
             let known = self.0.get(&c).into_iter().flatten();
             for piece in known.filter(|piece| text[at..].starts_with(piece.as_str())) {
-                let next = best[at + piece.len()];
+                let end = at + piece.len();
+                let next = best[end];
+                // A word within a longer one is none of the pieces, unless the rest of that is one: `tool` in `tool_call`.
+                if !next.step.1 && is_amid_word(text, end) {
+                    continue;
+                }
                 let other = Cover {
                     unknown: next.unknown,
                     pieces: std::cmp::Reverse(next.pieces.0 + 1),

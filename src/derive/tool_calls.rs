@@ -2,6 +2,7 @@
 
 use super::anchor::Anchor;
 use super::argument_values;
+use super::arguments;
 use super::call_evidence;
 use super::choice::{self, About, Reading};
 use super::content::Content;
@@ -18,6 +19,7 @@ use super::repeated::{self, Repeated};
 use super::slot;
 use super::spelling::{Spelled, rendered, spell};
 use crate::judge::slot::Slot;
+use crate::value::{Value, json};
 
 /// How a chat template writes tool calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +37,8 @@ pub(super) struct ToolCalls {
     pub(super) parallel: bool,
     /// Whether a call's id is taken from what stands behind its body.
     pub(super) id_behind: bool,
+    /// Whether line separators in the texts of arguments are lost: what indents lines takes them for line ends.
+    pub(super) breaks_lines: bool,
 }
 
 /// What the search for tool calls found.
@@ -51,11 +55,22 @@ pub(super) struct Found {
 impl ToolCalls {
     /// What of this way to write calls no response template reads.
     pub(super) fn limits(&self) -> Vec<Limit> {
-        match &self.body {
+        let mut limits = match &self.body {
             Body::Object(_) | Body::Array(_) | Body::Json => Vec::new(),
             Body::Dialect(json) => json.limits(),
             Body::Pairs(pairs) => pairs.unread.limits(),
+        };
+        if self.breaks_lines {
+            limits.push(Limit {
+                text: "the chat template breaks the lines of arguments at line separators such as U+2028, which are lost".to_owned(),
+                is_in: |message| {
+                    let mut calls = message.calls.iter();
+                    let has_one = |value: &Value| json::to_string(value).contains(arguments::LINE_SEPARATORS);
+                    calls.any(|call| call.arguments.values().any(has_one))
+                },
+            });
         }
+        limits
     }
 
     /// Whether the text carries the calls' ids.
@@ -201,6 +216,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         }
         _ => {}
     }
+    calls.breaks_lines = breaks_lines(lab, context, &dialect);
     let mut evidence =
         call_evidence::collect(lab, context, &dialect, &calls, (full, double_render));
     evidence.extend(after_content);
@@ -210,6 +226,24 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
         evidence,
         obstacle: None,
     }
+}
+
+/// Whether a line separator in the text of an argument is written neither as it is nor as JSON may write it.
+fn breaks_lines(lab: &Lab<'_>, context: &Context, dialect: &Dialect) -> bool {
+    let mut call = probe::call_with(0, 1);
+    if let Some(value) = call.arguments.values_mut().next() {
+        *value = Value::from("opal\u{2028}drift");
+    }
+    let written = lab.turn(context, &dialect.write(&Assistant::calling([call])));
+    written.is_ok_and(|turn| {
+        let is_shown = turn.full.contains("opal") && turn.full.contains("drift");
+        let known = [
+            "opal\u{2028}drift",
+            "opal\\u2028drift",
+            "opal\\\\u2028drift",
+        ];
+        is_shown && !known.iter().any(|form| turn.full.contains(form))
+    })
 }
 
 /// Whether what was taken for the anchor's end opens each call: the first name follows it directly, and so does the second.
@@ -309,11 +343,10 @@ fn forms(lab: &Lab<'_>, said: &str, calls: &[Call]) -> Vec<Reading<(Cut, Form)>>
         })
         .collect();
     // What is JSON is read as JSON: member by member it would be read less well.
-    let is_json = |form: Form| !matches!(form, Form::Dialect | Form::Pairs);
-    let has_json = found.iter().any(|(_, form)| is_json(*form));
+    let has_json = found.iter().any(|(cut, _)| cut.body.is_json());
     let found = found
         .into_iter()
-        .filter(|(_, form)| !has_json || is_json(*form));
+        .filter(|(cut, _)| !has_json || cut.body.is_json());
     let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
         let because = match rank {
             0 => {
@@ -398,6 +431,7 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
         turn_end,
         parallel,
         id_behind: false,
+        breaks_lines: false,
     }
 }
 

@@ -25,7 +25,7 @@ impl Tried<'_> {
         };
         role && content
             && self.has_texts(parsed, expected, manner)
-            && has_calls(parsed, &expected.calls, manner.arguments)
+            && has_calls(parsed, &expected.calls)
     }
 
     /// Whether the fields beside content and calls have the texts that can be seen: a reasoning under a key that renders as the
@@ -122,7 +122,7 @@ pub(super) fn expected_call(expected: &ExpectedCall, arguments: ArgumentsForm) -
 }
 
 /// Whether a message has just these calls.
-fn has_calls(parsed: &Map, expected: &[ExpectedCall], arguments: ArgumentsForm) -> bool {
+fn has_calls(parsed: &Map, expected: &[ExpectedCall]) -> bool {
     let found = match parsed.get(CALLS_KEY) {
         None => return expected.is_empty(),
         Some(Value::Array(found)) => found,
@@ -132,10 +132,10 @@ fn has_calls(parsed: &Map, expected: &[ExpectedCall], arguments: ArgumentsForm) 
         && found
             .iter()
             .zip(expected)
-            .all(|(found, expected)| is_call(found, expected, arguments))
+            .all(|(found, expected)| is_call(found, expected))
 }
 
-pub(super) fn is_call(found: &Value, expected: &ExpectedCall, form: ArgumentsForm) -> bool {
+pub(super) fn is_call(found: &Value, expected: &ExpectedCall) -> bool {
     let Some(call) = found.as_object() else {
         return false;
     };
@@ -155,14 +155,14 @@ pub(super) fn is_call(found: &Value, expected: &ExpectedCall, form: ArgumentsFor
         Some(name) => function.get("name").and_then(Value::as_str) == Some(name),
         None => true,
     };
-    let arguments = match (function.get("arguments"), form) {
-        (Some(Value::Object(found)), _) => *found == expected.arguments,
-        // Where the chat template takes arguments as a text, a parsed message may have them so.
-        (Some(Value::String(text)), ArgumentsForm::JsonText) => {
+    let arguments = match function.get("arguments") {
+        Some(Value::Object(found)) => *found == expected.arguments,
+        // Where the chat template takes arguments as a text, a parsed message may have them so: what it renders to again, tells.
+        Some(Value::String(text)) => {
             json::parse(text).is_ok_and(|found| found == Value::Object(expected.arguments.clone()))
         }
-        (None, _) => expected.arguments.is_empty(),
-        _ => false,
+        None => expected.arguments.is_empty(),
+        Some(_) => false,
     };
     let known = call.keys().all(|key| names.contains(&key.as_str()))
         && function

@@ -98,6 +98,8 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
             ..lead(Assistant::saying(CONTENT).thinking(REASONING))
         },
     ];
+    // A model that is stopped behind its reasoning has said nothing.
+    probes.push(prose(Assistant::saying("").thinking(REASONING)));
     probes.extend(PROSE.iter().map(|text| prose(Assistant::saying(text))));
     probes.extend(PROSE.iter().map(|text| {
         let thought = text
@@ -172,22 +174,50 @@ pub(super) fn with_signs(signs: &[String]) -> Vec<Probe> {
     probes
 }
 
-/// Messages with calls whose texts have these signs in them.
-pub(super) fn with_calls_and_signs(signs: &[String]) -> Vec<Probe> {
+/// Messages with calls whose texts have these signs in them, and words between signs.
+pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<Probe> {
     let mut probes = Vec::new();
-    for sign in signs {
+    for sign in signs.iter().chain(between) {
         for text in signed(sign, "Marigold", "thicket") {
             probes.push(other(Assistant::calling([call(0)]).with_content(&text)));
         }
         for text in signed(sign, "teal", "ribbon") {
-            let mut call = call(0);
-            if let Some(first) = call.arguments.values_mut().next() {
-                *first = Value::from(text);
-            }
-            probes.push(other(Assistant::calling([call])));
+            probes.push(other(calling_with(Value::from(text))));
         }
     }
+    // What parts arguments may stand in a text within a list, too, in the order in which it parts them.
+    if !signs.is_empty() {
+        let closed: String = signs
+            .iter()
+            .map(|sign| format!("}}{sign}]{sign}"))
+            .collect();
+        let all = format!("{}ribbon{}{closed}", signs.concat(), signs.join("teal"));
+        probes.push(other(calling_with(vec![Value::from(all)].into())));
+    }
     probes
+}
+
+/// Messages whose texts have words in them that begin like the words which the chat template writes next to texts: `ends` where
+/// `end` stands behind what is said.
+pub(super) fn with_words(words: &[String]) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for word in words {
+        let longer = format!("{word}s");
+        let said = [longer.clone(), format!("Marigold {longer} thicket")];
+        probes.extend(said.map(|text| other(Assistant::saying(&text))));
+        let thought = [longer.clone(), format!("Lantern {longer} wharf")];
+        probes.extend(thought.map(|text| other(Assistant::saying(CONTENT).thinking(&text))));
+    }
+    probes
+}
+
+/// The first call, with another value for its first argument.
+fn calling_with(value: Value) -> Assistant {
+    let mut call = call(0);
+    if let Some(first) = call.arguments.values_mut().next() {
+        *first = value;
+    }
+    Assistant::calling([call])
 }
 
 /// How many words of the constants are said.
@@ -223,13 +253,19 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
             named("bucket", "quiet engine".into()),
         ]))
     }));
-    let mut dashed = call(0);
-    dashed.name = "count-sparrows2".to_owned();
-    probes.push(lead(Assistant::calling([dashed])));
+    let mut named_oddly = call(0);
+    named_oddly.name = "count.sparrows-2".to_owned();
+    probes.push(lead(Assistant::calling([named_oddly])));
     let mut nameless = call(0);
     nameless.id.clear();
     probes.push(lead(Assistant::calling([nameless])));
     // From here on those that are tried where there is reason to.
+    probes.extend(ODDER_NAMES.iter().map(|name| {
+        other(calling([
+            named(name, "teal ribbon".into()),
+            named("bucket", "quiet engine".into()),
+        ]))
+    }));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));
     let twice = [
         call(0),
@@ -274,19 +310,19 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
 pub(super) fn speaking_of(marker: &str) -> [(&'static str, Assistant); 3] {
     let code = format!("Marigold\n\n```\n{marker}\n```\n\nthicket");
     let thought = format!("Lantern {marker} wharf");
-    let mut call = call(0);
-    if let Some(first) = call.arguments.values_mut().next() {
-        *first = Value::from(format!("teal {marker} ribbon"));
-    }
+    let call = calling_with(Value::from(format!("teal {marker} ribbon")));
     [
         ("content", Assistant::saying(&code)),
         ("reasoning", Assistant::saying(CONTENT).thinking(&thought)),
-        ("arguments", Assistant::calling([call])),
+        ("arguments", call),
     ]
 }
 
 /// Names of arguments that occur in tools: with a dash, a dot, a space.
 const ODD_NAMES: [&str; 3] = ["orchard-gate", "orchard.gate", "orchard gate"];
+
+/// Names that fewer tools have: of a list, within a namespace, of a schema.
+const ODDER_NAMES: [&str; 3] = ["orchard[]", "orchard:gate", "@orchard"];
 
 fn lead(message: Assistant) -> Probe {
     Probe {
@@ -347,6 +383,7 @@ fn odd_values() -> Vec<Value> {
         "teal ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ ribbon",
         "print(f(1), g(x=2))",
         "So:\n```python\nprint({1: [2]})\n```",
+        "two\u{2028}lines",
     ];
     let nested = |key: &str| object(key, object("inner", Value::from(1)));
     let mut values: Vec<Value> = texts.into_iter().map(Value::from).collect();

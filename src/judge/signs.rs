@@ -4,6 +4,8 @@
 //! stands before it, and have any of them within. Which these are is read off renders: whatever stands between two things
 //! that were said begins and ends with a run of signs. The outermost of a run is tried, and the two outermost where they are
 //! not all that stands there. More of them would be a marker that is spoken of, and two that are the same often are one.
+//! Where a marker is a word, texts have longer words that begin like it: `ends` where `end` stands behind what is said. And where
+//! the name of a function or of an argument stands between signs, texts have other words between them: `<v>`.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -14,13 +16,30 @@ use crate::value::Value;
 /// How many signs are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
 
-/// The signs next to what is said, in answers and, where calls are shown, in calls.
+/// How many words are tried.
+const MAX_WORDS: usize = 6;
+
+/// How many words between signs are tried.
+const MAX_BETWEEN: usize = 3;
+
+/// What a chat template writes next to what is said.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Beside {
+    /// Signs, one or two.
+    pub(super) signs: Vec<String>,
+    /// Words, whole.
+    pub(super) words: Vec<String>,
+    /// The signs before and behind a name, with a word between them.
+    pub(super) between: Vec<String>,
+}
+
+/// What stands next to what is said, in answers and, where calls are shown, in calls.
 pub(super) fn next_to_texts(
     renderer: &Renderer<'_>,
     users: &[Place],
     plain: &Manner,
     calling: Option<&Manner>,
-) -> Vec<String> {
+) -> Beside {
     let said = Assistant::saying(probes::CONTENT);
     let mut answers = vec![
         (said.clone(), plain),
@@ -32,19 +51,22 @@ pub(super) fn next_to_texts(
         answers.push((calls.clone(), manner));
         answers.push((calls.thinking(probes::REASONING), manner));
     }
-    let mut signs = Vec::new();
+    let mut beside = Beside::default();
     for (message, manner) in &answers {
         let further = manner.further.as_ref().map(|_| probes::FURTHER);
         let written = manner.write(message, further);
         for place in users {
             if let Ok(full) = renderer.answered(place, &written, manner) {
                 let turn = &full[place.end_in(&full)..];
-                between(turn, &said_in(message, further), &mut signs);
+                between(turn, &said_in(message, further), &mut beside);
+                beside.add_names(turn, &names_in(message));
             }
         }
     }
-    signs.truncate(MAX_SIGNS);
-    signs
+    beside.signs.truncate(MAX_SIGNS);
+    beside.between.truncate(MAX_BETWEEN);
+    beside.words.truncate(MAX_WORDS);
+    beside
 }
 
 /// All that a message says, each of which stands in a render once if at all.
@@ -60,31 +82,78 @@ fn said_in<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str>
     said
 }
 
-/// Adds the signs that stand next to these in the turn.
-fn between(turn: &str, said: &[&str], signs: &mut Vec<String>) {
+/// The names that a message says: those of functions and of arguments.
+fn names_in(message: &Assistant) -> Vec<&str> {
+    let calls = message.calls.iter();
+    let names = calls.flat_map(|call| {
+        let keys = call.arguments.keys().map(AsRef::<str>::as_ref);
+        std::iter::once(call.name.as_str()).chain(keys)
+    });
+    names.collect()
+}
+
+/// Adds what stands next to these in the turn.
+fn between(turn: &str, said: &[&str], beside: &mut Beside) {
     let found = said
         .iter()
         .filter_map(|text| Some((turn.find(text)?, text.len())));
     let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
     spans.sort_unstable();
     let mut end = None;
-    let mut add = |sign: &str| {
-        let is_same_twice = sign.len() == 2 && sign[..1] == sign[1..];
-        if !sign.is_empty() && !is_same_twice && !signs.iter().any(|known| known == sign) {
-            signs.push(sign.to_owned());
-        }
-    };
     for (start, stop) in spans {
         let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
         if end.is_some() {
-            beginnings(gap).into_iter().for_each(&mut add);
+            beside.add(beginnings(gap), first_word(gap));
         }
-        endings(gap).into_iter().for_each(&mut add);
+        beside.add(endings(gap), last_word(gap));
         end = Some(stop);
     }
     if let Some(end) = end {
-        beginnings(&turn[end..]).into_iter().for_each(&mut add);
+        beside.add(beginnings(&turn[end..]), first_word(&turn[end..]));
     }
+}
+
+impl Beside {
+    /// Adds a word between the signs that stand around each of these in the turn, where signs stand on both sides.
+    fn add_names(&mut self, turn: &str, names: &[&str]) {
+        for name in names {
+            let Some((before, after)) = turn.split_once(name) else {
+                continue;
+            };
+            let ([open, _], [close, _]) = (endings(before), beginnings(after));
+            let between = format!("{open}v{close}");
+            if !open.is_empty() && !close.is_empty() && !self.between.contains(&between) {
+                self.between.push(between);
+            }
+        }
+    }
+
+    fn add(&mut self, signs: [&str; 2], word: &str) {
+        for sign in signs {
+            let is_same_twice = sign.len() == 2 && sign[..1] == sign[1..];
+            if !sign.is_empty() && !is_same_twice && !self.signs.iter().any(|known| known == sign) {
+                self.signs.push(sign.to_owned());
+            }
+        }
+        if word.chars().count() > 1 && !self.words.iter().any(|known| known == word) {
+            self.words.push(word.to_owned());
+        }
+    }
+}
+
+/// The word that follows a text.
+fn first_word(gap: &str) -> &str {
+    let gap = gap.trim_start();
+    &gap[..gap.find(|c: char| !c.is_alphabetic()).unwrap_or(gap.len())]
+}
+
+/// The word that stands before a text.
+fn last_word(gap: &str) -> &str {
+    let gap = gap.trim_end();
+    let start = gap.rfind(|c: char| !c.is_alphabetic()).map_or(0, |at| {
+        at + gap[at..].chars().next().map_or(0, char::len_utf8)
+    });
+    &gap[start..]
 }
 
 /// The first sign of what follows a text, and the first two where more follows them.
@@ -118,10 +187,36 @@ fn is_sign(c: char) -> bool {
 mod tests {
     use super::*;
 
+    fn beside(turn: &str) -> Beside {
+        let mut beside = Beside::default();
+        between(turn, &["one", "two"], &mut beside);
+        beside
+    }
+
     fn signs(turn: &str) -> Vec<String> {
-        let mut signs = Vec::new();
-        between(turn, &["one", "two"], &mut signs);
-        signs
+        beside(turn).signs
+    }
+
+    #[test]
+    fn words_stand_between_the_signs_around_names() {
+        let between = |turn: &str| {
+            let mut beside = Beside::default();
+            beside.add_names(turn, &["one", "two"]);
+            beside.between
+        };
+        assert_eq!(between("a <one>b</one> [two]"), ["<v>", "[v]"]);
+        assert_eq!(between("call one{two: 1}"), ["{v:"]);
+        assert_eq!(between("<one>|<two>"), ["<v>"]);
+    }
+
+    #[test]
+    fn words_are_tried_whole() {
+        assert_eq!(
+            beside("think\none\nthought\ntwo\nend\n").words,
+            ["think", "thought", "end"]
+        );
+        assert_eq!(beside("<a>one|b c|two</d>").words, [""; 0]);
+        assert_eq!(beside("one \u{e9}t\u{e9}|a two").words, ["\u{e9}t\u{e9}"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::places::{places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Place, Renderer};
 use super::rounds::Group;
-use super::signs;
+use super::signs::{self, Beside};
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
@@ -31,8 +31,8 @@ pub(super) struct Survey {
     /// Whether an assistant's calls are asked for.
     pub(super) reads_calls: bool,
     pub(super) tools: Rc<[Value]>,
-    /// The signs that the chat template writes next to what is said.
-    signs: Vec<String>,
+    /// What the chat template writes next to what is said.
+    beside: Beside,
 }
 
 impl Survey {
@@ -74,8 +74,14 @@ impl Survey {
             &of_turns,
         ));
         plain.fill(renderer, &places, &said, setup.thorough);
-        let signs = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
-        plain.fill_first(renderer, &places, &probes::with_signs(&signs));
+        let beside = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
+        for probes in [
+            probes::with_signs(&beside.signs),
+            probes::with_signs(&beside.between),
+            probes::with_words(&beside.words),
+        ] {
+            plain.fill_first(renderer, &places, &probes);
+        }
         let (no_calls, reads_calls) = about_calls(renderer, &users, &plain.manner);
         Self {
             no_calls: no_calls.filter(|_| calling.is_empty()),
@@ -86,7 +92,7 @@ impl Survey {
             plain,
             reads_calls,
             tools,
-            signs,
+            beside,
         }
     }
 
@@ -122,7 +128,7 @@ impl Survey {
         group.fill_first(
             renderer,
             &with_tools,
-            &probes::with_calls_and_signs(&self.signs),
+            &probes::with_calls_and_signs(&self.beside.signs, &self.beside.between),
         );
         let after_tool: Vec<_> = places
             .into_iter()

@@ -75,12 +75,17 @@ def derive(obverse, source):
         return json.loads(document.read_text()), json.loads(report.read_text())
 
 
+def shown_inexpressible(report):
+    """What the report shows to be inexpressible."""
+    return [f["counterexample"] for f in report.get("findings", []) if f.get("code") == "inexpressible" and "counterexample" in f]
+
+
 def own_counterexamples_come_back(document, report):
     """Whether every message with which the report shows something inexpressible is parsed as expected."""
     from judging import same
     from transformers.utils.chat_parsing import parse_response
 
-    shown = [f["counterexample"] for f in report.get("findings", []) if f.get("code") == "inexpressible" and "counterexample" in f]
+    shown = shown_inexpressible(report)
     for case in shown:
         try:
             if same(case["expected"], parse_response(case["response"], document, prefix=case["prefix"])) is None:
@@ -106,7 +111,8 @@ def judge(task):
     if document is None:
         return result
     try:
-        trial = Trial(name, source, document, seed, amount, markers).run()
+        given = [case["message"] for case in shown_inexpressible(report)]
+        trial = Trial(name, source, document, seed, amount, markers, given).run()
     except Exception as error:  # noqa: BLE001 a fault of this script must not look like a failure or a success
         import traceback
 
@@ -114,8 +120,10 @@ def judge(task):
     total = sum(trial.counts.values(), start=Counter())
     expressed = None
     if report["verdict"] == "inexpressible" and beside:
-        other = Trial(name, source, beside, seed, amount, markers).run()
-        expressed = not any(f["outcome"] == "wrong" and not f["cause"].startswith(SPACE) for f in other.shrunk)
+        other = Trial(name, source, beside, seed, amount, markers, given).run()
+        # Two messages that render to one text are what cannot be expressed, whoever writes the response template.
+        lost = [f for f in other.shrunk if f["outcome"] == "wrong" and not f["cause"].startswith(SPACE) or f["cause"] == "two messages render to this text"]
+        expressed = not lost
     return {
         **result,
         "counts": {kind: dict(counts) for kind, counts in trial.counts.items()},
@@ -212,7 +220,6 @@ def main():
                 tell(failure)
             passed += not new
         elif result["verdict"] == "inexpressible":
-            # Two messages that render to one text are what cannot be expressed.
             all_back = not any(not f["cause"].startswith(SPACE) for f in bad) and not counts.get("ambiguous")
             entry = (result["name"], "called inexpressible")
             if result["own_counterexamples_come_back"] or result["expressed_by_hand"] or all_back:

@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 
 import messages as made_up
-from judging import PROBE_VALUES, Context, Judge, Verdict
+from judging import PROBE_VALUES, Context, Judge, Verdict, read
 from rendering import ChatTemplate, Manner, Refused, manners
 from transformers.utils.chat_parsing import parse_response
 
@@ -15,8 +15,9 @@ BAD = ("wrong", "spoken")
 
 
 class Trial:
-    def __init__(self, name, source, document, seed=0, amount=1.0, markers=()):
+    def __init__(self, name, source, document, seed=0, amount=1.0, markers=(), given=()):
         self.name, self.amount = name, amount
+        self.given = list(given)  # messages that somebody says do not come back
         self.chat = ChatTemplate(source)
         self.judge = Judge(self.chat, document, seed, name, markers)
         self.rng = random.Random(f"{seed}/{name}")
@@ -162,6 +163,7 @@ class Trial:
             for kwargs in self.switches:
                 for place in ("asked", "second turn", "after a result"):
                     self.put(f"{kind} (switches)", made_up.message(rng, kind, "plain"), self.context(place, {**base, **kwargs}, offered), manner)
+        self.ask_given()
         self.calls()
         self.shapes()
         self.speak()
@@ -169,6 +171,19 @@ class Trial:
         self.shrink()
         self.seconds = time.time() - began
         return self
+
+    def ask_given(self):
+        for spelled in self.given:
+            message, _, _ = read(spelled)
+            for call in message["calls"]:
+                if isinstance(call["arguments"], str):
+                    call["arguments"] = json.loads(call["arguments"])
+            parts = [part for part in ("reasoning", "content") if message[part]]
+            parts += ["calls" if len(message["calls"]) > 1 else "call"] if message["calls"] else []
+            way = self.ways.get("+".join(parts))
+            if way is not None:
+                manner, base, offered, history = way
+                self.put("shown by the report", message, self.context(history, base, offered), manner)
 
     def calls(self):
         """Arguments of every type, in every number, with odd names; the same function again; identifiers."""

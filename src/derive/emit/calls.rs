@@ -38,9 +38,10 @@ pub(super) fn region(
         names: Names {
             taken: &taken,
             signs: &signs,
+            words: are_words(choices),
         },
     };
-    let listed = listed::delimiters(&written).filter(|_| {
+    let listed = listed::delimiters(&written, choices).filter(|_| {
         let in_list = [
             "in the list",
             "a call is one only where the list was opened and is not closed",
@@ -97,7 +98,11 @@ pub(super) fn region(
         },
         Body::Pairs(argument) => FieldDocument {
             content: Some("xml-inline".to_owned()),
-            content_args: pairs::content_args(&analysis.pieces, argument),
+            content_args: pairs::content_args(
+                &analysis.pieces,
+                argument,
+                pairs::keys(argument, choices),
+            ),
             transform: Some(named_call(calls)),
             ..region
         },
@@ -105,7 +110,12 @@ pub(super) fn region(
 }
 
 /// A pattern for what opens a call, which captures nothing.
-pub(super) fn next(analysis: &Analysis, calls: &ToolCalls, ends: &Ends<'_>) -> String {
+pub(super) fn next(
+    analysis: &Analysis,
+    calls: &ToolCalls,
+    ends: &Ends<'_>,
+    choices: &Choices,
+) -> String {
     let (taken, signs) = (taken(analysis, calls), signs(calls));
     let written = Written {
         calls,
@@ -114,6 +124,7 @@ pub(super) fn next(analysis: &Analysis, calls: &ToolCalls, ends: &Ends<'_>) -> S
         names: Names {
             taken: &taken,
             signs: &signs,
+            words: are_words(choices),
         },
     };
     written.next()
@@ -140,6 +151,21 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
         .collect()
 }
 
+/// Whether names of functions are words.
+fn are_words(choices: &Choices) -> bool {
+    let any = [
+        "up to what follows them",
+        "names with any sign but those that follow them",
+        "the chat template writes a name as it is",
+    ];
+    let words = [
+        "words",
+        "names that are words, with dots, dashes, colons and slashes in them",
+        "functions have such names, and other signs before what follows a name are text",
+    ];
+    !choices.whether("names of functions", About::Calls, [any, words])
+}
+
 /// The signs with which the markers of the calls begin.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
@@ -147,9 +173,7 @@ fn signs(calls: &ToolCalls) -> Vec<char> {
         .into_iter()
         .filter_map(|marker| marker.chars().next());
     let mut signs: Vec<char> = first
-        .filter(|sign| {
-            !sign.is_alphanumeric() && !slot::is_one(*sign) && *sign != '_' && *sign != '-'
-        })
+        .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))
         .collect();
     signs.dedup();
     signs
@@ -196,7 +220,13 @@ impl Written<'_> {
         } else {
             Captures::Name
         };
-        format!("(?=.*?{})", marker::behind(self.pieces, behind, captures))
+        // A text of the arguments may have the same marker in it.
+        let between = match self.calls.body.is_json() {
+            true => r#"(?:"(?:[^"\\]|\\.)*"|[^"])*?"#,
+            false => ".*?",
+        };
+        let behind = marker::behind(self.pieces, behind, captures);
+        format!("(?={between}{behind})")
     }
 }
 
@@ -229,8 +259,9 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     };
     let ahead = written.ahead();
     let own = written.own().trim_end();
-    if section.is_empty() && ahead.is_empty() && is_plain(own) {
-        return (!own.is_empty()).then(|| Delimiter::literal(own));
+    let is_literal = section.is_empty() && ahead.is_empty() && is_plain(own);
+    if is_literal && own.is_empty() {
+        return None;
     }
     let pattern = format!(
         "{}{}{ahead}",
@@ -239,7 +270,16 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     );
     let is_named = own.contains(slot::NAME);
     let before_body = match &written.calls.body {
-        Body::Json | Body::Dialect(_) if is_named => Some(format!("{pattern}(?=\\{{)")),
+        Body::Json if is_named => Some(format!("{pattern}(?=\\{{\\s*[\"}}])")),
+        Body::Dialect(_) if is_named => Some(format!("{pattern}(?=\\{{)")),
+        Body::Object(members) | Body::Array(members) => members.keys.first().map(|key| {
+            let key = text::escape(&json::quote(key));
+            let list = match written.calls.body {
+                Body::Array(_) => "\\[\\s*",
+                _ => "",
+            };
+            format!("{pattern}(?=\\s*{list}\\{{\\s*{key})")
+        }),
         _ => None,
     };
     let reading = |way, because, pattern: String| {
@@ -257,7 +297,16 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             "what opens a call may stand in text as well, without the white space before it";
         reading("with the white space before it", because, pattern)
     });
-    let plain = reading("its marker", "it stands before every call", pattern);
+    let because = "it stands before every call";
+    let plain = match is_literal {
+        true => Reading::new(
+            "its marker",
+            json::quote(own),
+            because,
+            Delimiter::literal(own),
+        ),
+        false => reading("its marker", because, pattern),
+    };
     let readings = std::iter::once(plain).chain(before_body).chain(exact);
     choices.choose("call open", About::Calls, readings)
 }
@@ -291,12 +340,33 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         return json_close(written, &close, choices);
     }
     let is_json = !matches!(calls.body, Body::Pairs(_));
-    let behind = (is_json && slot::any(own)).then(|| {
+    let behind = |because| {
         let pattern = format!("(?<=[\\}}\\]]\\s*){pattern}");
         Reading::new(
             "behind the arguments",
             json::quote(&pattern),
-            "a marker that names its call begins like many, and the arguments end before it",
+            because,
+            Delimiter::pattern(pattern),
+        )
+    };
+    let names = (is_json && slot::any(own)).then(|| {
+        behind("a marker that names its call begins like many, and the arguments end before it")
+    });
+    let bare = (is_json && !slot::any(own)).then(|| {
+        behind("what closes a call may stand in an argument as well, where no arguments end")
+    });
+    let ending = (is_json && !slot::any(own)).then(|| {
+        let section = calls.section.1.trim();
+        let end = match section {
+            "" => stop(calls, ends, &written.next()),
+            section => Some(format!("{}|{}", slot::pattern(section), before_next(calls, &written.next()))),
+        };
+        let end = end.map(|end| format!("{end}|")).unwrap_or_default();
+        let pattern = format!("(?<=[\\}}\\]]\\s*){close}\\s*(?={end}\\s*{})", ends.text_end);
+        Reading::new(
+            "where the calls end or go on",
+            json::quote(&pattern),
+            "what closes a call may stand in a text of the arguments as well, even behind a bracket",
             Delimiter::pattern(pattern),
         )
     });
@@ -327,11 +397,13 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     choices.choose(
         "call close",
         About::Calls,
-        behind
+        names
             .into_iter()
             .chain([pattern])
             .chain(literal)
-            .chain(exact),
+            .chain(exact)
+            .chain(bare)
+            .chain(ending),
     )
 }
 

@@ -5,6 +5,7 @@
 //! not stand inside an argument, what stands there tells too: no list and no text of an argument was opened and not yet closed.
 
 use super::super::arguments::{Pairs, Style};
+use super::super::choice::Choices;
 use super::super::cut::Body;
 use super::super::pieces::Pieces;
 use super::super::slot;
@@ -17,7 +18,10 @@ use crate::response_template::Delimiter;
 const PUNCTUATION: [char; 4] = ['{', '[', '(', '"'];
 
 /// What opens and closes a call; `None` where a call has a marker of its own.
-pub(super) fn delimiters(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
+pub(super) fn delimiters(
+    written: &Written<'_>,
+    choices: &Choices,
+) -> Option<(Delimiter, Delimiter)> {
     let Written {
         calls,
         ends,
@@ -53,7 +57,7 @@ pub(super) fn delimiters(written: &Written<'_>) -> Option<(Delimiter, Delimiter)
     let (next, outside) = match &calls.body {
         Body::Json => (next, outside_lists(&list)),
         Body::Pairs(argument) => {
-            let first = pairs::beginning(argument);
+            let first = pairs::beginning(argument, pairs::keys(argument, choices));
             let next = format!("{next}(?:{first}|{close})");
             (next, outside_texts(argument))
         }
@@ -113,18 +117,18 @@ fn outside_lists(list: &str) -> String {
 
 /// A condition that the text of an argument that has begun is closed, where texts stand in quotes.
 fn outside_texts(argument: &Pairs) -> String {
-    let close = match &argument.style {
-        Style::Quoted(_, close) => close.clone(),
-        Style::Json(_) => "\"".to_owned(),
-        Style::Text => return String::new(),
-    };
     let Some(around) = argument.value.first() else {
         return String::new();
     };
     let opened = slot::pattern(around.between.trim());
-    match argument.style {
-        Style::Json(_) => format!("(?<!{opened}(?:[^\"\\\\]|\\\\.)*)"),
-        _ => format!("(?<!{opened}[^{}]*)", slot::stop(&close)),
+    match (&argument.style, argument.quotes()) {
+        (Style::Json(_), _) => format!("(?<!{opened}(?:[^\"\\\\]|\\\\.)*)"),
+        (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),
+        (Style::Text, Some((_, close))) => {
+            let close = slot::stop(&close);
+            format!("(?<!{opened}(?:[^{close}\\\\]|\\\\.)*)")
+        }
+        (Style::Text, None) => String::new(),
     }
 }
 

@@ -23,6 +23,34 @@ pub(super) struct Names<'a> {
     pub(super) taken: &'a str,
     /// The signs with which the calls' own markers begin: a name that had them would begin sooner than its call.
     pub(super) signs: &'a [char],
+    /// Whether a name is a word, with dots, dashes, colons and slashes in it.
+    pub(super) words: bool,
+}
+
+impl Names<'_> {
+    /// A pattern for a name that has none of the signs of `stop`, nor those with which a call begins; but a dot, a dash or an
+    /// underscore may stand within one.
+    fn word(&self, stop: &str) -> String {
+        if self.words {
+            let inner = [".", ":", "/", "\\-"]
+                .into_iter()
+                .filter(|sign| *sign != stop);
+            return format!("\\w[\\w{}]*", inner.collect::<String>());
+        }
+        let others = |is_taken: fn(char) -> bool| -> String {
+            let taken = self.signs.iter().filter(|sign| is_taken(**sign));
+            let signs = taken.map(|sign| slot::stop(&sign.to_string()));
+            signs.filter(|sign| sign != stop).collect()
+        };
+        let (first, others) = (
+            others(|_| true),
+            others(|sign| !matches!(sign, '.' | '-' | '_')),
+        );
+        match first == others {
+            true => format!("[^\\s{stop}{others}]+"),
+            false => format!("[^\\s{stop}{first}][^\\s{stop}{others}]*"),
+        }
+    }
 }
 
 /// A pattern for a marker that stands before a body, and for the white space after it. `names` keeps what is none from being a name.
@@ -101,9 +129,7 @@ fn written(
                 if !pattern.is_empty() && !is_json && !quoted {
                     loose::push_space(&mut pattern);
                 }
-                let others = names.signs.iter().map(|sign| slot::stop(&sign.to_string()));
-                let others: String = others.filter(|sign| *sign != stop).collect();
-                let word = format!("[^\\s{stop}{others}]+");
+                let word = names.word(&stop);
                 let again = std::mem::replace(&mut named, true);
                 match captures {
                     Captures::None if again => pattern.push_str("\\1"),

@@ -1,6 +1,7 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
 use super::super::arguments::{Around, Pairs, Style};
+use super::super::choice::{About, Choices, Reading};
 use super::super::pieces::Pieces;
 use super::super::{probe, slot, text};
 use super::loose;
@@ -9,8 +10,8 @@ use crate::value::{Map, Value};
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text: what a text looks
 /// like does not tell its type, and a value that was read as a number cannot be made the text again that the tool's schema may
 /// ask for, while text can be typed by it.
-pub(super) fn content_args(pieces: &Pieces, argument: &Pairs) -> Map {
-    let pattern = pattern(&spaced(pieces, argument));
+pub(super) fn content_args(pieces: &Pieces, argument: &Pairs, keys: Keys) -> Map {
+    let pattern = pattern(&spaced(pieces, argument), keys);
     let mut args = Map::from_iter([("tag_pattern".to_owned(), Value::from(pattern))]);
     let parser = match &argument.style {
         Style::Text => None,
@@ -51,30 +52,103 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
     }
 }
 
+/// What the name of an argument ends before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// The first sign of what follows it, which no name has in it.
+    BeforeSign,
+    /// What follows it as a whole, of which a name may have the first sign: `a:b := 1`.
+    BeforeMarker,
+}
+
+/// How the names of arguments end.
+pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
+    let between = first(argument).trim();
+    let before_sign = Reading::new(
+        "before a sign",
+        "names without the first sign of what follows them",
+        "names of arguments are words in most tools",
+        Keys::BeforeSign,
+    );
+    let may_differ =
+        is_said_again(argument) || between.chars().count() > 1 || !brackets(argument).is_empty();
+    let before_marker = may_differ.then(|| {
+        Reading::new(
+            "before all of it",
+            "names that end where all of what follows them stands",
+            "the name of an argument may have such a sign in it",
+            Keys::BeforeMarker,
+        )
+    });
+    let readings = std::iter::once(before_sign).chain(before_marker);
+    let keys = choices.choose("names of arguments", About::Calls, readings);
+    keys.unwrap_or(Keys::BeforeSign)
+}
+
+/// What stands between a name and a value.
+fn first(argument: &Pairs) -> &str {
+    match &argument.style {
+        Style::Json(around) => &around.between,
+        _ => argument.value.first().map_or("", |around| &around.between),
+    }
+}
+
+/// Whether a value of JSON ends where the name stands again, and no such value begins with what ends the name.
+fn is_said_again(argument: &Pairs) -> bool {
+    let begins_json = |sign| matches!(sign, '[' | '{' | '"' | '-');
+    let ends_name = first(argument).trim().chars().next();
+    matches!(&argument.style, Style::Json(around) if around.close.contains(slot::KEY))
+        && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
+}
+
 /// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
-fn key(argument: &Pairs, group: &str) -> String {
+fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let first = argument.value.first().map_or("", |around| &around.between);
-    let mut stop = [first, argument.separator.trim()].map(slot::stop).concat();
+    let is_whole = keys == Keys::BeforeMarker;
+    if is_whole && is_said_again(argument) {
+        // Of several such signs the last one ends the name: no value of JSON begins with it.
+        let open = slot::pattern(argument.open.trim_start());
+        let sign = slot::stop(self::first(argument).trim());
+        let name = format!("[^\\r\\n\"{sign}]|[{sign}](?=[{sign}])");
+        return format!("{open}{group}(?=\\S)(?:{name})+)");
+    }
+    let between = match is_whole {
+        true => "",
+        false => first,
+    };
+    let mut stop = [between, argument.separator.trim()]
+        .map(slot::stop)
+        .concat();
     if ends_nowhere(argument) {
         // What looks like a key may stand in a value, behind a bracket or a quote.
-        let signs: &[&str] = match argument.style {
-            // In a list or an object of JSON no key stands but between quotes.
-            Style::Json(_) => &["\"", "'"],
-            _ => &["\"", "'", "(", ")", "{", "}", "\\[", "\\]"],
+        let brackets: &[&str] = match keys {
+            Keys::BeforeSign => brackets(argument),
+            Keys::BeforeMarker => &[],
         };
-        stop.extend(
-            signs
-                .iter()
-                .copied()
-                .filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))),
-        );
+        let signs = ["\"", "'"].iter().chain(brackets).copied();
+        stop.extend(signs.filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))));
     }
     let open = slot::pattern(argument.open.trim_start());
     if is_apart(argument) {
         return format!("{open}{group}[^\\s{stop}]+)");
     }
+    if is_whole {
+        let end = format!("(?!\\s*{})", slot::pattern(self::first(argument).trim()));
+        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
+    }
     // A name may have spaces in it, but neither begins nor ends with one.
     format!("{open}{group}[^\\s{stop}](?:[^\\r\\n{stop}]*[^\\s{stop}])?)")
+}
+
+/// The brackets behind which something in a value may look like a key. In a list or an object of JSON no key stands but between
+/// quotes, nor does one stand behind a bracket where a marker stands before each.
+fn brackets(argument: &Pairs) -> &'static [&'static str] {
+    let is_marked = !argument.open.trim().is_empty();
+    match argument.style {
+        _ if is_marked || !ends_nowhere(argument) => &[],
+        Style::Json(_) => &[],
+        _ => &["(", ")", "{", "}", "\\[", "\\]"],
+    }
 }
 
 /// Whether nothing but white space stands between a key and a value.
@@ -97,7 +171,7 @@ fn ends_nowhere(argument: &Pairs) -> bool {
 }
 
 /// A pattern for what an argument begins with, up to its value, that captures nothing.
-pub(super) fn beginning(argument: &Pairs) -> String {
+pub(super) fn beginning(argument: &Pairs, keys: Keys) -> String {
     let between: Vec<&str> = argument
         .value
         .iter()
@@ -108,15 +182,15 @@ pub(super) fn beginning(argument: &Pairs) -> String {
         true => "\\s".to_owned(),
         false => any_of(&between),
     };
-    format!("{}{between}", key(argument, "(?:"))
+    format!("{}{between}", key(argument, "(?:", keys))
 }
 
 /// A pattern for one argument.
-fn pattern(argument: &Pairs) -> String {
+fn pattern(argument: &Pairs, keys: Keys) -> String {
     let separator = argument.separator.trim();
-    let mut pattern = format!("{}{}", key(argument, "(?P<key>"), values(argument));
+    let mut pattern = format!("{}{}", key(argument, "(?P<key>", keys), values(argument));
     if ends_nowhere(argument) {
-        let next = beginning(argument);
+        let next = beginning(argument, keys);
         let next = match separator {
             "" => next,
             separator => format!("{}\\s*{next}", slot::pattern(separator)),
@@ -138,7 +212,7 @@ fn values(argument: &Pairs) -> String {
         let (close, trail) = split_space(close, Edge::Start);
         // What closes a value may stand in a text of it.
         return format!(
-            "{}{}(?P<value>\"(?:[^\"\\\\]|\\\\.)*\"|.*?){}{}",
+            "{}{}(?P<value>(?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\"])+?){}{}",
             slot::pattern(between),
             if between.is_empty() {
                 "\\s+".to_owned()
@@ -174,12 +248,39 @@ fn values(argument: &Pairs) -> String {
             slot::pattern(after)
         ))
     });
+    // A value that does not begin with a quote may have texts in it, in which anything may stand.
+    let any_quotes = argument.quotes().filter(|_| ends_nowhere(argument));
+    let outside = any_quotes.and_then(|quotes| {
+        let bare = around.iter().find(|way| way.close.trim().is_empty())?;
+        let (between, lead) = split_space(&bare.between, Edge::End);
+        let texts = texts_between(quotes.0.trim(), quotes.1.trim());
+        Some(format!(
+            "{}{}(?!{})(?P<value>(?:{texts})*?)",
+            slot::pattern(between),
+            optional_space(lead),
+            text::escape(quotes.0.trim()),
+        ))
+    });
     let ways = around.into_iter().map(|Around { between, close }| {
         let (between, lead) = split_space(between, Edge::End);
         value(&slot::pattern(between), lead, close)
     });
-    let ways: Vec<String> = quoted.into_iter().chain(ways).collect();
+    let ways: Vec<String> = quoted.into_iter().chain(outside).chain(ways).collect();
     format!("(?:{})", ways.join("|"))
+}
+
+/// A pattern for a text as JSON writes one, a text between these quotes, and any character that begins neither.
+fn texts_between(open: &str, close: &str) -> String {
+    let json = r#""(?:[^"\\]|\\.)*""#;
+    if open == "\"" {
+        return format!("{json}|[^\"]");
+    }
+    let inner = match open == close && open.chars().count() == 1 {
+        true => format!("(?:[^{0}\\\\]|\\\\.)*", slot::stop(open)),
+        false => format!("(?:(?!{}).)*", text::escape(close)),
+    };
+    let [open, close] = [open, close].map(text::escape);
+    format!("{json}|{open}{inner}{close}|(?!{open})[^\"]")
 }
 
 fn value(between: &str, lead: &str, close: &str) -> String {

@@ -163,36 +163,49 @@ fn an_argument_has_the_type_that_it_had() {
             },
             ArgumentsForm::Object,
         );
-        let is_same = is_call(&found, &expected, ArgumentsForm::Object);
+        let is_same = is_call(&found, &expected);
         assert_eq!(is_same, value == other, "{value} {other}");
     }
 }
 
+/// Whether the chat template takes them so, the second render tells.
 #[test]
-fn arguments_are_a_text_where_the_chat_template_takes_a_text() {
+fn arguments_may_be_a_text() {
     let wanted =
         &expected(r#"{"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}"#).calls
             [0];
-    for (arguments, of_text, of_object) in [
-        (r#"{"a": 1}"#, true, true),
-        (r#""{\"a\": 1}""#, true, false),
-        (r#""{\"a\": 2}""#, false, false),
-        (r#""{\"a\": 1""#, false, false),
-        ("[1]", false, false),
-        ("null", false, false),
+    for (arguments, is_same) in [
+        (r#"{"a": 1}"#, true),
+        (r#""{\"a\": 1}""#, true),
+        (r#""{\"a\": 2}""#, false),
+        (r#""{\"a\": 1""#, false),
+        ("[1]", false),
+        ("null", false),
     ] {
         let found = format!(r#"{{"function": {{"name": "f", "arguments": {arguments}}}}}"#);
         let found = json::parse(&found).unwrap();
-        assert_eq!(
-            is_call(&found, wanted, ArgumentsForm::JsonText),
-            of_text,
-            "{arguments}"
-        );
-        assert_eq!(
-            is_call(&found, wanted, ArgumentsForm::Object),
-            of_object,
-            "{arguments}"
-        );
+        assert_eq!(is_call(&found, wanted), is_same, "{arguments}");
+    }
+}
+
+#[test]
+fn arguments_as_a_text_are_right_only_where_the_chat_template_takes_them() {
+    let call = |arguments: &str| {
+        format!(
+            "{{% for c in m.tool_calls or [] %}}<c>{{{{ c.function.name }}}}|{{{{ {arguments} }}}}</c>{{% endfor %}}"
+        )
+    };
+    let fields = fields(&[
+        r#""tool_calls": {"open_pattern": "<c>(?P<name>[\\w.-]+)\\|", "close": "</c>", "content": "text", "repeats": true,
+        "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}"#,
+        REST,
+    ]);
+    let both =
+        "c.function.arguments if c.function.arguments is string else c.function.arguments | tojson";
+    for (written, comes_back) in [(both, true), ("c.function.arguments | tojson", false)] {
+        let chat = chat(&[SAID, call(written).as_str()].concat(), "");
+        let judgement = judged(&chat, &fields);
+        assert_eq!(holds(&judgement, Kind::Call), comes_back, "{written}");
     }
 }
 

@@ -85,12 +85,12 @@ fn signs_of_calls_stand_in_answers() {
             REST,
         ])
     };
-    let judgement = judged(&chat, &fields(r"(?P<name>[\\w-]+)\\|"));
+    let judgement = judged(&chat, &fields(r"(?P<name>[\\w.-]+)\\|"));
     assert_kinds(&judgement, &[Kind::Content], &[Kind::Call, Kind::Calls]);
     assert!(fails_with(&judgement, "Marigold|thicket"));
     assert_all_back(&judged(
         &chat,
-        &fields(r#"(?P<name>[\\w-]+)\\|(?=\\{\\}|\\{\"\\w)"#),
+        &fields(r#"(?P<name>[\\w.-]+)\\|(?=\\{\\}|\\{\"[\\w@])"#),
     ));
 }
 
