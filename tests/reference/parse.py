@@ -6,10 +6,10 @@ One JSON line in:
 
 One out:
 
-    {"initial_events": [...], "events": [[...], ...], "final_events": [...], "message": {...}}
+    {"initial_events": [...], "events": [[...], ...], "final_events": [...], "message": {...}, "discarded": [TEXT, ...]}
 
-`events` has a list for each chunk; a response is one chunk. Without `prefix` nothing stands before the response; with
-`finalize` false there is neither `final_events` nor `message`. What fails adds, to everything that was there before it,
+`events` has a list for each chunk; a response is one chunk. `discarded` is the text that went nowhere, each stretch of it one text. Without `prefix` nothing stands before the response; with
+`finalize` false there is neither `final_events`, `message` nor `discarded`. What fails adds, to everything that was there before it,
 
     {"error": {"stage": "load" | "prefix" | "feed" | "finalize", "type": "ValueError", "message": TEXT}, "output": {...}}
 
@@ -30,6 +30,36 @@ class Timeout(Exception):
     pass
 
 
+class Watched(ResponseParser):
+    """The parser, with an account of the text that it discards."""
+
+    def __init__(self, *arguments, **others):
+        self.discarded, self.end, self.begin = [], 0, None
+        super().__init__(*arguments, **others)
+        # What stands before this is the prefix's.
+        self.begin = len(self._buffer)
+
+    def _accumulate(self, events, text):
+        if self._current is None and text:
+            self.discard(self._pos, text)
+        super()._accumulate(events, text)
+
+    def discard(self, start, text):
+        touches, self.end = start == self.end, start + len(text)
+        text = "" if self.begin is None else text[max(self.begin - start, 0) :]
+        if text and touches and self.discarded:
+            self.discarded[-1] += text
+        elif text:
+            self.discarded.append(text)
+
+    def finalize(self):
+        ended = super().finalize()
+        # A parser that has given up has read no further than this.
+        if self._pos < len(self._buffer):
+            self.discard(self._pos, self._buffer[self._pos :])
+        return ended
+
+
 def give_up(_signal, _frame):
     raise Timeout(f"still at work after {SECONDS} seconds")
 
@@ -41,7 +71,7 @@ def parse(question):
     try:
         template = load_response_template(question["template"])
         stage = "prefix"
-        parser = ResponseParser(template, prefix=question.get("prefix", ""), tools=question.get("tools"))
+        parser = Watched(template, prefix=question.get("prefix", ""), tools=question.get("tools"))
         answer["initial_events"] = parser.initial_events
         stage = "feed"
         answer["events"] = []
@@ -50,6 +80,7 @@ def parse(question):
         if question.get("finalize", True):
             stage = "finalize"
             answer["message"], answer["final_events"] = parser.finalize()
+            answer["discarded"] = parser.discarded
     except Exception as error:  # whatever the reference raises is an answer
         answer["error"] = {"stage": stage, "type": type(error).__name__, "message": str(error)}
         if parser is not None:
