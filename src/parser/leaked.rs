@@ -30,7 +30,7 @@ impl Markers {
     ///     r#"{"start_anchor": "A:", "fields": {
     ///         "thinking": {"open": "<think>\n", "close_pattern": "\\s*</think>\\s*"},
     ///         "content": {"open": "final", "close_pattern": "(?:<\\|end\\|>|</s>)\\s*"},
-    ///         "call": {"open_pattern": "<function=(?P<name>\\w+)>\\s*\\{\"args\": ", "close": "}"}
+    ///         "call": {"open_pattern": "<function=(?:\\w+)>\\s*\\{\"args\": ", "close": "}"}
     ///     }}"#,
     /// )?;
     /// let markers = Markers::of(&template);
