@@ -106,6 +106,18 @@ pub struct Leaked {
 }
 
 impl Leaked {
+    /// Whether it stands in a string of the value, or in a key.
+    pub(super) fn stands_in(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains(&self.text),
+            Value::Array(items) => items.iter().any(|item| self.stands_in(item)),
+            Value::Object(members) => members
+                .iter()
+                .any(|(key, value)| key.contains(&self.text) || self.stands_in(value)),
+            _ => false,
+        }
+    }
+
     /// The marker as an object: `field`, `start`, `end` and `text`.
     pub fn to_map(&self) -> Map {
         let offset = |at: usize| Value::from(i64::try_from(at).unwrap_or(i64::MAX));
@@ -130,6 +142,23 @@ mod tests {
         "calls": {"open_pattern": "<call>\\s*", "close": "</call>", "content": "json", "repeats": true},
         "content": {}
     }}"#;
+
+    #[test]
+    fn what_a_content_parser_takes_for_structure_has_not_leaked() {
+        let template = r#"{"start_anchor": "A:", "fields": {"call": {"open": "<a> <call>", "close": "</call>",
+            "content": "xml-inline", "content_args": {"tag_pattern": "<a>(?P<key>\\w+)</a>(?P<value>.*?)<end>"}}}}"#;
+        let seen = |response: &str| -> Vec<Range<usize>> {
+            let template = ResponseTemplate::from_json(template).expect("a template");
+            let mut parser = ResponseParser::new(template, "", &[]).expect("no prefix");
+            let markers = Markers::default().and(["<a>".to_owned(), "<b>".to_owned()]);
+            parser.find_leaked(markers);
+            parser.feed(response).expect("no limit");
+            parser.finalize().expect("a message");
+            parser.leaked().iter().map(|one| one.span.clone()).collect()
+        };
+        assert!(seen("<a> <call><a>x</a>1<end></call>").is_empty());
+        assert_eq!(seen("<a> <call><a>x</a>1<b><end></call>"), vec![19..22]);
+    }
 
     fn seen(prefix: &str, chunks: &[&str]) -> Vec<(String, Range<usize>, String)> {
         let template = ResponseTemplate::from_json(CALLS).expect("a template");

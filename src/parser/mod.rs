@@ -237,10 +237,12 @@ impl ResponseParser {
 
     /// The markers that stand in the text of regions that have ended, in their order: what a model wrote as a delimiter or
     /// a special token, and the response template took for text. Looked for is only what
-    /// [`find_leaked`](Self::find_leaked) was given. It is the text as the model wrote it that is searched, whether it parses or
-    /// not; a marker that the prefix has a part of is not the response's, and where strings of JSON are skipped
-    /// ([`Options::skip_json_strings`]) nothing is looked for. A model that speaks of a marker writes it too, so this
-    /// is something to look at and no error.
+    /// [`find_leaked`](Self::find_leaked) was given.
+    ///
+    /// It is the text as the model wrote it that is searched, whether it parses or not; of a region that a content parser
+    /// takes apart, only what stands in a string of its value too has leaked. A marker that the prefix has a part of is not the
+    /// response's, and where strings of JSON are skipped ([`Options::skip_json_strings`]) nothing is looked for. A model that
+    /// speaks of a marker writes it too, so this is something to look at and no error.
     pub fn leaked(&self) -> &[Leaked] {
         self.machine.leaked()
     }

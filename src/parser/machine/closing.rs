@@ -6,6 +6,7 @@ use super::{Machine, Sink};
 use crate::content::process;
 use crate::parser::error::{ErrorKind, ParseError};
 use crate::parser::event::Event;
+use crate::parser::leaked::Leaked;
 use crate::parser::merge::merge;
 use crate::parser::options::OnError;
 use crate::pattern::Window;
@@ -54,10 +55,8 @@ impl Machine {
         }
         region.start = region.end;
         let prefix_len = self.prefix_len;
-        if let Some(markers) = markers {
-            let found = markers.leaked(&field.name, &body, span.start, prefix_len);
-            self.leaked.extend(found);
-        }
+        let found = markers.map(|all| all.leaked(&field.name, &body, span.start, prefix_len));
+        let mut leaked: Vec<Leaked> = found.into_iter().flatten().collect();
         let broken = |error: ParseError, raw: &str| ParseError {
             field: Some(field.name.to_string()),
             span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
@@ -71,22 +70,28 @@ impl Machine {
             );
             return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
         }
-        let value = match &field.transform {
+        let parsed = match &field.transform {
             None if field.content.is_text() && field.join.is_none() && !field.repeats => {
-                field.content.text(std::mem::take(&mut body))
+                Ok(field.content.text(std::mem::take(&mut body)))
             }
-            _ => {
-                let value = process(
-                    &body,
-                    &field.content,
-                    field.transform.as_ref(),
-                    field.transform_each,
-                    captures,
-                )
-                .map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
-                self.tools.coerce(value)
-            }
+            _ => process(
+                &body,
+                &field.content,
+                field.transform.as_ref(),
+                field.transform_each,
+                captures,
+            ),
         };
+        if let Ok(value) = &parsed
+            && !field.content.is_text()
+        {
+            // What the content parser took for structure has not leaked.
+            leaked.retain(|one| one.stands_in(value));
+        }
+        self.leaked.append(&mut leaked);
+        let value =
+            parsed.map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
+        let value = self.tools.coerce(value);
         let value = merge(&mut self.message, field, value).map_err(|message| {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
