@@ -79,6 +79,10 @@ impl<'c> Case<'c> {
                     expected("initial_events"),
                     short(&outcome.initial),
                 )?;
+                let texts = outcome.unclaimed.iter().map(|lost| lost.text.as_str());
+                let texts: Vec<Value> = texts.map(Value::from).collect();
+                let unclaimed = json::to_string(&Value::Array(texts));
+                equal("unclaimed", expected("unclaimed"), unclaimed)?;
                 let joined = join_chunks(outcome.events.iter().flatten().cloned());
                 equal("events", expected("events"), short(&joined))
             }

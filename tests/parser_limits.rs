@@ -6,7 +6,7 @@ use obverse::parser::{ErrorKind, Limits, Options, ParseError, ResponseParser, Ut
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 use proptest::prelude::*;
-use support::parsing::{characters, parse};
+use support::parsing::{characters, misaccounted, parse};
 
 fn template(text: &str) -> ResponseTemplate {
     ResponseTemplate::from_json(text).unwrap_or_else(|invalid| panic!("{text}: {invalid}"))
@@ -335,6 +335,7 @@ proptest! {
         let (head, tail) = response.split_at(*at.get(&cuts));
         for chunks in [&[head, tail][..], &[head, "", tail], &characters(&response)] {
             prop_assert_eq!(whole.essence(), parse(&template, &prefix, &[], chunks).essence());
+            prop_assert_eq!(misaccounted(&template, &prefix, chunks), None);
         }
     }
 

@@ -110,6 +110,8 @@ fn the_lines_of_fixtures_are_those_that_are_read() {
             r#"{"response": "a", "messages": {"messages": [], "kwargs": {}}, "prefix": null}"#,
             true,
         ),
+        (r#"{"response": "a", "unclaimed": ["a"]}"#, true),
+        (r#"{"response": "a", "unclaimed": [5]}"#, false),
         (r#"{"expected": {}}"#, false),
         (r#"{"response": 5}"#, false),
         (r#"{"response": "a", "expected": []}"#, false),
@@ -229,6 +231,7 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             let kind = match name {
                 "expected.json" => "message",
                 "error.json" => "error",
+                "unclaimed.json" => "unclaimed",
                 "tools.json" => "tools",
                 "chunks.json" => "chunks",
                 "events.jsonl" => {
@@ -268,6 +271,7 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
         ("fixture", r#"{"response": "a", "expcted": {}}"#, false),
         ("message", r#"[]"#, false),
         ("error", r#"{"field": "x"}"#, false),
+        ("unclaimed", r#"["a", 1]"#, false),
         ("tools", r#"{"type": "function"}"#, false),
         ("tools", r#"[{"type": "function"}]"#, false),
         ("tools", r#"[{"name": "f"}]"#, true),

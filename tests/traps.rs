@@ -83,6 +83,13 @@ const MEANT: &[Meant] = &[
         },
     },
     Meant {
+        code: "loses-text",
+        severity: Severity::Warning,
+        why: "The chat template writes a marker before every text, and each field is derived with that for its open. What a model writes \
+              without the marker no field takes; `obverse parse` and `obverse check` tell of it (`unclaimed`).",
+        holds: |_| true,
+    },
+    Meant {
         code: "last-text-only",
         severity: Severity::Info,
         why: "The servers put no texts together, so that of text before and after a call only the last can be kept.",

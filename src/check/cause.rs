@@ -79,7 +79,7 @@ impl Cause {
     /// The likeliest cause; `None` where nothing stands out.
     pub(super) fn find(setting: &Setting<'_>, fixture: &Fixture) -> Option<Self> {
         without_anchor(setting)
-            .or_else(|| misspelt(setting, &fixture.response, "the response"))
+            .or_else(|| Self::misspelt(setting, &fixture.response))
             .or_else(|| {
                 let begun = setting.template.after_last_anchor(setting.prefix).ok()?;
                 let cause = misspelt(setting, begun, "the prompt")?;
@@ -91,6 +91,11 @@ impl Cause {
                 })
             })
             .or_else(|| unclosed_or_unopened(setting, fixture))
+    }
+
+    /// A delimiter that the response nearly has.
+    pub(super) fn misspelt(setting: &Setting<'_>, response: &str) -> Option<Self> {
+        misspelt(setting, response, "the response")
     }
 }
 

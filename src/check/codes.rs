@@ -48,6 +48,12 @@ pub const CODES: &[Code] = &[
          is the likely cause. Mend the response template, or record the message anew with --update if it is meant to change.",
     ),
     code(
+        "unclaimed",
+        "No field of the response template takes a text of the response, so that it is in no message: it stands outside all regions, and \
+         there is no field without an open. White space alone does not count. Let a field take it, or a delimiter; or list it in the \
+         fixture's unclaimed.json (the key `unclaimed`), if it is to go nowhere. A text that is listed and is taken is told too.",
+    ),
+    code(
         "other-events",
         "The message is the recorded one, but the events on the way to it are not.",
     ),

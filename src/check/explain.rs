@@ -11,7 +11,7 @@ use super::laws::Broken;
 use super::replay::{Replay, Setting};
 use super::run::Failure;
 use crate::diagnostic::Diagnostic;
-use crate::parser::ParseError;
+use crate::parser::{ParseError, Unclaimed};
 use crate::response_template::{ResponseTemplate, config};
 use crate::value::{Path, Value, json};
 
@@ -75,21 +75,38 @@ pub fn explain(
         .filter(|failure| has_message || !matches!(failure, Failure::Events(_)))
         .flat_map(of_failure)
         .collect();
+    // Text that nothing takes is often a delimiter that is spelled otherwise.
+    if has_message
+        && let Some(first) = all.iter_mut().find(|found| found.code == "unclaimed")
+        && let Some(cause) = Cause::misspelt(&setting, &fixture.response)
+    {
+        let base = first.hint.take().unwrap_or_default();
+        let place = cause.place(written);
+        first.labels.extend(cause.label);
+        first.hint = Some(format!("{}{place}\n{base}", cause.text));
+    }
     let is_other = |failure: &Failure| matches!(failure, Failure::Message(_) | Failure::Events(_));
     if failures.iter().any(is_other)
         && let Some(first) = all.iter_mut().find(|found| CAUSED.contains(&found.code))
         && let Some(cause) = Cause::find(&setting, fixture)
     {
-        let place = match (&cause.delimiter, written) {
-            (Some(path), Some(written)) => format!(" ({} at {})", path, written.place(path)),
-            (Some(path), None) => format!(" ({path})"),
-            (None, _) => String::new(),
-        };
+        let place = cause.place(written);
         first.place.span = cause.span;
         first.labels.extend(cause.label);
         first.hint = Some(format!("{}{place}", cause.text));
     }
     all
+}
+
+impl Cause {
+    /// Where the delimiter stands, in brackets; nothing where it is none.
+    fn place(&self, written: Option<&Written<'_>>) -> String {
+        match (&self.delimiter, written) {
+            (Some(path), Some(written)) => format!(" ({} at {})", path, written.place(path)),
+            (Some(path), None) => format!(" ({path})"),
+            (None, _) => String::new(),
+        }
+    }
 }
 
 /// The codes of what a delimiter that does not match can cause.
@@ -107,6 +124,10 @@ fn of_failure(failure: &Failure) -> Vec<Diagnostic> {
         Failure::Events(differences) => {
             of_differences("other-events", "the events have", differences)
         }
+        Failure::Unclaimed {
+            unexpected,
+            missing,
+        } => of_unclaimed(unexpected, missing),
         Failure::Unexpected(error) => vec![of_error(error, &error.message)],
         Failure::OtherError { expected, found } => {
             let wanted = error_name(&expected.0, expected.1.as_deref());
@@ -141,6 +162,31 @@ fn of_error(error: &ParseError, message: &str) -> Diagnostic {
     diagnostic.place.span = error.span.clone();
     diagnostic.hint = error.hint.clone();
     diagnostic
+}
+
+fn of_unclaimed(unexpected: &[Unclaimed], missing: &[String]) -> Vec<Diagnostic> {
+    let mut all: Vec<Diagnostic> = unexpected
+        .iter()
+        .take(MANY)
+        .map(|lost| {
+            let text = shown(&Value::from(lost.text.as_str()));
+            let message = format!("no field takes this text of the response: {text}");
+            Diagnostic::error("unclaimed", message)
+                .with_span(lost.visible_span())
+                .with_hint("let a field take it: one without an open takes all that no other does")
+        })
+        .collect();
+    if unexpected.len() > MANY {
+        let more = unexpected.len() - MANY;
+        let message = format!("no field takes {more} more texts of the response");
+        all.push(Diagnostic::error("unclaimed", message));
+    }
+    all.extend(missing.iter().take(MANY).map(|text| {
+        let text = shown(&Value::from(text.as_str()));
+        let message = format!("`unclaimed` lists {text}, which is no text that no field takes");
+        Diagnostic::error("unclaimed", message)
+    }));
+    all
 }
 
 fn of_differences(code: &'static str, what: &str, differences: &[Difference]) -> Vec<Diagnostic> {
@@ -317,5 +363,33 @@ mod tests {
             "{expected}"
         );
         assert!(found.chars().count() < 60, "{found}");
+    }
+
+    #[test]
+    fn text_that_no_field_takes_names_the_delimiter_that_it_nearly_is() {
+        let template = r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"},
+            "calls": {"open": "<call>", "close": "</call>", "content": "text"}}}"#;
+        let found = told(
+            template,
+            "<say>Hi</say><cal>x</call>",
+            r#"{"content": "Hi"}"#,
+        );
+        let [found] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            (found.code, &found.place.span),
+            ("unclaimed", &Some(13..26))
+        );
+        assert!(found.message.ends_with("\"<cal>x</call>\""), "{found:?}");
+        let hint = found.hint.as_deref().unwrap_or_default();
+        assert!(
+            hint.starts_with("the response has \"<cal>\" where the open of `calls`"),
+            "{hint}"
+        );
+        assert!(
+            hint.contains("$.fields.calls.open") && hint.contains("without an open"),
+            "{hint}"
+        );
     }
 }

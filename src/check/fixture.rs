@@ -12,7 +12,7 @@ use crate::value::{Map, Value};
 /// A recorded response and what it must parse to.
 ///
 /// Kept in a folder, each part is a file: `response.txt`, `expected.json`, and as far as there are such `prefix.txt` or
-/// `messages.json`, `tools.json`, `chunks.json`, `error.json` and `events.jsonl`. Kept as a line of a `.jsonl` file, the parts are
+/// `messages.json`, `tools.json`, `chunks.json`, `error.json`, `unclaimed.json` and `events.jsonl`. Kept as a line of a `.jsonl` file, the parts are
 /// the members `response`, `expected` and so on of one object, beside its `name`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fixture {
@@ -28,6 +28,8 @@ pub struct Fixture {
     pub expected: Option<Value>,
     /// The first error, when the response is one that does not parse.
     pub error: Option<ExpectedError>,
+    /// The texts of the response that no field takes, and that are meant to go nowhere. White space alone is not listed.
+    pub unclaimed: Vec<String>,
     /// The events, adjacent chunks of a region joined or not, when they were recorded.
     pub events: Option<Vec<Value>>,
 }
@@ -85,10 +87,11 @@ enum Form {
 /// The file that makes a folder a fixture.
 pub(super) const RESPONSE: &str = "response.txt";
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     part("response", RESPONSE, Form::Text),
     part("expected", "expected.json", Form::Json),
     part("error", "error.json", Form::Json),
+    part("unclaimed", "unclaimed.json", Form::Json),
     part("prefix", "prefix.txt", Form::Text),
     part("messages", "messages.json", Form::Json),
     part("tools", "tools.json", Form::Json),
@@ -231,7 +234,7 @@ impl Fixture {
                 .filter(|value| *value != Value::Null)
                 .map(|value| (key, value))
         };
-        let chunks = take("chunks").map(chunks_of).transpose()?;
+        let chunks = take("chunks").map(texts_of).transpose()?;
         let response = match (take("response").map(text_of).transpose()?, &chunks) {
             (Some(response), Some(chunks)) if chunks.concat() != response => {
                 return Err(WrongPart::new(
@@ -262,6 +265,10 @@ impl Fixture {
                 .transpose()?
                 .map(Value::Object),
             error: take("error").map(error_of).transpose()?,
+            unclaimed: take("unclaimed")
+                .map(texts_of)
+                .transpose()?
+                .unwrap_or_default(),
             events: take("events").map(list_of).transpose()?,
         };
         match members
@@ -294,19 +301,19 @@ impl Fixture {
                 .filter(|tools| !tools.is_empty())
                 .map(|tools| tools.clone().into()),
         );
-        let chunks = self.chunks.as_ref();
-        add(
-            "chunks",
-            chunks.map(|chunks| {
-                chunks
-                    .iter()
-                    .map(|chunk| chunk.as_str().into())
-                    .collect::<Vec<_>>()
-                    .into()
-            }),
-        );
+        let texts = |texts: &Vec<String>| -> Value {
+            let texts = texts.iter().map(|text| Value::from(text.as_str()));
+            Value::Array(texts.collect())
+        };
+        add("chunks", self.chunks.as_ref().map(texts));
         add("expected", self.expected.clone());
         add("error", self.error.as_ref().map(ExpectedError::to_value));
+        add(
+            "unclaimed",
+            Some(&self.unclaimed)
+                .filter(|lost| !lost.is_empty())
+                .map(texts),
+        );
         add("events", self.events.clone().map(Value::from));
         members
     }
@@ -413,11 +420,20 @@ fn object_of((key, value): Member) -> Result<Map, WrongPart> {
     }
 }
 
-fn chunks_of(member: Member) -> Result<Vec<String>, WrongPart> {
+fn texts_of(member: Member) -> Result<Vec<String>, WrongPart> {
     let key = member.0;
     list_of(member)?
         .into_iter()
-        .map(|chunk| text_of((key, chunk)))
+        .map(|text| match text {
+            Value::String(text) => Ok(text),
+            other => Err(WrongPart::new(
+                key,
+                format!(
+                    "`{key}` must be a list of strings, not of {}",
+                    other.json_kind()
+                ),
+            )),
+        })
         .collect()
 }
 
@@ -515,6 +531,7 @@ mod tests {
                 kind: "json".to_owned(),
                 field: Some("calls".to_owned()),
             }),
+            unclaimed: vec!["</t>".to_owned()],
             events: Some(vec![parse(
                 r#"{"type": "region_open", "field": "thinking"}"#,
             )]),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::derive::Case;
-use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, push_joined};
+use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, Unclaimed, push_joined};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -26,6 +26,8 @@ pub struct Replay {
     pub events: Vec<Event<'static>>,
     /// The message, or what there is of it when there are errors.
     pub message: Map,
+    /// The text that no field takes, white space alone left out.
+    pub unclaimed: Vec<Unclaimed>,
     /// Each region that does not parse, and last what ended the parse, if something did.
     pub errors: Vec<ParseError>,
 }
@@ -63,6 +65,7 @@ impl Setting<'_> {
                 return Replay {
                     events: Vec::new(),
                     message: self.template.defaults().clone(),
+                    unclaimed: Vec::new(),
                     errors: vec![error],
                 };
             }
@@ -78,8 +81,13 @@ impl Setting<'_> {
             .and_then(|()| parser.finalize_with(sink));
         let mut errors = parser.malformed().to_vec();
         errors.extend(ended.err());
+        let lost = parser.unclaimed().iter();
         Replay {
             events,
+            unclaimed: lost
+                .filter(|lost| !lost.is_white_space())
+                .cloned()
+                .collect(),
             message: parser.into_message(),
             errors,
         }
@@ -93,7 +101,8 @@ impl Setting<'_> {
 }
 
 impl Replay {
-    /// Whether another parse gave the same, but for where in the response its errors lie.
+    /// Whether another parse gave the same, but for where in the response its errors lie, and for the text that no field
+    /// takes, of which a response has the less the more of it is in the prompt.
     pub fn agrees(&self, other: &Self) -> bool {
         self.message == other.message
             && self.errors.len() == other.errors.len()

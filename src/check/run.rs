@@ -7,7 +7,7 @@ use super::cuts::Effort;
 use super::fixture::Fixture;
 use super::laws::{Broken, first_broken};
 use super::replay::{Replay, Setting};
-use crate::parser::ParseError;
+use crate::parser::{ParseError, Unclaimed};
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
@@ -26,6 +26,13 @@ pub enum Failure {
         expected: (String, Option<String>),
         /// The first error there is.
         found: Option<Box<ParseError>>,
+    },
+    /// Text that no field takes, and that the fixture does not list; and what it lists that a field takes, or that is not there.
+    Unclaimed {
+        /// What is not listed.
+        unexpected: Vec<Unclaimed>,
+        /// What is listed and not found.
+        missing: Vec<String>,
     },
     /// The events are other ones.
     Events(Vec<Difference>),
@@ -50,6 +57,7 @@ pub fn check(
     let mut failures = Vec::new();
     failures.extend(wrong_error(fixture, &whole));
     failures.extend(wrong_message(fixture, &whole));
+    failures.extend(wrong_unclaimed(fixture, &whole));
     failures.extend(wrong_events(fixture, &whole));
     let recorded = fixture.chunks.as_ref().and_then(|chunks| {
         let replay = setting.replay(chunks.iter().map(String::as_str));
@@ -84,6 +92,26 @@ fn wrong_error(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
             found: found.cloned().map(Box::new),
         }),
     }
+}
+
+/// Each text that is listed stands for one stretch of that text, whatever the order.
+fn wrong_unclaimed(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
+    // What is recorded first is recorded with the message.
+    fixture.expected.as_ref()?;
+    let mut missing = fixture.unclaimed.clone();
+    let mut unexpected = Vec::new();
+    for lost in &whole.unclaimed {
+        match missing.iter().position(|listed| *listed == lost.text) {
+            Some(index) => {
+                missing.remove(index);
+            }
+            None => unexpected.push(lost.clone()),
+        }
+    }
+    (!unexpected.is_empty() || !missing.is_empty()).then_some(Failure::Unclaimed {
+        unexpected,
+        missing,
+    })
 }
 
 fn wrong_events(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
@@ -204,5 +232,41 @@ mod tests {
             &failures(&sound)[..],
             [Failure::OtherError { found: None, .. }]
         ));
+    }
+
+    #[test]
+    fn text_that_no_field_takes_must_be_expected() {
+        let tags = r#"{"start_anchor": "A:", "fields": {"content": {"open": "<a>", "close": "</a>", "repeats": true}}}"#;
+        let template = Arc::new(ResponseTemplate::from_json(tags).unwrap());
+        let failures = |unclaimed: &[&str]| {
+            let fixture = Fixture {
+                unclaimed: unclaimed.iter().map(|text| (*text).to_owned()).collect(),
+                ..fixture(
+                    "one <a>Hi</a>\n<a>Ho</a> two",
+                    r#"{"content": ["Hi", "Ho"]}"#,
+                )
+            };
+            check(&fixture, &template, "", &Effort::default()).1
+        };
+        assert_eq!(failures(&[" two", "one "]), []);
+        let [
+            Failure::Unclaimed {
+                unexpected,
+                missing,
+            },
+        ] = &failures(&["one ", "three"])[..]
+        else {
+            panic!("one failure");
+        };
+        assert_eq!((&*unexpected[0].text, unexpected.len()), (" two", 1));
+        assert_eq!(unexpected[0].span, 23..27);
+        assert_eq!(missing, &["three"]);
+        let unrecorded = Fixture {
+            expected: None,
+            ..fixture("one", "{}")
+        };
+        let (replay, failures) = check(&unrecorded, &template, "", &Effort::default());
+        assert_eq!(failures, [Failure::NotRecorded]);
+        assert_eq!(unrecorded.with(&replay).unclaimed, ["one"]);
     }
 }

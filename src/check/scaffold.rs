@@ -133,6 +133,11 @@ impl Fixture {
                 kind: error.kind.name().to_owned(),
                 field: error.field.clone(),
             }),
+            unclaimed: replay
+                .unclaimed
+                .iter()
+                .map(|lost| lost.text.clone())
+                .collect(),
             events: self.events.as_ref().map(|_| events()),
             ..self.clone()
         }

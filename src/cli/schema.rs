@@ -26,6 +26,8 @@ enum Of {
     Message,
     /// error.json of a fixture
     Error,
+    /// unclaimed.json of a fixture
+    Unclaimed,
     /// messages.json of a fixture
     Messages,
     /// tools.json of a fixture, and what --tools takes
@@ -52,6 +54,7 @@ impl Of {
             Self::Fixture => include_str!("../../schemas/fixture.json"),
             Self::Message => include_str!("../../schemas/message.json"),
             Self::Error => include_str!("../../schemas/error.json"),
+            Self::Unclaimed => include_str!("../../schemas/unclaimed.json"),
             Self::Messages => include_str!("../../schemas/messages.json"),
             Self::Tools => include_str!("../../schemas/tools.json"),
             Self::Chunks => include_str!("../../schemas/chunks.json"),

@@ -6,7 +6,7 @@
 /// The defaults are far beyond what a model writes; the reference has no limits of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The text of one region, in bytes. The default is 256 MiB.
+    /// The text of one region, or of one stretch that no field takes, in bytes. The default is 256 MiB.
     pub region_bytes: usize,
     /// The text that is kept between two calls because a delimiter may be under way in it or may look back at it, in
     /// bytes. The default is 64 MiB.

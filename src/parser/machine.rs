@@ -1,17 +1,21 @@
 //! The state machine: regions open and close at delimiters, and their text becomes the message.
 
+mod closing;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
-use super::merge::{is_empty, merge};
-use super::options::{OnError, Options};
+use super::leaked::{Leaked, Markers};
+use super::merge::is_empty;
+use super::options::Options;
 use super::region::Region;
 use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
+use super::unclaimed::{Account, Unclaimed};
 use super::watch::{Next, Watch, next_delimiter};
-use crate::content::{JsonStrings, Place, ToolSchemas, process};
+use crate::content::{JsonStrings, Place, ToolSchemas};
 use crate::pattern::{ByteSet, Window};
 use crate::response_template::{ResponseTemplate, Sought};
 use crate::value::{Map, Value};
@@ -49,6 +53,11 @@ pub(super) struct Machine {
     malformed: Vec<ParseError>,
     /// The delimiters since they were last taken, when they are asked for.
     passed: Vec<Passed>,
+    /// The text that no field took.
+    unclaimed: Account,
+    /// What is looked for in the text of regions, if anything is.
+    markers: Option<Arc<Markers>>,
+    leaked: Vec<Leaked>,
     /// Regions that were closed.
     closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
@@ -99,6 +108,9 @@ impl Machine {
             options,
             malformed: Vec::new(),
             passed: Vec::new(),
+            unclaimed: Account::default(),
+            markers: None,
+            leaked: Vec::new(),
             closed: 0,
             stalled: false,
             deferred: None,
@@ -117,6 +129,18 @@ impl Machine {
 
     pub(super) fn malformed(&self) -> &[ParseError] {
         &self.malformed
+    }
+
+    pub(super) fn unclaimed(&self) -> &[Unclaimed] {
+        self.unclaimed.stretches()
+    }
+
+    pub(super) fn find_leaked(&mut self, markers: Arc<Markers>) {
+        self.markers = Some(markers);
+    }
+
+    pub(super) fn leaked(&self) -> &[Leaked] {
+        &self.leaked
     }
 
     pub(super) fn take_passed(&mut self) -> Vec<Passed> {
@@ -202,6 +226,9 @@ impl Machine {
                 if let Some(error) = self.deferred.take() {
                     if self.is_reading() {
                         self.buffer.push_str(text);
+                    } else if self.stalled {
+                        // A limit that this reaches is the error of the next call.
+                        let _ = self.leave_unread(text);
                     }
                     return Err(error);
                 }
@@ -214,6 +241,9 @@ impl Machine {
     /// Reads more text, from where it is if nothing before it is needed.
     fn take(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         self.hush = Hush::Not;
+        if self.stalled {
+            return self.leave_unread(text);
+        }
         if self.buffer.is_empty() {
             let result = self.run(text, sink, false);
             if self.is_reading() {
@@ -262,9 +292,13 @@ impl Machine {
     /// Whether no delimiter that counts now can begin in the text, and the region has room for it.
     fn begins_nothing(&self, text: &str) -> bool {
         let starts = self.template.plan().starts(self.region.field);
+        let kept = match self.region.field {
+            Some(_) => self.region.body.len(),
+            None => self.unclaimed.length_until(self.position),
+        };
         !text.is_empty()
             && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
-            && self.region.body.len() + text.len() <= self.options.limits.region_bytes
+            && kept + text.len() <= self.options.limits.region_bytes
     }
 
     /// Whether the text can be held like what is held, of which only `bytes` would change anything.
@@ -295,6 +329,8 @@ impl Machine {
                 text: Cow::Borrowed(text),
                 dirty: !field.content.is_streamable(),
             });
+        } else {
+            self.unclaimed.add(start, text, self.prefix_len);
         }
     }
 
@@ -457,6 +493,9 @@ impl Machine {
         }
         if !opens {
             self.stalled = !self.region.opened && start == end;
+            if self.stalled {
+                return self.leave(end, window.slice(end..window.end()));
+            }
             return self.close(window, sink);
         }
         let captures = self.watches[watch].captures(&self.template.plan().sought[watch], window);
@@ -511,10 +550,33 @@ impl Machine {
                 text: Cow::Borrowed(text),
                 dirty: !field.content.is_streamable(),
             });
+        } else {
+            self.leave(self.position, text)?;
         }
         self.position = end;
         self.place_in_strings(window, end);
         Ok(())
+    }
+
+    /// Puts text to the account of what no field takes.
+    fn leave(&mut self, start: usize, text: &str) -> Result<(), ParseError> {
+        let most = self.options.limits.region_bytes;
+        if self.unclaimed.length_until(start) + text.len() > most {
+            let message = format!("a text that no field takes is longer than {most} bytes");
+            return Err(ParseError::new(ErrorKind::Limit, message));
+        }
+        self.unclaimed.add(start, text, self.prefix_len);
+        Ok(())
+    }
+
+    /// The same for text that comes when the parser reads no further.
+    fn leave_unread(&mut self, text: &str) -> Result<(), ParseError> {
+        if let Some(error) = &self.ended {
+            return Err(error.clone());
+        }
+        let left = self.leave(self.position.max(self.unclaimed.end()), text);
+        self.ended = left.clone().err();
+        left
     }
 
     fn check_held(&self, window: &Window<'_>) -> Result<(), ParseError> {
@@ -553,87 +615,6 @@ impl Machine {
             field: name,
             ..ParseError::new(ErrorKind::Limit, message)
         }
-    }
-
-    /// Ends the open region and returns to the implicit field. Its value goes into the message; what does not parse is
-    /// returned or kept, as was asked for.
-    fn close(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
-        let closed = self.end_region(window, sink);
-        match closed {
-            Err(error) if self.options.on_error == OnError::Keep && !error.is_final() => {
-                let error = Box::new(error);
-                if let Some(field) = &error.field {
-                    sink(Event::RegionError {
-                        field: Cow::Borrowed(field),
-                        error: Cow::Borrowed(&error),
-                    });
-                }
-                self.malformed.push(*error);
-                Ok(())
-            }
-            closed => closed,
-        }
-    }
-
-    fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
-        // Its parts are taken one by one: to move the whole costs more than all of this.
-        let region = &mut self.region;
-        let open = std::mem::replace(&mut region.field, self.template.implicit());
-        let opened = std::mem::take(&mut region.opened);
-        let (Some(index), true) = (open, opened) else {
-            return Ok(());
-        };
-        region.strings = None;
-        let captures = std::mem::take(&mut region.captures);
-        let field = &self.template.fields()[index];
-        self.closed += 1;
-        let span = region.start..region.end;
-        let rest = window.slice(region.start + region.body.len()..region.end);
-        let mut body = Cow::Borrowed(rest);
-        if !region.body.is_empty() {
-            region.body.push_str(rest);
-            body = Cow::Owned(std::mem::take(&mut region.body));
-        }
-        region.start = region.end;
-        let prefix_len = self.prefix_len;
-        let broken = |error: ParseError, raw: &str| ParseError {
-            field: Some(field.name.to_string()),
-            span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
-            raw: Some(raw.into()),
-            ..error
-        };
-        if self.closed > self.options.limits.regions {
-            let message = format!(
-                "there are more than {} regions",
-                self.options.limits.regions
-            );
-            return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
-        }
-        let value = match &field.transform {
-            None if field.content.is_text() && field.join.is_none() && !field.repeats => {
-                field.content.text(std::mem::take(&mut body))
-            }
-            _ => {
-                let value = process(
-                    &body,
-                    &field.content,
-                    field.transform.as_ref(),
-                    field.transform_each,
-                    captures,
-                )
-                .map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
-                self.tools.coerce(value)
-            }
-        };
-        let value = merge(&mut self.message, field, value).map_err(|message| {
-            let message = format!("field '{}': {message}", field.name);
-            broken(ParseError::new(ErrorKind::Merge, message), &body)
-        })?;
-        sink(Event::RegionClose {
-            field: Cow::Borrowed(&field.name),
-            value,
-        });
-        Ok(())
     }
 
     /// What text may follow without being looked at, up to `hold` being read.

@@ -7,22 +7,26 @@ mod bytes;
 mod cut_short;
 mod error;
 mod event;
+mod leaked;
 mod limits;
 mod machine;
 mod merge;
 mod options;
 mod region;
 mod snapshot;
+mod unclaimed;
 mod watch;
 
 pub use bytes::{Utf8Decoder, Utf8Error};
 pub use cut_short::{CutShort, Growing, is_kept};
 pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
+pub use leaked::{Leaked, Markers};
 pub use limits::Limits;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
 pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
+pub use unclaimed::Unclaimed;
 
 use std::sync::Arc;
 
@@ -39,7 +43,7 @@ use machine::Machine;
 /// # Errors
 ///
 /// The first region that does not parse, or a required field that is missing. The rest of the message can still be had
-/// from a [`ResponseParser`].
+/// from a [`ResponseParser`], which also tells what text no field takes.
 ///
 /// ```
 /// use obverse::{parser::parse_response, response_template::ResponseTemplate, value::Value};
@@ -212,6 +216,35 @@ impl ResponseParser {
     /// is wrong with it. There are none but with [`OnError::Keep`].
     pub fn malformed(&self) -> &[ParseError] {
         self.machine.malformed()
+    }
+
+    /// The text of the response that no field takes, so far, in its order. With the delimiters and the text of the regions it
+    /// is all of the response up to [`Snapshot::position`], and after [`finalize`](Self::finalize) all of it; it does not
+    /// depend on how the response was cut.
+    ///
+    /// An implicit field takes all text outside the others' regions, so a template that has one leaves something here only
+    /// where its close has no text (see [`Status::Stalled`]). What is read after a limit is reached is in the error's place,
+    /// not here. Text of a region whose value was replaced by a later region of its field, or that did not parse, was taken.
+    pub fn unclaimed(&self) -> &[Unclaimed] {
+        self.machine.unclaimed()
+    }
+
+    /// From now on looks for markers in the text of each region that ends; see [`leaked`](Self::leaked). Costs a search over
+    /// all of that text.
+    pub fn find_leaked(&mut self, markers: impl Into<Arc<Markers>>) {
+        self.machine.find_leaked(markers.into());
+    }
+
+    /// The markers that stand in the text of regions that have ended, in their order: what a model wrote as a delimiter or
+    /// a special token, and the response template took for text. Looked for is only what
+    /// [`find_leaked`](Self::find_leaked) was given.
+    ///
+    /// It is the text as the model wrote it that is searched, whether it parses or not; of a region that a content parser
+    /// takes apart, only what stands in a string of its value too has leaked. A marker that the prefix has a part of is not the
+    /// response's, and where strings of JSON are skipped ([`Options::skip_json_strings`]) nothing is looked for. A model that
+    /// speaks of a marker writes it too, so this is something to look at and no error.
+    pub fn leaked(&self) -> &[Leaked] {
+        self.machine.leaked()
     }
 
     /// What the parser is doing: the open region, the delimiters that it looks for, what it holds.

@@ -46,7 +46,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "" [key('{')] "" => Action::Step(Unit::Region, Way::Back);
         "g G" [key('g'), (KeyCode::Home, NONE)] "to the start, to the end (also Home End)" => Action::Start;
         "" [key('G'), (KeyCode::End, NONE)] "" => Action::End;
-        "x X" [key('x')] "to the next error or lost value, the last one" => Action::Step(Unit::Error, Way::Forward);
+        "x X" [key('x')] "to the next error, lost value or unclaimed text, the last one" => Action::Step(Unit::Error, Way::Forward);
         "" [key('X')] "" => Action::Step(Unit::Error, Way::Back);
         "f" [key('f')] "to a region of a field that is asked for" => Action::AskField;
         "; '" [key(';')] "to the next region of that field, the last one" => Action::Step(Unit::Field, Way::Forward);
@@ -116,7 +116,7 @@ const SCREENS: &[(&str, &str)] = &[
   chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),
   tokens:FILE (a tokenizer.json)
   breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,
-  close, error, stray, failure
+  close, error, stray, unclaimed, failure
 ",
     ),
     (
@@ -154,7 +154,7 @@ How it looks
   underlined         held back: it may be a delimiter
   reversed           the next character to arrive
   dim                not yet arrived
-  crossed out        no field takes it
+  crossed out, red   unclaimed: no field takes it; ! marks such rows
   the letter before a row is the field that it begins in
   ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen
 ";

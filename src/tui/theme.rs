@@ -55,7 +55,7 @@ impl Theme {
             Role::Plain => (None, Modifier::empty()),
             Role::Field(number) => (Some(field(number)), Modifier::empty()),
             Role::Delimiter(number) => (Some(field(number)), Modifier::BOLD | Modifier::UNDERLINED),
-            Role::Discarded => (None, Modifier::CROSSED_OUT),
+            Role::Discarded => (Some(Color::Red), Modifier::CROSSED_OUT),
             Role::Unfed | Role::Dim | Role::Rule => (None, Modifier::DIM),
             Role::Held => (Some(Color::Yellow), Modifier::UNDERLINED),
             Role::Cursor | Role::Chosen => (None, Modifier::REVERSED),

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use insta::assert_snapshot;
+
 use crate::bench::{Bench, CHAT};
 use crate::reference::support::reference;
 
@@ -490,4 +492,46 @@ fn what_changes_is_checked_again_until_it_is_interrupted() {
 #[test]
 fn the_page_shows_what_the_tool_prints() {
     crate::page::holds("check.md", Bench::new());
+}
+
+/// A template in which no field takes what stands outside the regions, and a fixture with such text.
+fn with_lost_text() -> Bench {
+    let template =
+        r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"}}}"#;
+    Bench::new()
+        .file("response_template.json", template)
+        .file("one/response.txt", "So:\n<say>Hi</say>\n")
+        .file("one/expected.json", r#"{"content": "Hi"}"#)
+}
+
+#[test]
+fn text_that_no_field_takes_fails_a_fixture_that_does_not_list_it() {
+    let bench = with_lost_text();
+    let run = bench.run("check one --color never");
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stdout, @r#"
+    error[unclaimed]: no field takes this text of the response: "So:\n"
+                      with     response_template.json
+     --> one/response.txt:1:1
+      |
+    1 | So:
+      | ^^^
+      |
+      = help: let a field take it: one without an open takes all that no other does
+              mend the response template, or, if this is what the response is to give from now on, record it with --update
+
+    1 error in 1 case
+    "#);
+    let run = bench.run("check one --update");
+    assert_eq!(run.status, 0, "{run}");
+    assert_eq!(bench.read("one/unclaimed.json"), "[\n  \"So:\\n\"\n]\n");
+    bench.run("check one").done_quietly();
+    // Once a field takes it, the list is wrong.
+    let template = r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"}, "rest": {}}}"#;
+    let bench = bench
+        .file("response_template.json", template)
+        .file("one/expected.json", r#"{"content": "Hi", "rest": ""}"#);
+    let run = bench.run("check one --color never");
+    assert_eq!(run.status, 1);
+    assert!(run.stdout.contains("`unclaimed` lists \"So:\\n\""), "{run}");
 }

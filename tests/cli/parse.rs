@@ -639,3 +639,103 @@ fn invalid_utf8_is_shown_with_its_place() {
       |       ^
     "#);
 }
+
+/// A response template in which no field takes what stands outside the regions.
+const TAGS: &str = r#"{"start_anchor": "A:", "fields": {
+    "thinking": {"open": "<think>", "close": "</think>"},
+    "content": {"open": "<say>", "close_pattern": "</say>\\s*"}}}"#;
+
+#[test]
+fn text_that_no_field_takes_is_told() {
+    let bench = Bench::new().file("tags.json", TAGS).file(
+        "response",
+        "<think>hm</think>\nSo:\u{1b}\n<say>Hi</say>\n<eos>",
+    );
+    let run = bench.run("parse tags.json response");
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stderr, @r"
+    warning[unclaimed]: no field takes 2 texts of the response, so that they are not in the message
+     --> response:2:1
+      |
+    2 | So:\u{1b}
+      | ^^^^^^^^^
+      |
+      = note: bytes 18 to 22: So:\u{1b}, the first of 2 with 11 bytes in all
+      = help: a field without an open takes all text that no other does
+    ");
+    assert_snapshot!(run.stdout, @r#"
+    {
+      "thinking": "hm",
+      "content": "Hi"
+    }
+    "#);
+    let run = bench.run("parse tags.json response --events");
+    assert_snapshot!(run.stdout.lines().last().unwrap_or_default(), @r#"{"type": "message", "message": {"thinking": "hm", "content": "Hi"}, "unclaimed": [{"start": 17, "end": 23, "text": "\nSo:\u001b\n"}, {"start": 37, "end": 42, "text": "<eos>"}]}"#);
+    assert_snapshot!(run.stderr, @r"
+    warning[unclaimed]: no field takes 2 texts of the response, so that they are not in the message
+    --> response
+     = note: bytes 18 to 22: So:\u{1b}, the first of 2 with 11 bytes in all
+     = help: a field without an open takes all text that no other does
+    ");
+    // White space alone is nothing to speak of, and the prompt's text is not the response's.
+    let quiet = ["<say>Hi</say>\n \n", "\n<think>hm</think>\n<say>Hi</say>"];
+    for response in quiet {
+        let run = bench.run_with("parse tags.json --prefix A:lost", response);
+        assert_eq!(run.stderr, "", "{response:?}");
+        assert!(!run.stdout.contains("unclaimed"));
+    }
+}
+
+#[test]
+fn markers_in_the_text_of_fields_are_told() {
+    let bench = Bench::new().file("tags.json", TAGS);
+    let run = bench.run_with("parse tags.json", "<say>Hi<say> <think></say>");
+    assert_eq!(run.status, 0);
+    assert_snapshot!(run.stderr, @r"
+    warning[leaked]: 2 markers stand in the text of fields, the first in the field `content`
+     --> <stdin>:1:8
+      |
+    1 | <say>Hi<say> <think></say>
+      |        ^^^^^
+      |
+      = note: bytes 7 to 12: <say>
+      = help: unless the model speaks of it, a delimiter should have taken it
+    ");
+    // Special tokens are known where the tokenizer's configuration is.
+    let config = |tokens: &str| format!(r#"{{"response_template": {TAGS}, {tokens}}}"#);
+    let tokens = r#"{"content": "<eos>", "special": true}, {"content": "word", "special": false}"#;
+    let bench = Bench::new()
+        .file(
+            "one/tokenizer_config.json",
+            config(r#""added_tokens_decoder": {"0": {"content": "<eos>", "special": true}, "1": {"content": "word"}}"#),
+        )
+        .file("two/tokenizer_config.json", config(r#""eos_token": "<eos>""#))
+        .file("two/tokenizer.json", format!(r#"{{"added_tokens": [{tokens}]}}"#));
+    for folder in ["one", "two"] {
+        let run = bench.run_with(&format!("parse {folder}"), "<say>word<eos></say>");
+        assert!(
+            run.stderr.contains("bytes 9 to 14: <eos>"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("a marker stands"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn lines_have_what_went_astray() {
+    let bench = Bench::new().file("tags.json", TAGS);
+    let lines = [
+        r#"{"response": "a <say>b<think></say>\n", "events": true}"#,
+        r#"{"chunks": ["a <sa", "y>b<th", "ink></say>\n"]}"#,
+        r#"{"response": "<say>b</say>\n"}"#,
+        r#"{"chunks": ["é x", "<"], "finalize": false}"#,
+    ];
+    let run = bench.run_with("parse --jsonl tags.json", lines.join("\n"));
+    assert_snapshot!(run.done_quietly(), @r#"
+    {"message": {"content": "b<think>"}, "unclaimed": [{"start": 0, "end": 2, "text": "a "}], "leaked": [{"field": "content", "start": 8, "end": 15, "text": "<think>"}], "initial_events": [], "events": [[{"type": "region_open", "field": "content"}, {"type": "region_chunk", "field": "content", "text": "b<think>", "dirty": false}]], "final_events": [{"type": "region_close", "field": "content", "value": "b<think>"}]}
+    {"message": {"content": "b<think>"}, "unclaimed": [{"start": 0, "end": 2, "text": "a "}], "leaked": [{"field": "content", "start": 8, "end": 15, "text": "<think>"}]}
+    {"message": {"content": "b"}}
+    {"message": {}, "unclaimed": [{"start": 0, "end": 4, "text": "é x"}]}
+    "#);
+}

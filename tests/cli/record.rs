@@ -221,6 +221,24 @@ fn a_response_that_does_not_parse_is_recorded_with_its_error() {
 }
 
 #[test]
+fn text_that_no_field_takes_is_told_and_listed() {
+    let template =
+        r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"}}}"#;
+    let bench = Bench::new().file("tags.json", template);
+    let arguments = ["lost", "--template", "tags.json"];
+    let run = record(&bench, &arguments, "So:\n<say>Hi</say>\n");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains("no field takes bytes 0 to 4: So:\\n\n"),
+        "{run}"
+    );
+    assert_eq!(
+        json::to_string(&recorded(&bench, "lost", "unclaimed.json")),
+        r#"["So:\n"]"#
+    );
+}
+
+#[test]
 fn a_server_is_asked_for_raw_text() {
     let bench = project_with_messages();
     let events = [

@@ -174,6 +174,13 @@ fn compare_whole(ours: &Outcome, reference: &Value, apart: bool) -> Result<(), S
             if message != text("message") {
                 return different("message", text("message"), message);
             }
+            let lost = ours.unclaimed.iter();
+            let lost = lost.map(|lost| Value::from(lost.text.as_str())).collect();
+            let lost = json::to_string(&Value::Array(lost));
+            // What the prefix has is not told, unless it is in the response.
+            if apart && lost != text("discarded") {
+                return different("unclaimed text", text("discarded"), lost);
+            }
             let mut initial = ours.initial.clone();
             let mut events: Vec<_> = ours.events.iter().flatten().cloned().collect();
             if !apart {

@@ -17,6 +17,7 @@ import parse
 
 KEYS = {
     "name", "template", "response", "prefix", "tools", "message", "initial_events", "events", "error", "chunked",
+    "unclaimed",
 }  # fmt: skip
 
 
@@ -56,6 +57,8 @@ def answer_of(case, template, chunks):
         return {"error": error}
     events = [event for chunk in answer["events"] for event in chunk] + answer["final_events"]
     found = {"message": answer["message"], "events": joined(events)}
+    if answer["discarded"]:
+        found["unclaimed"] = answer["discarded"]
     if answer["initial_events"]:
         found["initial_events"] = joined(answer["initial_events"])
     return found
@@ -70,7 +73,7 @@ def wrong_with(case, templates):
     if unknown := set(case) - KEYS:
         return [f"unknown keys {sorted(unknown)}"]
     template = templates[case["template"]] if isinstance(case["template"], str) else case["template"]
-    expected = {key: case[key] for key in ("message", "initial_events", "events", "error") if key in case}
+    expected = {key: case[key] for key in ("message", "initial_events", "events", "unclaimed", "error") if key in case}
     if "error" in expected:
         # The field at fault is in no exception of the reference.
         expected["error"] = {key: value for key, value in case["error"].items() if key != "field"}

@@ -6,10 +6,10 @@ One JSON line in:
 
 One out:
 
-    {"initial_events": [...], "events": [[...], ...], "final_events": [...], "message": {...}}
+    {"initial_events": [...], "events": [[...], ...], "final_events": [...], "message": {...}, "discarded": [TEXT, ...]}
 
-`events` has a list for each chunk; a response is one chunk. Without `prefix` nothing stands before the response; with
-`finalize` false there is neither `final_events` nor `message`. What fails adds, to everything that was there before it,
+`events` has a list for each chunk; a response is one chunk. `discarded` is the text that went nowhere, each stretch of it one text. Without `prefix` nothing stands before the response; with
+`finalize` false there is neither `final_events`, `message` nor `discarded`. What fails adds, to everything that was there before it,
 
     {"error": {"stage": "load" | "prefix" | "feed" | "finalize", "type": "ValueError", "message": TEXT}, "output": {...}}
 
@@ -20,7 +20,7 @@ import json
 import signal
 import sys
 
-from transformers.utils.chat_parsing.response_parser import ResponseParser
+from discarding import Discarding
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
 SECONDS = 5
@@ -41,7 +41,7 @@ def parse(question):
     try:
         template = load_response_template(question["template"])
         stage = "prefix"
-        parser = ResponseParser(template, prefix=question.get("prefix", ""), tools=question.get("tools"))
+        parser = Discarding(template, prefix=question.get("prefix", ""), tools=question.get("tools"))
         answer["initial_events"] = parser.initial_events
         stage = "feed"
         answer["events"] = []
@@ -50,6 +50,7 @@ def parse(question):
         if question.get("finalize", True):
             stage = "finalize"
             answer["message"], answer["final_events"] = parser.finalize()
+            answer["discarded"] = parser.discarded
     except Exception as error:  # whatever the reference raises is an answer
         answer["error"] = {"stage": stage, "type": type(error).__name__, "message": str(error)}
         if parser is not None:

@@ -6,13 +6,15 @@ One JSON line in:
 
 One out, with an answer for each run:
 
-    {"runs": [{"initial": [EVENT, ...], "events": [[EVENT, ...], ...], "message": {...}}, ...]}
+    {"runs": [{"initial": [EVENT, ...], "events": [[EVENT, ...], ...], "message": {...},
+               "discarded": [TEXT, ...]}, ...]}
 
-`events` has a list for each chunk and one for the end, in the short form of `tests/cases`, as the reference gives them. What
-fails has, instead of a message, `"error": {"stage", "type", "message", "field"}` and the message so far as `output`. A document
-that is refused is answered with `{"refused": TEXT}`. With `go_on` the chunks after one that fails are fed all the same, and in
-the place of its events stands `{"failed": TYPE}`. With `as_one` there is also an answer of that name: for the first run with
-what follows the prefix's anchor fed in front of it, as one text.
+`events` has a list for each chunk and one for the end, in the short form of `tests/cases`, as the reference gives them;
+`discarded` are the texts of the response that went nowhere. What fails has, instead of a message, `"error": {"stage", "type",
+"message", "field"}` and the message so far as `output`. A document that is refused is answered with `{"refused": TEXT}`. With
+`go_on` the chunks after one that fails are fed all the same, and in the place of its events stands `{"failed": TYPE}`. With
+`as_one` there is also an answer of that name: for the first run with what follows the prefix's anchor fed in front of it, as
+one text.
 
 A parser that passes `MOST` times in a row over delimiters without taking any text never ends; it fails with the type `Timeout`.
 """
@@ -20,7 +22,7 @@ A parser that passes `MOST` times in a row over delimiters without taking any te
 import json
 import sys
 
-from transformers.utils.chat_parsing.response_parser import ResponseParser
+from discarding import Discarding
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
 MOST = 200
@@ -30,7 +32,7 @@ class Timeout(Exception):
     pass
 
 
-class Watched(ResponseParser):
+class Watched(Discarding):
     """The reference, and an end where it has none."""
 
     def _scan(self, watch, eos):
@@ -76,6 +78,7 @@ def run(template, question, chunks):
         stage = "finalize"
         answer["message"], last = parser.finalize()
         events.append([short(event) for event in last])
+        answer["discarded"] = parser.discarded
     except Exception as error:  # whatever the reference raises is an answer
         missing = str(error).startswith("Required response_template fields")
         answer["error"] = {

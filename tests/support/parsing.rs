@@ -1,6 +1,8 @@
 //! Parses as a test sees them: what came of a response that was cut in one way, in a form that can be compared.
 
-use obverse::parser::{ErrorKind, Event, ParseError, ResponseParser, join_chunks};
+use obverse::parser::{
+    ErrorKind, Event, OnError, Options, ParseError, ResponseParser, Unclaimed, join_chunks,
+};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -13,6 +15,8 @@ pub struct Outcome {
     pub initial: Vec<Event<'static>>,
     /// The events of each chunk and, last, of the end; up to the error where there is one.
     pub events: Vec<Vec<Event<'static>>>,
+    /// What no field took.
+    pub unclaimed: Vec<Unclaimed>,
     pub result: Result<Map, Failure>,
 }
 
@@ -36,6 +40,7 @@ pub fn parse(
     let mut outcome = Outcome {
         initial: Vec::new(),
         events: Vec::new(),
+        unclaimed: Vec::new(),
         result: Ok(Map::new()),
     };
     let mut parser = match ResponseParser::new(template.clone(), prefix, tools) {
@@ -70,6 +75,7 @@ pub fn parse(
         match parser.feed(chunk) {
             Ok(events) => outcome.events.push(events),
             Err(error) => {
+                outcome.unclaimed = parser.unclaimed().to_vec();
                 outcome.result = Err(failed("feed", error, &parser));
                 return outcome;
             }
@@ -82,7 +88,67 @@ pub fn parse(
         }
         Err(error) => Err(failed("finalize", error, &parser)),
     };
+    outcome.unclaimed = parser.unclaimed().to_vec();
     outcome
+}
+
+/// What is wrong with the parser's account of a response: every byte must be a delimiter's, a region's or unclaimed, and of one
+/// of these alone. A parse that reaches a limit, and so does not come to the end, is not asked.
+pub fn misaccounted(template: &ResponseTemplate, prefix: &str, chunks: &[&str]) -> Option<String> {
+    let options = Options {
+        on_error: OnError::Keep,
+        keep_delimiters: true,
+        ..Options::default()
+    };
+    let mut parser = ResponseParser::with_options(template.clone(), prefix, &[], options).ok()?;
+    let mut taken: String = chunk_texts(parser.initial_events());
+    for chunk in chunks {
+        taken += &chunk_texts(&parser.feed(chunk).ok()?);
+    }
+    let mut last = Vec::new();
+    let ended = parser.finalize_with(&mut |event| last.push(event.into_owned()));
+    if ended.is_err_and(|error| error.kind == ErrorKind::Limit) {
+        return None;
+    }
+    taken += &chunk_texts(&last);
+    let text = template.after_last_anchor(prefix).ok()?.to_owned() + &chunks.concat();
+    let prefix = text.len() - chunks.concat().len();
+    let delimiters = parser.take_delimiters();
+    let mut others: Vec<_> = delimiters.into_iter().map(|passed| passed.span).collect();
+    for lost in parser.unclaimed() {
+        let span = lost.span.start + prefix..lost.span.end + prefix;
+        if text.get(span.clone()) != Some(&*lost.text) || span.is_empty() {
+            return Some(format!("{lost:?} is not in {text:?}"));
+        }
+        others.push(span);
+    }
+    others.sort_by_key(|span| (span.start, span.end));
+    let mut left = String::new();
+    let mut at = prefix;
+    for span in others {
+        if span.end <= prefix {
+            continue;
+        }
+        let start = span.start.max(prefix);
+        if start < at {
+            return Some(format!("{span:?} of {text:?} is accounted for twice"));
+        }
+        left += &text[at..start];
+        at = span.end;
+    }
+    left += &text[at..];
+    // The account is of the response alone: what regions have of the prefix is known only not to be longer than it.
+    let rest = taken.strip_suffix(&left);
+    let whole = rest.is_some_and(|rest| rest.len() <= prefix);
+    (!whole).then(|| format!("regions have {taken:?}, but {left:?} of {text:?} is no one else's"))
+}
+
+fn chunk_texts(events: &[Event<'_>]) -> String {
+    let texts = events.iter().map(|event| match event {
+        Event::RegionChunk { text, .. } => text.as_ref(),
+        _ => "",
+    });
+    texts.collect()
 }
 
 impl Outcome {
@@ -91,10 +157,11 @@ impl Outcome {
     pub fn essence(&self) -> String {
         match &self.result {
             Ok(message) => format!(
-                "message {}; initial {}; events {}",
+                "message {}; initial {}; events {}; unclaimed {:?}",
                 json::to_string(&Value::Object(message.clone())),
                 short(&self.initial),
-                short(&join_chunks(self.events.iter().flatten().cloned()))
+                short(&join_chunks(self.events.iter().flatten().cloned())),
+                self.unclaimed
             ),
             Err(failure) => {
                 let ParseError {
@@ -108,7 +175,7 @@ impl Outcome {
                 let place = if *kind == ErrorKind::Limit {
                     String::new()
                 } else {
-                    format!("{field:?} {span:?} {raw:?}")
+                    format!("{field:?} {span:?} {raw:?} unclaimed {:?}", self.unclaimed)
                 };
                 let output = failure.output.clone().map(Value::Object);
                 format!(

@@ -17,3 +17,4 @@ mod mouse;
 mod moving;
 mod saving;
 mod screens;
+mod unclaimed;

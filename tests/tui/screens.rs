@@ -293,7 +293,7 @@ fn the_help_names_every_key() {
       │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
       │  } {     a region (also PgDn PgUp there)                                                     │
       │  g G     to the start, to the end (also Home End)                                            │
-      │  x X     to the next error or lost value, the last one                                       │
+      │  x X     to the next error, lost value or unclaimed text, the last one                       │
       │  f       to a region of a field that is asked for                                            │
       │  ; '     to the next region of that field, the last one                                      │
       │  :       to a byte                                                                           │
@@ -336,7 +336,7 @@ fn the_help_names_every_key() {
       │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
       │  tokens:FILE (a tokenizer.json)                                                              │
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
-      │  close, error, stray, failure                                                                │
+      │  close, error, stray, unclaimed, failure                                                     │
     ▌ │Choosing                                                                                      │
       │  ↓ ↑     up and down (also PgDn PgUp Home End)                                               │
       │  Enter   choose; a breakpoint is turned on or off                                            │──
@@ -360,7 +360,7 @@ fn the_help_names_every_key() {
       │  underlined         held back: it may be a delimiter                                         │
       │  reversed           the next character to arrive                                             │
       │  dim                not yet arrived                                                          │
-      │  crossed out        no field takes it                                                        │
+      │  crossed out, red   unclaimed: no field takes it; ! marks such rows                          │
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
     ✗ │                                                                                              │

@@ -25,7 +25,7 @@ pub(crate) use work::fixture_problem;
 /// Check recorded responses, and response templates against their chat templates
 ///
 /// A fixture is a folder with response.txt and expected.json (and prefix.txt or messages.json, tools.json, chunks.json,
-/// error.json, events.jsonl), or a line of a .jsonl file with the same keys. Each is parsed whole, in many chunkings, split between
+/// error.json, unclaimed.json, events.jsonl), or a line of a .jsonl file with the same keys. Each is parsed whole, in many chunkings, split between
 /// prompt and response, and cut short. A response template whose chat template is at hand is derived again and compared.
 ///
 /// What belongs together is said by obverse.toml; a fixture that it does not name belongs to the nearest response_template.json, or

@@ -20,9 +20,10 @@ use crate::cli::report::Outcome;
 use crate::cli::{input, project};
 
 /// Codes of what `--update` records anew.
-pub(super) const RECORDED: [&str; 6] = [
+pub(super) const RECORDED: [&str; 7] = [
     "not-recorded",
     "other-message",
+    "unclaimed",
     "other-events",
     "does-not-parse",
     "other-error",

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use obverse::parser::{Options, ParseError};
+use obverse::parser::{Markers, Options, ParseError};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -18,7 +18,10 @@ use crate::cli::{input, output, wire};
 const KEPT: usize = 64;
 
 /// Answers each line of `path`.
-pub(super) fn run(template: Option<Arc<ResponseTemplate>>, path: &Path) -> Result<Status, Stop> {
+pub(super) fn run(
+    template: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
+    path: &Path,
+) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
         compiled: Mutex::default(),
@@ -32,13 +35,13 @@ pub(super) fn run(template: Option<Arc<ResponseTemplate>>, path: &Path) -> Resul
 
 /// The response templates of the lines.
 struct Templates {
-    given: Option<Arc<ResponseTemplate>>,
+    given: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
     /// Compiled ones by their text, the last used at the end.
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
 
-/// A response template, or the error that answers lines which give it.
-type Compiled = Result<Arc<ResponseTemplate>, Map>;
+/// A response template and its markers, or the error that answers lines which give it.
+type Compiled = Result<(Arc<ResponseTemplate>, Arc<Markers>), Map>;
 
 impl Templates {
     fn of(&self, document: Option<&Value>) -> Compiled {
@@ -55,7 +58,10 @@ impl Templates {
             return known;
         }
         let compiled = ResponseTemplate::from_value(document)
-            .map(Arc::new)
+            .map(|template| {
+                let markers = Markers::of(&template);
+                (Arc::new(template), Arc::new(markers))
+            })
             .map_err(|invalid| wire::error("template", &invalid.to_string()));
         if let Ok(mut kept) = self.compiled.lock() {
             if kept.len() >= KEPT {
@@ -79,6 +85,7 @@ impl Templates {
 /// What a line asks for.
 struct Request {
     template: Arc<ResponseTemplate>,
+    markers: Arc<Markers>,
     chunks: Vec<String>,
     prefix: String,
     tools: Vec<Value>,
@@ -111,8 +118,10 @@ impl Request {
             }
         };
         let template = wire::take(&mut members, "template");
+        let (template, markers) = templates.of(template.as_ref())?;
         Ok(Self {
-            template: templates.of(template.as_ref())?,
+            template,
+            markers,
             chunks,
             prefix: wire::take_string(&mut members, "prefix")?.unwrap_or_default(),
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
@@ -126,7 +135,13 @@ impl Request {
     }
 
     fn answer(&self, out: &mut Map) {
-        let begun = Session::begin(&self.template, &self.prefix, &self.tools, self.options);
+        let begun = Session::begin(
+            &self.template,
+            &self.prefix,
+            &self.tools,
+            self.options,
+            &self.markers,
+        );
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {
@@ -148,13 +163,18 @@ impl Request {
             events.push(Value::Array(list));
         }
         let mut last = Vec::new();
-        let Ended { message, errors } = if self.finalize {
+        let Ended {
+            message,
+            errors,
+            strays,
+        } = if self.finalize {
             session.finish(&mut |step| self.collect(step, &mut last))
         } else {
             session.stop()
         };
         write_errors(&errors, out);
         out.insert("message".to_owned(), Value::Object(message));
+        strays.write(out);
         if self.events {
             for (key, list) in [
                 ("initial_events", initial),

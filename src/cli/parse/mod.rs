@@ -3,6 +3,8 @@
 mod lines;
 mod session;
 mod state;
+mod strays;
+mod tokens;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::sync::Arc;
 
 use obverse::chunking::{self, Chunking};
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{Options, ParseError, Utf8Decoder};
+use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Map, Value};
 
@@ -40,8 +42,12 @@ const RAW: usize = 200;
 /// of the text that is parsed, whose first prefix_bytes are the prefix's. A piece is what a read returns, or with --chunks a
 /// chunk; of a character that is cut, nothing is parsed before its last byte.
 ///
+/// Text of the response that no field takes is told on standard error, and so are markers that stand in the text of a field: fixed
+/// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
+/// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
+///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// skip_json_strings?, id?} and each line of output {id?, message} with initial_events, events and final_events if they are asked for, or
+/// skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are asked for, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -90,13 +96,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let [prefix_file, tools] = args.given.paths();
     input::one_stdin([args.template.as_deref(), Some(response), prefix_file, tools])?;
-    let template = args
-        .template
-        .as_deref()
-        .map(load_template)
-        .transpose()?
-        .map(Arc::new);
-    let template = match template {
+    let template = args.template.as_deref().map(load_template).transpose()?;
+    let (template, markers) = match template {
         Some(template) if !args.jsonl => template,
         template => return lines::run(template, response),
     };
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         skip_json_strings: args.skip_json_strings,
         ..Options::default()
     };
-    match Session::begin(&template, &prefix, &tools, options) {
+    match Session::begin(&template, &prefix, &tools, options, &markers) {
         Ok(session) if args.events => {
             let states = args.state.then_some(&*template);
             let mut following = Following {
@@ -143,20 +144,29 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 write_line(&mut out, "partial_message", "message", message)?;
                 out.flush()?;
             } else {
-                output::print_json(&wire::pretty(&partial(&errors, message)))?;
+                let partial = Value::Object(partial(&errors, message));
+                output::print_json(&wire::pretty(&partial))?;
             }
             Ok(Status::Found)
         }
     }
 }
 
-/// A response template from a file, or from the config in a model folder.
-fn load_template(path: &Path) -> Result<ResponseTemplate, Problem> {
+/// A response template from a file, or from the config in a model folder, with its markers.
+fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), Problem> {
     let in_folder = path.join("tokenizer_config.json");
     let path = if path.is_dir() { &in_folder } else { path };
     let text = input::read_text(path)?;
     match config::load_any(&text) {
-        Ok(loaded) => Ok(loaded.template),
+        Ok(loaded) => {
+            // In a tokenizer's configuration the document is one member of several.
+            let tokens = match loaded.path.steps().is_empty() {
+                true => Vec::new(),
+                false => tokens::special(&text, path),
+            };
+            let markers = Markers::of(&loaded.template).and(tokens);
+            Ok((Arc::new(loaded.template), Arc::new(markers)))
+        }
         Err(invalid) => {
             Err(Problem::all(invalid.into_diagnostics())
                 .about(Document::new(input::name(path), text)))
@@ -173,21 +183,24 @@ fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
     session.feed(text, &mut |_| ());
     let ended = session.finish(&mut |_| ());
     show(&ended.errors, name, Some(text), text.len());
+    ended.strays.tell(name, Some(text));
     errors.extend(ended.errors);
     if errors.is_empty() {
         output::print_json(&wire::pretty(&Value::Object(ended.message)))?;
         return Ok(Status::Done);
     }
-    output::print_json(&wire::pretty(&partial(&errors, ended.message)))?;
+    let mut partial = partial(&errors, ended.message);
+    ended.strays.write(&mut partial);
+    output::print_json(&wire::pretty(&Value::Object(partial)))?;
     Ok(Status::Found)
 }
 
 /// What stands for a message that is not whole.
-fn partial(errors: &[ParseError], message: Map) -> Value {
+fn partial(errors: &[ParseError], message: Map) -> Map {
     let mut members = Map::new();
     lines::write_errors(errors, &mut members);
     members.insert("message".to_owned(), Value::Object(message));
-    Value::Object(members)
+    members
 }
 
 /// A response that is parsed piece by piece, each event written as it happens, and after each piece the state, when there is the
@@ -305,11 +318,17 @@ impl<W: Write> Following<'_, W> {
         } else {
             "partial_message"
         };
-        write_line(&mut self.out, kind, "message", ended.message)?;
+        let mut line = wire::object([
+            ("type", Value::from(kind)),
+            ("message", Value::Object(ended.message)),
+        ]);
+        ended.strays.write(&mut line);
+        self.out.write_all(wire::line(line).as_bytes())?;
         self.out.flush()?;
         if self.broken < problem::MANY {
             show(&ended.errors, self.name, None, length);
         }
+        ended.strays.tell(self.name, None);
         Ok(if is_whole {
             Status::Done
         } else {

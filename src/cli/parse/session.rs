@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use obverse::parser::{Event, Options, ParseError, Passed, ResponseParser, Snapshot};
+use obverse::parser::{Event, Markers, Options, ParseError, Passed, ResponseParser, Snapshot};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
+
+use super::strays::Strays;
 
 /// A parse that goes on after an error.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub(super) struct Ended {
     /// The message; what could be parsed of it, when there are errors.
     pub(super) message: Map,
     pub(super) errors: Vec<ParseError>,
+    pub(super) strays: Strays,
 }
 
 type Sink<'s> = &'s mut dyn FnMut(Step<'_>);
@@ -39,10 +42,13 @@ impl Session {
         prefix: &str,
         tools: &[Value],
         options: Options,
+        markers: &Arc<Markers>,
     ) -> Result<Self, Box<ParseError>> {
+        let mut parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
+            .map_err(Box::new)?;
+        parser.find_leaked(Arc::clone(markers));
         Ok(Self {
-            parser: ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
-                .map_err(Box::new)?,
+            parser,
             errors: Vec::new(),
             halted: false,
         })
@@ -103,6 +109,7 @@ impl Session {
     /// Ends the parse where it is, the response not being over.
     pub(super) fn stop(self) -> Ended {
         Ended {
+            strays: Strays::of(&self.parser),
             message: self.parser.into_message(),
             errors: self.errors,
         }

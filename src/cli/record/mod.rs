@@ -15,7 +15,7 @@ use obverse::value::{Map, Value, json};
 
 use super::check::fixture_problem;
 use super::given::GivenArgs;
-use super::problem::{Document, Problem};
+use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
 use super::status::{Status, Stop};
@@ -87,6 +87,9 @@ const PIECE: usize = 64 * 1024;
 
 /// No response may be longer.
 const LONGEST: usize = 64 << 20;
+
+/// How many characters of a text that no field takes are shown.
+const SHOWN: usize = 80;
 
 /// A response as it arrived.
 #[derive(Debug, Default)]
@@ -170,6 +173,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 output::tell(&format!(
                     "it does not parse: {}\n",
                     escape::line(&error.to_string())
+                ));
+            }
+            // What is recorded as expected is not for that as it should be.
+            for lost in whole.unclaimed.iter().take(problem::MANY) {
+                output::tell(&format!(
+                    "no field takes bytes {} to {}: {}\n",
+                    lost.span.start,
+                    lost.span.end,
+                    escape::short(&lost.text, SHOWN)
                 ));
             }
             fixture = fixture.with(&whole);

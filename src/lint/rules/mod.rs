@@ -12,6 +12,7 @@ mod holds_back;
 mod key_not_read_back;
 mod last_call_only;
 mod last_text_only;
+mod loses_text;
 mod matches_prose;
 mod merge_fails;
 mod never_matches;
@@ -36,6 +37,7 @@ pub(super) const ALL: &[&Rule] = &[
     &space_after_region::RULE,
     &last_text_only::RULE,
     &last_call_only::RULE,
+    &loses_text::RULE,
     &dollar::RULE,
     &zero_width::RULE,
     &never_matches::RULE,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub(crate) use recorder::Recorder;
 
-use crate::parser::{Limits, Options, ParseError, Side, Status, add_to_message};
+use crate::parser::{Limits, Options, ParseError, Side, Status, Unclaimed, add_to_message};
 use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -34,6 +34,8 @@ pub(super) struct Step {
     entries: u32,
     closed: u32,
     watches: u32,
+    /// How many bytes of text no field took.
+    lost: u32,
     /// The open region, counted from one.
     open: u32,
     status: Status,
@@ -63,6 +65,8 @@ pub(crate) enum EntryKind {
     Error,
     /// A close delimiter where no region was open: no event tells of it.
     Stray,
+    /// Text that no field takes, and that is not white space alone: no event tells of it.
+    Unclaimed,
     /// The parse ended: a limit, or a required field that is missing.
     Failure,
 }
@@ -108,6 +112,8 @@ pub(crate) struct Timeline {
     regions: Vec<Region>,
     delimiters: Vec<(Range<usize>, usize, Side)>,
     watches: Vec<Watch>,
+    /// The text of the response that no field takes.
+    unclaimed: Vec<Unclaimed>,
     /// Why the parse failed as a whole.
     failure: Option<ParseError>,
     /// Messages after so many regions, so far apart.
@@ -194,6 +200,11 @@ impl Timeline {
         &self.regions
     }
 
+    /// The text of the response that no field takes, white space alone left out; places count from where the response begins.
+    pub(crate) fn unclaimed(&self) -> impl Iterator<Item = &Unclaimed> {
+        self.unclaimed.iter().filter(|lost| !lost.is_white_space())
+    }
+
     pub(crate) fn failure(&self) -> Option<&ParseError> {
         self.failure.as_ref()
     }
@@ -205,7 +216,7 @@ impl Timeline {
     /// The name of the field that an entry speaks of.
     pub(crate) fn entry_field(&self, entry: &Entry) -> Option<usize> {
         match entry.kind {
-            EntryKind::Failure => None,
+            EntryKind::Failure | EntryKind::Unclaimed => None,
             EntryKind::Stray => self.template.implicit(),
             _ => self.regions.get(entry.region).map(|region| region.field),
         }
@@ -296,7 +307,17 @@ impl<'t> Moment<'t> {
 
     /// How much of an entry's text has happened.
     pub(crate) fn span_of(&self, entry: &Entry) -> Range<usize> {
-        entry.span.start..entry.span.end.min(self.position()).max(entry.span.start)
+        // Behind a close at which a parser stalls, text goes nowhere as soon as it is there.
+        let until = match self.step.status {
+            Status::Reading | Status::Ended => self.position(),
+            Status::Stalled | Status::Finalized => self.fed(),
+        };
+        entry.span.start..entry.span.end.min(until).max(entry.span.start)
+    }
+
+    /// How many bytes of text no field took, white space alone left out.
+    pub(crate) fn unclaimed(&self) -> usize {
+        self.step.lost as usize
     }
 
     pub(crate) fn open(&self) -> Option<&'t Region> {

@@ -11,7 +11,7 @@ use crate::parser::{
     Event, OnError, Options, ParseError, Passed, ResponseParser, Side, Status, Waiting,
 };
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, python};
 
 /// What an event says, without its field: that is known from the place.
 #[derive(Debug)]
@@ -32,6 +32,10 @@ pub(crate) struct Recorder {
     arrived: usize,
     /// Up to where the walk has come.
     at: usize,
+    /// White space that no field took, up to where the walk has come.
+    blank: Range<usize>,
+    /// The bytes of text that no field took.
+    lost: usize,
     /// The open region.
     open: Option<usize>,
     /// For each field the last region that gave it a value.
@@ -65,6 +69,7 @@ impl Recorder {
             regions: Vec::new(),
             delimiters: Vec::new(),
             watches: Vec::new(),
+            unclaimed: Vec::new(),
             failure: None,
             checkpoints: Vec::new(),
             apart: 64,
@@ -75,6 +80,8 @@ impl Recorder {
             parser: None,
             arrived: 0,
             at: 0,
+            blank: 0..0,
+            lost: 0,
             open: None,
             filled: vec![None; template.fields().len()],
             message: template.defaults().clone(),
@@ -177,17 +184,30 @@ impl Recorder {
             None => Vec::new(),
         };
         let said = std::mem::take(&mut self.said);
-        let position = match &self.parser {
-            Some(parser) => parser.snapshot().position,
-            None => self.at,
+        let (position, until) = match &self.parser {
+            Some(parser) => {
+                let snapshot = parser.snapshot();
+                let until = match snapshot.status {
+                    Status::Reading | Status::Ended => snapshot.position,
+                    // What is not read is taken by nothing.
+                    Status::Stalled | Status::Finalized => self.timeline.text.len(),
+                };
+                (snapshot.position, until)
+            }
+            None => (self.at, self.at),
         };
-        self.said = self.walk(said, passed, position);
+        self.said = self.walk(said, passed, until);
         let mut status = if over {
             Status::Finalized
         } else {
             Status::Ended
         };
         if let Some(parser) = &self.parser {
+            // The last stretch may have grown.
+            let known = &mut self.timeline.unclaimed;
+            known.pop();
+            let all = parser.unclaimed();
+            known.extend(all[known.len().min(all.len())..].iter().cloned());
             let snapshot = parser.snapshot();
             if !over {
                 status = snapshot.status;
@@ -226,17 +246,19 @@ impl Recorder {
             entries: number(timeline.entries.len()),
             closed: number(regions - usize::from(self.open.is_some())),
             watches: number(timeline.watches.len()),
+            lost: number(self.lost),
             open: number(self.open.map_or(0, |open| open + 1)),
             status,
         });
     }
 
-    /// Gives what was said its places. Returns the emptied list, for its memory.
-    fn walk(&mut self, mut said: Vec<Said>, passed: Vec<Passed>, position: usize) -> Vec<Said> {
+    /// Gives what was said its places, all of which lie before `until`. Returns the emptied list, for its memory.
+    fn walk(&mut self, mut said: Vec<Said>, passed: Vec<Passed>, until: usize) -> Vec<Said> {
         let step = self.timeline.steps.len();
         let mut rest = said.drain(..).peekable();
         for Passed { field, side, span } in passed {
             self.text(&mut rest, span.start, step);
+            self.skip(span.start, step);
             let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
             match ended {
                 Some(ended) => {
@@ -265,8 +287,41 @@ impl Recorder {
             self.close(ended, None, step);
         }
         drop(rest);
-        self.at = self.at.max(position);
+        if self.open.is_none() {
+            self.skip(until, step);
+        }
+        self.at = self.at.max(until);
         said
+    }
+
+    /// Text up to there of which no event told: no field took it. White space alone is no entry.
+    fn skip(&mut self, until: usize, step: usize) {
+        let from = self.at;
+        if until <= from {
+            return;
+        }
+        self.at = until;
+        if let Some(entry) = self.timeline.entries.last_mut()
+            && entry.kind == EntryKind::Unclaimed
+            && entry.span.end == from
+        {
+            entry.span.end = until;
+            entry.last = step;
+            self.lost += until - from;
+            return;
+        }
+        let start = match self.blank.end == from {
+            true => self.blank.start,
+            false => from,
+        };
+        let text = self.timeline.text.get(start..until).unwrap_or_default();
+        if text.chars().all(python::is_space) {
+            self.blank = start..until;
+            return;
+        }
+        self.lost += until - start;
+        let regions = self.timeline.regions.len();
+        self.push(EntryKind::Unclaimed, regions, start..until, step);
     }
 
     /// Text of the open region up to the next delimiter, which may be what opens the implicit field. What is said behind that

@@ -22,12 +22,13 @@ pub(crate) enum Trigger {
     Text(String),
 }
 
-const KINDS: [(&str, EntryKind); 6] = [
+const KINDS: [(&str, EntryKind); 7] = [
     ("open", EntryKind::Open),
     ("text", EntryKind::Text),
     ("close", EntryKind::Close),
     ("error", EntryKind::Error),
     ("stray", EntryKind::Stray),
+    ("unclaimed", EntryKind::Unclaimed),
     ("failure", EntryKind::Failure),
 ];
 
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn triggers_are_read_as_they_are_written() {
-        for text in ["field tool_calls", "event stray", "text <end> x"] {
+        for text in ["field tool_calls", "event unclaimed", "text <end> x"] {
             let trigger: Trigger = text.parse().expect("a trigger");
             assert_eq!(trigger.to_string(), text);
         }

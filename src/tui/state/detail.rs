@@ -36,6 +36,9 @@ pub(crate) fn explain(state: &State) -> Option<String> {
                 short(lost)
             ))
         }
+        EntryKind::Unclaimed => {
+            Some("no field takes this text, and it is not in the message".to_owned())
+        }
         _ => None,
     }
 }
@@ -60,7 +63,7 @@ pub(crate) fn of_event(state: &State) -> Option<(String, String)> {
     }
     let region = timeline.regions().get(entry.region);
     match entry.kind {
-        EntryKind::Open | EntryKind::Text | EntryKind::Stray => {
+        EntryKind::Open | EntryKind::Text | EntryKind::Stray | EntryKind::Unclaimed => {
             text.push_str(&timeline.text()[span]);
         }
         EntryKind::Close => {

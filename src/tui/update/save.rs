@@ -88,6 +88,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
             kind: error.kind.name().to_owned(),
             field: error.field.clone(),
         }),
+        unclaimed: timeline.unclaimed().map(|lost| lost.text.clone()).collect(),
         events: sample.records_events.then(|| events(state)),
     };
     // Of a fixture that was there before nothing is left that this one does not have.

@@ -17,7 +17,8 @@ pub(super) fn step(state: &mut State, unit: Unit, way: Way) {
             matches!(entry.kind, EntryKind::Close | EntryKind::Error)
         }),
         Unit::Error => entry(state, way, "no more errors", |timeline, entry| {
-            matches!(entry.kind, EntryKind::Error | EntryKind::Failure)
+            use EntryKind::{Error, Failure, Unclaimed};
+            matches!(entry.kind, Error | Failure | Unclaimed)
                 || entry.kind == EntryKind::Close
                     && timeline.regions()[entry.region].replaces.is_some()
         }),

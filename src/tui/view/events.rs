@@ -26,18 +26,16 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         let x = canvas.put(area, area.x, y, sign, Role::Title);
         let field = now.timeline.entry_field(entry);
         let role = match (entry.kind, field) {
+            (EntryKind::Stray | EntryKind::Unclaimed, _) => Role::Warning,
             (EntryKind::Error | EntryKind::Failure, _) | (_, None) => Role::Error,
-            (EntryKind::Stray, _) => Role::Warning,
             (_, Some(field)) => Role::Field(field),
         };
-        let name = field.map_or("", |field| now.timeline.field_name(field));
-        let x = canvas.put(
-            area,
-            x,
-            y,
-            &format!("{:<5} {name} ", entry.kind.name()),
-            role,
-        );
+        let kind = entry.kind.name();
+        let what = match field {
+            Some(field) => format!("{kind:<5} {} ", now.timeline.field_name(field)),
+            None => format!("{kind:<5} "),
+        };
+        let x = canvas.put(area, x, y, &what, role);
         let (text, loss) = describe(&now, entry);
         if let Some(loss) = loss {
             let x = canvas.put(area, x, y, &loss, Role::Error);
@@ -72,7 +70,7 @@ fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
     let region = timeline.regions().get(entry.region);
     match entry.kind {
         EntryKind::Open => (line(text, SHOWN), None),
-        EntryKind::Text => (line(text, SHOWN), None),
+        EntryKind::Text | EntryKind::Unclaimed => (line(text, SHOWN), None),
         EntryKind::Stray => (format!("closes nothing: {}", line(text, SHOWN)), None),
         EntryKind::Failure => (
             timeline

@@ -125,7 +125,10 @@ fn region(now: &Moment<'_>) -> Line {
                 ("before any text of ".to_owned(), Role::Plain),
                 (timeline.field_name(field).to_owned(), Role::Field(field)),
             ],
-            None => vec![("between regions: text is discarded".to_owned(), Role::Plain)],
+            None => vec![(
+                "between regions: no field takes text".to_owned(),
+                Role::Plain,
+            )],
         },
     }
 }

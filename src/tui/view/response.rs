@@ -1,13 +1,16 @@
 //! The response: what has arrived, where it went, what is held.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use crate::tui::layout::GUTTER;
-use crate::tui::replay::Moment;
+use crate::tui::replay::{EntryKind, Moment};
 use crate::tui::state::{Edited, Mode, Pane, State};
 use crate::tui::theme::Role;
+use crate::value::python;
 
 /// What the heading says beside the pane's name.
 pub(super) fn note(state: &State) -> String {
@@ -22,6 +25,9 @@ pub(super) fn note(state: &State) -> String {
             ", {} of a character",
             bytes(now.partial_character())
         ));
+    }
+    if now.unclaimed() > 0 {
+        note.push_str(&format!(", {} unclaimed", bytes(now.unclaimed())));
     }
     note
 }
@@ -66,6 +72,8 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         });
         if is_chosen {
             canvas.put(area, area.x + 1, y, "›", Role::Title);
+        } else if shift.is_some_and(|shift| loses(&now, span.start + shift..span.end + shift)) {
+            canvas.put(area, area.x + 1, y, "!", Role::Warning);
         }
         let mut x = area.x + GUTTER;
         let row_text = text.get(span.clone()).unwrap_or_default();
@@ -95,6 +103,22 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             canvas.glyph(area, x, y, ' ', style);
         }
     }
+}
+
+/// Whether there is text in the span that no field takes, white space aside.
+fn loses(now: &Moment<'_>, span: Range<usize>) -> bool {
+    let entries = now.entries();
+    let after = entries.partition_point(|entry| entry.span.start < span.end);
+    // Entries stand in the order of their text, and those that are empty between others.
+    let before = entries[..after].iter().rev();
+    let mut within =
+        before.take_while(|entry| entry.span.end > span.start || entry.span.is_empty());
+    within.any(|entry| {
+        let lost = now.span_of(entry);
+        let part = lost.start.max(span.start)..lost.end.min(span.end);
+        let text = now.timeline.text().get(part).unwrap_or_default();
+        entry.kind == EntryKind::Unclaimed && !text.chars().all(python::is_space)
+    })
 }
 
 /// How the bytes of the text look.

@@ -1,0 +1,118 @@
+//! What went astray in a response: text that no field takes, and markers in the text of fields.
+
+use std::ops::Range;
+
+use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::parser::{Leaked, ResponseParser, Unclaimed};
+use obverse::value::{Map, Value, python};
+
+use crate::cli::escape;
+use crate::cli::output;
+use crate::cli::problem::{Document, Problem};
+
+/// How many characters of a text are shown.
+const SHOWN: usize = 80;
+
+/// What of a response is not where it should be.
+#[derive(Debug, Default)]
+pub(super) struct Strays {
+    /// Without what is white space alone, which nobody misses.
+    unclaimed: Vec<Unclaimed>,
+    leaked: Vec<Leaked>,
+}
+
+impl Strays {
+    pub(super) fn of(parser: &ResponseParser) -> Self {
+        let lost = parser.unclaimed().iter();
+        Self {
+            unclaimed: lost
+                .filter(|lost| !lost.is_white_space())
+                .cloned()
+                .collect(),
+            leaked: parser.leaked().to_vec(),
+        }
+    }
+
+    /// Writes `unclaimed` and `leaked`, each where there is some.
+    pub(super) fn write(&self, out: &mut Map) {
+        let mut add = |key: &str, items: Vec<Value>| {
+            if !items.is_empty() {
+                out.insert(key.to_owned(), Value::Array(items));
+            }
+        };
+        let unclaimed = self.unclaimed.iter().map(Unclaimed::to_map);
+        add("unclaimed", unclaimed.map(Value::Object).collect());
+        let leaked = self.leaked.iter().map(Leaked::to_map);
+        add("leaked", leaked.map(Value::Object).collect());
+    }
+
+    /// Tells people of them; without the `text`, which a stream no longer has, the byte ranges must do.
+    pub(super) fn tell(&self, name: &str, text: Option<&str>) {
+        let tell = |problem: Option<Problem>| {
+            if let Some(problem) = problem {
+                let document = Document {
+                    name: name.to_owned(),
+                    text: text.map(str::to_owned),
+                };
+                output::tell(&problem.about(document).render());
+            }
+        };
+        tell(self.of_unclaimed());
+        tell(self.of_leaked());
+    }
+
+    fn of_unclaimed(&self) -> Option<Problem> {
+        let first = self.unclaimed.first()?;
+        let message = match self.unclaimed.len() {
+            1 => {
+                "no field takes a text of the response, so that it is not in the message".to_owned()
+            }
+            count => format!(
+                "no field takes {count} texts of the response, so that they are not in the message"
+            ),
+        };
+        let bytes: usize = self.unclaimed.iter().map(|lost| lost.text.len()).sum();
+        let which = match self.unclaimed.len() {
+            1 => String::new(),
+            count => format!(", the first of {count} with {bytes} bytes in all"),
+        };
+        let span = first.visible_span();
+        let note = format!("{}{which}", place(&span, python::strip(&first.text)));
+        Some(
+            warning("unclaimed", message, span)
+                .with_hint("a field without an open takes all text that no other does")
+                .with_note(note),
+        )
+    }
+
+    fn of_leaked(&self) -> Option<Problem> {
+        let first = self.leaked.first()?;
+        let message = match self.leaked.len() {
+            1 => format!("a marker stands in the text of the field `{}`", first.field),
+            count => format!(
+                "{count} markers stand in the text of fields, the first in the field `{}`",
+                first.field
+            ),
+        };
+        Some(
+            warning("leaked", message, first.span.clone())
+                .with_hint("unless the model speaks of it, a delimiter should have taken it")
+                .with_note(place(&first.span, &first.text)),
+        )
+    }
+}
+
+fn warning(code: &'static str, message: String, span: Range<usize>) -> Problem {
+    let mut diagnostic = Diagnostic::error(code, message).with_span(span);
+    diagnostic.severity = Severity::Warning;
+    Problem::of(diagnostic)
+}
+
+fn place(span: &Range<usize>, text: &str) -> String {
+    format!(
+        "bytes {} to {}: {}",
+        span.start,
+        span.end,
+        escape::short(text, SHOWN)
+    )
+}

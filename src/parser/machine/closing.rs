@@ -1,0 +1,105 @@
+//! The end of a region: its text becomes a value, and the value a part of the message.
+
+use std::borrow::Cow;
+
+use super::{Machine, Sink};
+use crate::content::process;
+use crate::parser::error::{ErrorKind, ParseError};
+use crate::parser::event::Event;
+use crate::parser::leaked::Leaked;
+use crate::parser::merge::merge;
+use crate::parser::options::OnError;
+use crate::pattern::Window;
+
+impl Machine {
+    /// Ends the open region and returns to the implicit field. Its value goes into the message; what does not parse is
+    /// returned or kept, as was asked for.
+    pub(super) fn close(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
+        let closed = self.end_region(window, sink);
+        match closed {
+            Err(error) if self.options.on_error == OnError::Keep && !error.is_final() => {
+                let error = Box::new(error);
+                if let Some(field) = &error.field {
+                    sink(Event::RegionError {
+                        field: Cow::Borrowed(field),
+                        error: Cow::Borrowed(&error),
+                    });
+                }
+                self.malformed.push(*error);
+                Ok(())
+            }
+            closed => closed,
+        }
+    }
+
+    fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
+        // Its parts are taken one by one: to move the whole costs more than all of this.
+        let region = &mut self.region;
+        let open = std::mem::replace(&mut region.field, self.template.implicit());
+        let opened = std::mem::take(&mut region.opened);
+        let (Some(index), true) = (open, opened) else {
+            return Ok(());
+        };
+        // Where delimiters in strings do not count, the model speaks of what stands there.
+        let markers = self.markers.as_ref().filter(|_| region.strings.is_none());
+        region.strings = None;
+        let captures = std::mem::take(&mut region.captures);
+        let field = &self.template.fields()[index];
+        self.closed += 1;
+        let span = region.start..region.end;
+        let rest = window.slice(region.start + region.body.len()..region.end);
+        let mut body = Cow::Borrowed(rest);
+        if !region.body.is_empty() {
+            region.body.push_str(rest);
+            body = Cow::Owned(std::mem::take(&mut region.body));
+        }
+        region.start = region.end;
+        let prefix_len = self.prefix_len;
+        let found = markers.map(|all| all.leaked(&field.name, &body, span.start, prefix_len));
+        let mut leaked: Vec<Leaked> = found.into_iter().flatten().collect();
+        let broken = |error: ParseError, raw: &str| ParseError {
+            field: Some(field.name.to_string()),
+            span: Some(span.start.saturating_sub(prefix_len)..span.end.saturating_sub(prefix_len)),
+            raw: Some(raw.into()),
+            ..error
+        };
+        if self.closed > self.options.limits.regions {
+            let message = format!(
+                "there are more than {} regions",
+                self.options.limits.regions
+            );
+            return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
+        }
+        let parsed = match &field.transform {
+            None if field.content.is_text() && field.join.is_none() && !field.repeats => {
+                Ok(field.content.text(std::mem::take(&mut body)))
+            }
+            _ => process(
+                &body,
+                &field.content,
+                field.transform.as_ref(),
+                field.transform_each,
+                captures,
+            ),
+        };
+        if let Ok(value) = &parsed
+            && !field.content.is_text()
+        {
+            // What the content parser took for structure has not leaked.
+            leaked.retain(|one| one.stands_in(value));
+        }
+        self.leaked.append(&mut leaked);
+        let value =
+            parsed.map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
+        let value = self.tools.coerce(value);
+        let value = merge(&mut self.message, field, value).map_err(|message| {
+            let message = format!("field '{}': {message}", field.name);
+            broken(ParseError::new(ErrorKind::Merge, message), &body)
+        })?;
+        sink(Event::RegionClose {
+            field: Cow::Borrowed(&field.name),
+            value,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! The account of the text that no field takes.
+//!
+//! The format drops text in two places: outside all regions where no implicit field takes it, and behind a close without
+//! text that met a region without text, where the reference stops reading. Whatever of a response is neither a delimiter
+//! nor inside a region is here, so that the three together are the response.
+
+use std::ops::Range;
+
+use crate::value::{Map, Value, python};
+
+/// A stretch of a response that no field takes: between two regions, before the first or behind the last.
+///
+/// It is as long as can be: two stretches never touch. Delimiters are no part of it, and neither is the white space that
+/// a content parser strips from a region, which is inside the region. A stretch may be white space alone, such as the
+/// line break between two calls; [`is_white_space`](Self::is_white_space) tells, and who tells people of lost text leaves
+/// such stretches out. What the prefix has of it is not the response's.
+///
+/// ```
+/// use obverse::{parser::ResponseParser, response_template::ResponseTemplate};
+///
+/// let template = ResponseTemplate::from_json(
+///     r#"{"start_anchor": "A:", "fields": {"content": {"open": "<say>", "close": "</say>"}}}"#,
+/// )?;
+/// let mut parser = ResponseParser::new(template, "", &[])?;
+/// parser.feed("Well. <say>Hello!</say>\n")?;
+/// parser.finalize()?;
+/// let lost: Vec<_> = parser.unclaimed().iter().map(|lost| (lost.span.clone(), &*lost.text)).collect();
+/// assert_eq!(lost, [(0..6, "Well. "), (23..24, "\n")]);
+/// assert!(parser.unclaimed()[1].is_white_space());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unclaimed {
+    /// Where it stands: byte offsets into the response.
+    pub span: Range<usize>,
+    /// The text as the model wrote it.
+    pub text: String,
+}
+
+impl Unclaimed {
+    /// Whether it is nothing but what Python's `str.isspace()` takes for white space.
+    pub fn is_white_space(&self) -> bool {
+        self.text.chars().all(python::is_space)
+    }
+
+    /// The span without the white space at its ends, which is what to point at; of white space alone all of it.
+    pub fn visible_span(&self) -> Range<usize> {
+        let from_start = self.text.trim_start_matches(python::is_space);
+        let visible = from_start.trim_end_matches(python::is_space);
+        if visible.is_empty() {
+            return self.span.clone();
+        }
+        let start = self.span.end - from_start.len();
+        start..start + visible.len()
+    }
+
+    /// The stretch as an object: `start`, `end` and `text`.
+    pub fn to_map(&self) -> Map {
+        let offset = |at: usize| Value::from(i64::try_from(at).unwrap_or(i64::MAX));
+        let mut members = Map::new();
+        members.insert("start".to_owned(), offset(self.span.start));
+        members.insert("end".to_owned(), offset(self.span.end));
+        members.insert("text".to_owned(), Value::from(self.text.as_str()));
+        members
+    }
+}
+
+/// The stretches so far, written as the parser passes over them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Account {
+    stretches: Vec<Unclaimed>,
+    /// Where the last text ended that was added, the prefix counted.
+    end: usize,
+}
+
+impl Account {
+    pub(super) fn stretches(&self) -> &[Unclaimed] {
+        &self.stretches
+    }
+
+    /// Where the last text ended that was added; places count the prefix.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// How long the stretch is that ends at `at`.
+    pub(super) fn length_until(&self, at: usize) -> usize {
+        match self.stretches.last() {
+            Some(last) if self.end == at => last.text.len(),
+            _ => 0,
+        }
+    }
+
+    /// Adds text that begins at `start`, no earlier than what was added before; the first `prefix` bytes are not the
+    /// response's.
+    pub(super) fn add(&mut self, start: usize, text: &str, prefix: usize) {
+        let touches = start == self.end;
+        self.end = start + text.len();
+        let text = &text[prefix.saturating_sub(start).min(text.len())..];
+        if text.is_empty() {
+            return;
+        }
+        let span = self.end - text.len() - prefix..self.end - prefix;
+        match self.stretches.last_mut() {
+            Some(last) if touches => {
+                last.span.end = span.end;
+                last.text.push_str(text);
+            }
+            _ => self.stretches.push(Unclaimed {
+                span,
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser::{ErrorKind, Limits, ResponseParser};
+    use crate::response_template::ResponseTemplate;
+
+    fn parser(fields: &str, prefix: &str, limits: Limits) -> ResponseParser {
+        let source = format!(r#"{{"start_anchor": "A:", "fields": {fields}}}"#);
+        let template = ResponseTemplate::from_json(&source).expect("a template");
+        ResponseParser::with_limits(template, prefix, &[], limits).expect("a prefix")
+    }
+
+    fn seen(parser: &ResponseParser) -> Vec<(Range<usize>, &str)> {
+        let stretches = parser.unclaimed().iter();
+        stretches
+            .map(|lost| (lost.span.clone(), lost.text.as_str()))
+            .collect()
+    }
+
+    const TAGS: &str = r#"{"a": {"open": "<a>", "close": "</a>"}, "b": {"open": "<b>"}}"#;
+    const STALLS: &str = r#"{"content": {"close_pattern": "(?=<)"}}"#;
+
+    #[test]
+    fn text_outside_all_regions_is_unclaimed_as_soon_as_it_is_passed() {
+        let mut parser = parser(TAGS, "", Limits::default());
+        parser.feed("so <").expect("no error");
+        assert_eq!(seen(&parser), [(0..3, "so ")]);
+        parser.feed("c").expect("no error");
+        assert_eq!(seen(&parser), [(0..5, "so <c")]);
+        parser.feed(">é <a>1</a></a> <b>2</a>").expect("no error");
+        assert_eq!(seen(&parser), [(0..9, "so <c>é "), (17..22, "</a> ")]);
+        parser.finalize().expect("a message");
+        assert_eq!(seen(&parser).len(), 2);
+    }
+
+    #[test]
+    fn an_implicit_field_leaves_nothing() {
+        let mut parser = parser(
+            r#"{"content": {"close": "</s>"}, "b": {"open": "<b>", "close": "</b>"}}"#,
+            "",
+            Limits::default(),
+        );
+        parser.feed(" x</s>y<b>1</b>\n").expect("no error");
+        parser.finalize().expect("a message");
+        assert_eq!(seen(&parser), []);
+    }
+
+    #[test]
+    fn the_prefix_is_not_the_responses() {
+        let mut first = parser(TAGS, "A:é <a>1</a> x<", Limits::default());
+        assert_eq!(seen(&first), []);
+        first.feed("c>").expect("no error");
+        assert_eq!(seen(&first), [(0..2, "c>")]);
+        let mut opened = parser(TAGS, "A:x<a>", Limits::default());
+        opened.feed("1</a>.").expect("no error");
+        opened.finalize().expect("a message");
+        assert_eq!(seen(&opened), [(5..6, ".")]);
+    }
+
+    #[test]
+    fn what_a_stalled_parser_does_not_read_is_unclaimed() {
+        let text = "a<b> c";
+        for at in 0..=text.len() {
+            let mut parser = parser(STALLS, "", Limits::default());
+            let (head, tail) = text.split_at(at);
+            parser.feed(head).expect("no error");
+            parser.feed(tail).expect("no error");
+            parser.finalize().expect("a message");
+            assert_eq!(seen(&parser), [(1..6, "<b> c")], "{at}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_has_a_greatest_size() {
+        let limits = Limits {
+            region_bytes: 4,
+            ..Limits::default()
+        };
+        for (fields, before) in [(TAGS, ""), (STALLS, "<")] {
+            let text = format!("{before:4<4}5");
+            for at in 0..text.len() {
+                let mut parser = parser(fields, "", limits);
+                parser.feed(&text[..at]).expect("it fits");
+                let error = parser.feed(&text[at..]).expect_err("it does not fit");
+                assert_eq!(error.kind, ErrorKind::Limit);
+                assert!(error.message.contains("no field takes"), "{error}");
+                assert_eq!(parser.feed("").unwrap_err(), error);
+            }
+        }
+    }
+
+    #[test]
+    fn white_space_is_told_apart() {
+        let lost = |text: &str| Unclaimed {
+            span: 3..3 + text.len(),
+            text: text.to_owned(),
+        };
+        assert!(lost(" \n\u{1c}\u{a0}").is_white_space());
+        assert!(!lost(" . ").is_white_space());
+        assert_eq!(lost("\n é. \n").visible_span(), 5..8);
+        assert_eq!(lost(" ").visible_span(), 3..4);
+        let written = crate::value::json::to_string(&Value::Object(lost("é").to_map()));
+        assert_eq!(written, r#"{"start": 3, "end": 5, "text": "é"}"#);
+    }
+}
