@@ -28,8 +28,8 @@ impl Render<'_> {
         if let Some(attribute) = self.own_attribute(value, name) {
             return Ok(attribute);
         }
-        if let Py::Dict(_) = value
-            && let Some(item) = self.own_item(value, &Py::str(name))
+        if let Py::Dict(dict) = value
+            && let Some(item) = self.member(dict, name)
         {
             return Ok(item);
         }

@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
 use super::arguments::{self, Arguments};
+use super::containers::OrderedMap;
 use super::fault::Fault;
 use super::key::Key;
 use super::object::{Global, LoopState, Py, View};
@@ -98,7 +97,7 @@ impl<'t> Render<'t> {
                 None => varargs.push(value),
             }
         }
-        let mut kwargs = IndexMap::new();
+        let mut kwargs = OrderedMap::default();
         let mut caller = None;
         for (key, value) in args.named {
             match definition
@@ -175,7 +174,7 @@ impl<'t> Render<'t> {
                 range(args, taint)
             }
             Global::Dict => {
-                let mut dict = IndexMap::new();
+                let mut dict = OrderedMap::default();
                 let mut shape = Taint::NONE;
                 let mut positional = args.positional.into_iter();
                 match positional.next() {
@@ -217,7 +216,7 @@ impl<'t> Render<'t> {
                 let value = value.unwrap_or(Py::NONE);
                 let keys = keys.unwrap_or(Py::NONE);
                 let shape = self.taint(&keys);
-                let mut dict = IndexMap::new();
+                let mut dict = OrderedMap::default();
                 for key in self.iterate(&keys)? {
                     self.decide_shape(&key);
                     dict.insert(hashable(&key)?, value.clone());
@@ -229,7 +228,7 @@ impl<'t> Render<'t> {
                 let Py::Dict(start) = self.call_global(Global::Dict, args)? else {
                     return Err(Fault::error("`namespace` takes a dictionary or names"));
                 };
-                let mut attributes = IndexMap::new();
+                let mut attributes = OrderedMap::default();
                 for (key, value) in start.items().iter() {
                     let Py::Str(name) = &key.0 else { continue };
                     if name.starts_with('_') {

@@ -3,6 +3,7 @@
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::fault::Fault;
@@ -17,11 +18,14 @@ pub(super) struct ReadPath {
     pub(super) role: Option<String>,
 }
 
+/// A map that keeps its order. Its hash is quick, and seeded: keys come from requests.
+pub(super) type OrderedMap<K, V> = IndexMap<K, V, RandomState>;
+
 /// A list or a tuple.
 pub(super) type List = Container<Vec<Py>>;
 
 /// A dictionary.
-pub(super) type Dict = Container<IndexMap<Key, Py>>;
+pub(super) type Dict = Container<OrderedMap<Key, Py>>;
 
 /// Items, and what is known of them as a whole.
 #[derive(Debug, Default)]
@@ -59,7 +63,11 @@ impl List {
 }
 
 impl Dict {
-    pub(super) fn new(items: IndexMap<Key, Py>, read: Option<Rc<ReadPath>>, shape: Taint) -> Self {
+    pub(super) fn new(
+        items: OrderedMap<Key, Py>,
+        read: Option<Rc<ReadPath>>,
+        shape: Taint,
+    ) -> Self {
         let depth = 1 + deepest(items.values()).max(deepest(items.keys().map(|key| &key.0)));
         Self::of(items, read, shape, depth)
     }

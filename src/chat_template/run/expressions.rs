@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
 use super::attributes::changes_nothing;
+use super::containers::OrderedMap;
 use super::fault::Fault;
 use super::object::{Missing, Py};
 use super::scope::Scope;
@@ -40,7 +39,8 @@ impl<'t> Render<'t> {
             }
             ExprKind::Tuple(items) => Ok(Py::tuple(self.exprs(items, scope)?)),
             ExprKind::Dict(items) => {
-                let mut dict = IndexMap::with_capacity(items.len());
+                let mut dict =
+                    OrderedMap::with_capacity_and_hasher(items.len(), Default::default());
                 for (key, value) in items {
                     let key = self.expr(key, scope)?.plain();
                     let value = self.expr(value, scope)?.plain();

@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use indexmap::IndexMap;
-
 use super::arguments::Arguments;
+use super::containers::OrderedMap;
 use super::fault::Fault;
 use super::items::weight;
 use super::json;
@@ -254,7 +253,7 @@ impl Render<'_> {
                 let cased = cased.is_some_and(|value| value.is_true());
                 self.decide_options(&[&attribute]);
                 let shape = self.taint(&subject);
-                let mut seen: IndexMap<Key, ()> = IndexMap::new();
+                let mut seen: OrderedMap<Key, ()> = OrderedMap::default();
                 let mut out = Vec::new();
                 for item in self.iterate(&subject)? {
                     let key = match &attribute {

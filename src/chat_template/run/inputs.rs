@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
-use super::containers::{Dict, List, ReadPath};
+use super::containers::{Dict, List, OrderedMap, ReadPath};
 use super::key::Key;
 use super::object::Py;
 use super::trace::{Piece, Taint, Text, Trace};
@@ -126,7 +124,7 @@ impl Giver<'_> {
 
     /// A dictionary; `given` says under which key the caller gave what is there under a key.
     fn dict<'v>(&self, map: &'v Map, given: impl Fn(&'v str) -> Cow<'v, str>) -> Py {
-        let items: IndexMap<Key, Py> = map
+        let items: OrderedMap<Key, Py> = map
             .iter()
             .map(|(key, value)| {
                 let read = self.read.as_ref().filter(|_| container(value));

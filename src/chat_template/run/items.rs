@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Render;
-use super::containers::List;
+use super::containers::{Dict, List};
 use super::fault::Fault;
 use super::key::Key;
 use super::object::{Missing, Py, View};
@@ -118,15 +118,11 @@ impl Render<'_> {
         };
         match value {
             Py::Dict(dict) => {
-                let found = match key {
-                    Py::Str(name) => dict.get_str(name),
-                    other => Key::new(other).and_then(|key| dict.items().get(&key).cloned()),
-                };
                 self.decide_shape(key);
-                if let (Some(at), Py::Str(name)) = (&dict.read, key) {
-                    self.note(&at.clone(), &format!(".{name}"), found.is_some());
+                match key {
+                    Py::Str(name) => self.member(dict, name),
+                    other => Key::new(other).and_then(|key| dict.items().get(&key).cloned()),
                 }
-                found
             }
             Py::List(list) => {
                 let found = at(list.len()).map(|index| list.items()[index].clone());
@@ -155,6 +151,15 @@ impl Render<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What a dictionary has under a name.
+    pub(super) fn member(&mut self, dict: &Dict, name: &str) -> Option<Py> {
+        let found = dict.get_str(name);
+        if let Some(at) = &dict.read {
+            self.note(&at.clone(), &format!(".{name}"), found.is_some());
+        }
+        found
     }
 
     /// `value[start:stop:step]`.

@@ -163,7 +163,7 @@ fn run(
         fuel: *fuel,
         max_fuel: *fuel,
         depth: 0,
-        out: Written::new(trace),
+        out: Written::with_room(trace),
         loops: Vec::new(),
         scopes: Vec::new(),
         namespaces: Vec::new(),

@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
-use super::containers::{Dict, List};
+use super::containers::{Dict, List, OrderedMap};
 use super::key::Key;
 use super::scope::Scope;
 use super::trace::{Taint, Text};
@@ -45,7 +43,7 @@ pub(super) enum Py {
 }
 
 /// What a namespace holds.
-pub(super) type Attributes = RefCell<IndexMap<Rc<str>, Py>>;
+pub(super) type Attributes = RefCell<OrderedMap<Rc<str>, Py>>;
 
 /// Why something is undefined.
 #[derive(Debug)]
@@ -178,11 +176,11 @@ impl Py {
         Self::Tuple(Rc::new(List::new(items, None, shape.derived())))
     }
 
-    pub(super) fn dict(items: IndexMap<Key, Self>) -> Self {
+    pub(super) fn dict(items: OrderedMap<Key, Self>) -> Self {
         Self::dict_of(items, Taint::NONE)
     }
 
-    pub(super) fn dict_of(items: IndexMap<Key, Self>, shape: Taint) -> Self {
+    pub(super) fn dict_of(items: OrderedMap<Key, Self>, shape: Taint) -> Self {
         Self::Dict(Rc::new(Dict::new(items, None, shape.derived())))
     }
 

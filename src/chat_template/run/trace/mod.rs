@@ -9,8 +9,9 @@ mod text;
 mod written;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
 
 use super::inputs::REASONING;
 use super::object::Py;
@@ -78,8 +79,8 @@ enum Place {
 pub(super) struct Trace {
     nodes: RefCell<Vec<Place>>,
     joins: RefCell<HashMap<(Node, Node), Node>>,
-    /// Members that were asked for and not found.
-    missing: RefCell<HashMap<(Node, Rc<str>), Node>>,
+    /// Members that were asked for and not found, by what was asked; of each these are few.
+    missing: RefCell<HashMap<Node, Vec<(Rc<str>, Node)>>>,
     decided: RefCell<Vec<bool>>,
     /// The expression that is evaluated, and its node when there is one.
     here: Cell<(Span, Node)>,
@@ -153,12 +154,14 @@ impl Trace {
         if !of.is_itself() && !of.is_none() {
             return of;
         }
-        let key = (of.node(), Rc::from(key));
-        if let Some(node) = self.missing.borrow().get(&key) {
+        let mut missing = self.missing.borrow_mut();
+        let known = missing.entry(of.node()).or_default();
+        if let Some((_, node)) = known.iter().find(|(name, _)| **name == *key) {
             return Taint(*node);
         }
-        let node = self.add(Place::Key(key.0, key.1.clone()));
-        self.missing.borrow_mut().insert(key, node);
+        let key: Rc<str> = Rc::from(key);
+        let node = self.add(Place::Key(of.node(), key.clone()));
+        known.push((key, node));
         Taint(node)
     }
 
@@ -298,7 +301,7 @@ impl Trace {
     /// What a value was made of, with all that it holds.
     pub(super) fn whole_taint(&self, value: &Py) -> Taint {
         let mut all = Taint::NONE;
-        self.add_whole(value, &mut all, &mut HashSet::new());
+        self.add_whole(value, &mut all, &mut HashSet::default());
         all
     }
 

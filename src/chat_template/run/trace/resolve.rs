@@ -1,7 +1,9 @@
 //! From pieces and nodes to what callers are told.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
 
 use super::piece::Piece;
 use super::{Node, Place, Trace};
@@ -14,7 +16,8 @@ const MAX_NAMED: usize = 1 << 20;
 /// Nodes taken apart, each once.
 struct Resolver<'a> {
     places: &'a [Place],
-    paths: HashMap<Node, Path>,
+    /// By node.
+    paths: Vec<Option<Path>>,
     inputs: HashMap<Node, Rc<[Node]>>,
     named: usize,
 }
@@ -30,8 +33,8 @@ impl Trace {
         let places = self.nodes.borrow();
         let mut resolver = Resolver {
             places: &places,
-            paths: HashMap::new(),
-            inputs: HashMap::new(),
+            paths: vec![None; places.len()],
+            inputs: HashMap::default(),
             named: 0,
         };
         let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
@@ -124,7 +127,7 @@ impl Resolver<'_> {
         if let Some(known) = self.inputs.get(&node) {
             return known.clone();
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut found = Vec::new();
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -138,7 +141,7 @@ impl Resolver<'_> {
             }
         }
         // An absent member may have been given a node of its own.
-        let mut paths = HashSet::new();
+        let mut paths = HashSet::default();
         found.retain(|node| {
             let path = self.path(*node);
             paths.insert(path)
@@ -149,7 +152,7 @@ impl Resolver<'_> {
     }
 
     fn path(&mut self, node: Node) -> Path {
-        if let Some(path) = self.paths.get(&node) {
+        if let Some(path) = &self.paths[node as usize] {
             return path.clone();
         }
         let mut steps = Vec::new();
@@ -168,7 +171,7 @@ impl Resolver<'_> {
             }
         }
         let path = Path::new(steps.into_iter().rev());
-        self.paths.insert(node, path.clone());
+        self.paths[node as usize] = Some(path.clone());
         path
     }
 

@@ -7,6 +7,9 @@ use super::piece::{Piece, append};
 use super::text::Text;
 use super::{Node, Taint, Trace};
 
+/// The bytes that a render is given room for at first.
+const ROOM: usize = 1 << 10;
+
 /// Text that is being written, with its origins where they are traced.
 #[derive(Debug, Default)]
 pub(in crate::chat_template::run) struct Written {
@@ -33,6 +36,13 @@ impl Written {
                 floor: 0,
             }),
         }
+    }
+
+    /// The same, with room for what most renders print.
+    pub(in crate::chat_template::run) fn with_room(trace: Option<&Rc<Trace>>) -> Self {
+        let mut written = Self::new(trace);
+        written.text.reserve(ROOM);
+        written
     }
 
     /// What knows the origins, where they are traced.
