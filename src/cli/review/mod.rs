@@ -5,16 +5,19 @@ mod diff;
 mod keys;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
-use super::check::{Pending, Selection, pending};
+use super::check::{Pending, Selection, pending, pending_now, pending_of};
 use super::output;
+use super::problem::Problem;
 use super::status::{Status, Stop};
 
 /// Show what is pending as diffs, and take or leave each with a key
 ///
 /// Pending are fixtures that record something else than the parser gives (what `obverse check --update` would write) and derived
 /// response templates that are not what is derived from their chat template (what `obverse derive` would write). Nothing is
-/// written before it is taken.
+/// written before it is shown and taken: after each change what is pending is found anew, since a response template that is
+/// mended may leave its fixtures as they should be.
 ///
 /// Off a terminal the commands that would make the changes are printed instead. Exit status 1 when something is left pending.
 #[derive(Debug, clap::Args)]
@@ -25,7 +28,8 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Keys: y takes the change, n leaves it, a takes it and all the rest, q leaves it and all the rest, ? tells so.
+Keys: y takes the change, n leaves it, a takes it and all the rest (their diffs are shown first, and it is asked once), q leaves
+it and all the rest, ? tells so.
 
 Examples:
   obverse review                           all that is pending
@@ -39,8 +43,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         output::tell("nothing is pending\n");
         0
     } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let taken = ask::ask(&all, &mut keys::Terminal, &mut anstream::stderr())?;
-        all.len() - taken
+        let changes = OnDisk(&args.selection);
+        ask::ask(all, &changes, &mut keys::Terminal, &mut anstream::stderr())?
     } else {
         let mut out = output::results();
         for pending in &all {
@@ -63,6 +67,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     } else {
         Status::Found
     })
+}
+
+/// What is pending by the files as they are.
+struct OnDisk<'a>(&'a Selection);
+
+impl ask::Changes for OnDisk<'_> {
+    fn now(&self, before: &Pending) -> Result<Option<Pending>, Problem> {
+        pending_now(self.0, before)
+    }
+
+    fn of_template(&self, template: &Path) -> Result<Vec<Pending>, Problem> {
+        pending_of(self.0, template)
+    }
 }
 
 /// What makes a change, for a shell.
