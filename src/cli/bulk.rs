@@ -1,6 +1,6 @@
 //! Bulk work on all cores, its results in order: [`spread`] for a few big items, [`answer_lines`] for lines.
 //!
-//! Of lines there is one out for one in. //! A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
+//! Of lines there is one out for one in. A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
 //! order of the batches. For each batch in flight the writer holds the end of a channel of its own, so waiting for them
 //! in order is all the ordering there is. Their number is bounded, and with it the memory: a slow writer stops the
 //! reader. A line that arrives alone is a batch, and the writer flushes whenever it would have to wait.
@@ -67,11 +67,12 @@ struct Reply {
     failed: bool,
 }
 
-/// Answers each line of `input`, without its line feed, and writes the answers to `output`.
+/// Answers each line of `input`, without its line feed, and writes the answers to `output`. When nobody reads these any more,
+/// that is the end; it counts what was answered until then.
 ///
 /// # Errors
 ///
-/// When `output` takes no more.
+/// When `output` fails.
 pub(crate) fn answer_lines(
     input: &mut (dyn Read + Send),
     output: &mut dyn Write,
@@ -90,11 +91,17 @@ pub(crate) fn answer_lines(
                 .spawn_scoped(scope, || work_off(&work, answer))?;
         }
         let reader = scope.spawn(move || read(input, &batches, &order));
-        let written = write(&replies, output);
+        let mut all_well = true;
+        let written = write(&replies, output, &mut all_well);
         // A reader that finds nobody waiting stops; so must one that waits to be waited for.
         drop(replies);
         let read = reader.join().unwrap_or(Ok(()));
-        let all_well = written?;
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Ok(Ended::Answered { all_well });
+            }
+            written => written?,
+        }
         Ok(match read {
             Ok(()) => Ended::Answered { all_well },
             Err(error) => Ended::Unreadable(error),
@@ -237,18 +244,20 @@ fn work_off(work: &Mutex<Receiver<Batch>>, answer: &(dyn Fn(&[u8]) -> Answer + S
     }
 }
 
-/// Writes the replies in their order. Returns whether none of them failed.
-fn write(replies: &Receiver<Receiver<Reply>>, output: &mut dyn Write) -> io::Result<bool> {
-    let mut all_well = true;
+/// Writes the replies in their order. `all_well` becomes false when one of them failed.
+fn write(
+    replies: &Receiver<Receiver<Reply>>,
+    output: &mut dyn Write,
+    all_well: &mut bool,
+) -> io::Result<()> {
     while let Some(next) = receive(replies, output)? {
         let Some(reply) = receive(&next, output)? else {
             break;
         };
+        *all_well &= !reply.failed;
         output.write_all(reply.lines.as_bytes())?;
-        all_well &= !reply.failed;
     }
-    output.flush()?;
-    Ok(all_well)
+    output.flush()
 }
 
 /// The next item of a channel; before waiting for it, what is written is flushed.
@@ -370,6 +379,14 @@ mod tests {
 
     #[test]
     fn an_output_that_is_closed_ends_the_work() {
+        struct Endless(&'static str);
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let line = self.0.as_bytes();
+                buffer[..line.len()].copy_from_slice(line);
+                Ok(line.len())
+            }
+        }
         struct Closed;
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -379,8 +396,10 @@ mod tests {
                 Ok(())
             }
         }
-        let mut endless = io::repeat(b'\n');
-        let ended = answer_lines(&mut endless, &mut Closed, &shout);
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        for (line, well) in [("\n", true), ("bad\n", false)] {
+            let mut endless = Endless(line);
+            let ended = answer_lines(&mut endless, &mut Closed, &shout).unwrap();
+            assert!(matches!(ended, Ended::Answered { all_well } if all_well == well));
+        }
     }
 }

@@ -10,6 +10,7 @@ mod color;
 #[cfg(feature = "tui")]
 mod debug;
 mod derive;
+mod diff;
 mod escape;
 mod explain;
 mod given;
@@ -32,6 +33,7 @@ mod schema;
 mod source;
 mod status;
 mod table;
+mod template;
 mod wire;
 
 use clap::{Parser, Subcommand};

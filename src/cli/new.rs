@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use obverse::check::{self, Fixture};
 use obverse::derive;
-use obverse::response_template::config;
 
 use super::check::fixture_problem;
-use super::problem::{Document, Problem};
+use super::problem::Problem;
 use super::project::{ProjectArgs, Workspace};
 use super::replace::apply;
 use super::status::{Status, Stop};
+use super::template::{self, Opened};
 use super::{input, output, project};
 
 /// Scaffold the fixtures that a response template should have
@@ -65,11 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 
 /// Scaffolds the fixtures of one response template.
 fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<(), Stop> {
-    let text = input::read_text(path)?;
-    let loaded = config::load_any(&text).map_err(|invalid| {
-        Problem::all(invalid.into_diagnostics())
-            .about(Document::new(input::name(path), text.as_str()))
-    })?;
+    let Opened { text, loaded, .. } = template::open(path)?;
     let chat = workspace.chat_template(path, &text)?;
     let cases = match &chat {
         Some(chat) => {

@@ -4,6 +4,14 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use super::escape;
 
+/// That whoever read the results has read enough is no error: how the verb ends does not depend on it.
+fn read_enough(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
 /// Standard output, for results. What is written shows at the next flush.
 pub(crate) fn results() -> BufWriter<StdoutLock<'static>> {
     BufWriter::new(io::stdout().lock())
@@ -11,31 +19,31 @@ pub(crate) fn results() -> BufWriter<StdoutLock<'static>> {
 
 /// Text for standard output that a terminal must not act upon: as it is for a pipe or a file, escaped for a terminal.
 pub(crate) fn print_text(text: &str) -> io::Result<()> {
-    let mut out = results();
     if io::stdout().is_terminal() {
-        out.write_all(escape::block(text).as_bytes())?;
+        print(&escape::block(text))
     } else {
-        out.write_all(text.as_bytes())?;
+        print(text)
     }
-    out.flush()
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = results();
+    read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// JSON for standard output. The same, but what is escaped for a terminal means the same.
 pub(crate) fn print_json(text: &str) -> io::Result<()> {
-    let mut out = results();
     if io::stdout().is_terminal() {
-        out.write_all(escape::json(text).as_bytes())?;
+        print(&escape::json(text))
     } else {
-        out.write_all(text.as_bytes())?;
+        print(text)
     }
-    out.flush()
 }
 
 /// A table for people on standard output. Text from outside must have been escaped.
 pub(crate) fn print_table(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Tells people something on standard error. Text from outside must have been escaped. That nobody listens is no error.

@@ -343,7 +343,7 @@ fn a_config_without_a_response_template_is_told_from_one() {
     assert_snapshot!(bench.run("parse config.json").refused(2), @r#"
     error[no-response-template]: the config holds no response template
     --> config.json
-     = help: derive a response template from the chat template and store it under `response_template`
+     = help: derive one from the chat template: `obverse derive config.json` prints it
     "#);
 }
 

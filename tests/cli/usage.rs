@@ -180,3 +180,43 @@ fn a_reader_that_goes_away_ends_the_work_quietly() {
         assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
     }
 }
+
+/// Who reads the first line alone does not change what was found.
+#[test]
+fn a_reader_that_goes_away_does_not_change_the_exit_status() {
+    let bench = Bench::new()
+        .file(
+            "bad.json",
+            r#"{"start_anchor": "a", "fields": {"c": {"opne": "x"}}}"#,
+        )
+        .file("response", "<think>a</think>b");
+    let bench = bench
+        .file("calls.json", r#"{"start_anchor": "a", "fields": {"c": {"open": "<", "close": ">", "content": "json"}}}"#)
+        .file("broken", "<{>".repeat(10_000))
+        .file("lines", "{\n".repeat(100_000));
+    for (arguments, status) in [
+        ("lint bad.json", 1),
+        ("lint bad.json --format json", 1),
+        ("lint template.json", 0),
+        ("parse template.json response", 0),
+        ("parse calls.json broken", 1),
+        ("parse --events calls.json broken", 1),
+        ("parse --jsonl template.json lines", 1),
+        ("derive chat.jinja", 0),
+        ("inspect chat.jinja", 0),
+        ("explain", 0),
+    ] {
+        let mut child = std::process::Command::new(bench::binary())
+            .args(arguments.split_whitespace())
+            .current_dir(bench.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Nobody reads a word.
+        drop(child.stdout.take());
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), Some(status), "{arguments}");
+    }
+}

@@ -11,7 +11,8 @@ use super::Args;
 use crate::cli::check::fixture_problem;
 use crate::cli::derive::derive_problem;
 use crate::cli::input;
-use crate::cli::problem::{Document, Problem};
+use crate::cli::problem::Problem;
+use crate::cli::template;
 
 /// What the template's file brings.
 struct Opened {
@@ -156,8 +157,7 @@ fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
             if let Some(derivation) = Derivation::of_json(&text) {
                 return Ok(Found::Report(derivation));
             }
-            Err(Problem::all(invalid.into_diagnostics())
-                .about(Document::new(input::name(file), text)))
+            Err(template::refused(file, text, invalid))
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `obverse parse --jsonl`: many responses, each on a line.
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -29,7 +28,6 @@ pub(super) fn run(
     let mut reading = input::open(path)?;
     let mut out = output::results();
     let ended = bulk::answer_lines(reading.as_mut(), &mut out, &|line| answer(&templates, line))?;
-    out.flush()?;
     bulk::status(ended, path)
 }
 

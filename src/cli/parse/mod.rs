@@ -6,19 +6,20 @@ mod state;
 mod strays;
 mod tokens;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chunking::{self, Chunking};
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
-use obverse::response_template::{ResponseTemplate, config};
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
 use super::given::GivenArgs;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
+use super::template::{self, Opened};
 use super::{chunks, escape, input, output, wire};
 use session::{Session, Step};
 
@@ -120,15 +121,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 out: output::results(),
                 broken: 0,
             };
-            following.begin()?;
-            let length = match &args.chunks {
-                Some(chunking) => {
-                    let text = input::read_text_from(reading.as_mut(), response)?;
-                    following.chunks(&text, chunking)?
-                }
-                None => following.pieces(reading.as_mut(), response)?,
-            };
-            following.end(length)
+            let followed = following.follow(args, reading.as_mut(), response);
+            let so_far = following.status();
+            match followed.and_then(|length| following.end(length)) {
+                // Whoever reads the events has read enough; what broke until then counts.
+                Err(Stop::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(so_far),
+                done => done,
+            }
         }
         Ok(session) => {
             let text = input::read_text_from(reading.as_mut(), response)?;
@@ -154,24 +153,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 
 /// A response template from a file, or from the config in a model folder, with its markers.
 fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), Problem> {
-    let in_folder = path.join("tokenizer_config.json");
-    let path = if path.is_dir() { &in_folder } else { path };
-    let text = input::read_text(path)?;
-    match config::load_any(&text) {
-        Ok(loaded) => {
-            // In a tokenizer's configuration the document is one member of several.
-            let tokens = match loaded.path.steps().is_empty() {
-                true => Vec::new(),
-                false => tokens::special(&text, path),
-            };
-            let markers = Markers::of(&loaded.template).and(tokens);
-            Ok((Arc::new(loaded.template), Arc::new(markers)))
-        }
-        Err(invalid) => {
-            Err(Problem::all(invalid.into_diagnostics())
-                .about(Document::new(input::name(path), text)))
-        }
-    }
+    let Opened { file, text, loaded } = template::open(path)?;
+    // In a tokenizer's configuration the document is one member of several.
+    let tokens = match loaded.path.steps().is_empty() {
+        true => Vec::new(),
+        false => tokens::special(&text, &file),
+    };
+    let markers = Markers::of(&loaded.template).and(tokens);
+    Ok((Arc::new(loaded.template), Arc::new(markers)))
 }
 
 /// Parses a response that is there.
@@ -215,6 +204,27 @@ struct Following<'a, W> {
 }
 
 impl<W: Write> Following<'_, W> {
+    /// Parses all of a response; returns its length in bytes.
+    fn follow(&mut self, args: &Args, reading: &mut dyn Read, path: &Path) -> Result<usize, Stop> {
+        self.begin()?;
+        match &args.chunks {
+            Some(chunking) => {
+                let text = input::read_text_from(reading, path)?;
+                self.chunks(&text, chunking)
+            }
+            None => self.pieces(reading, path),
+        }
+    }
+
+    /// What the verb ends with, as far as the response was parsed.
+    fn status(&self) -> Status {
+        if self.broken == 0 && !self.session.has_errors() {
+            Status::Done
+        } else {
+            Status::Found
+        }
+    }
+
     /// What the prefix brings.
     fn begin(&mut self) -> std::io::Result<()> {
         for event in self.session.initial_events() {
@@ -312,11 +322,14 @@ impl<W: Write> Following<'_, W> {
         result?;
         self.write_state()?;
         let ended = self.session.stop();
-        let is_whole = self.broken == 0 && ended.errors.is_empty();
-        let kind = if is_whole {
-            "message"
+        if self.broken < problem::MANY {
+            show(&ended.errors, self.name, None, length);
+        }
+        ended.strays.tell(self.name, None);
+        let (kind, status) = if self.broken == 0 && ended.errors.is_empty() {
+            ("message", Status::Done)
         } else {
-            "partial_message"
+            ("partial_message", Status::Found)
         };
         let mut line = wire::object([
             ("type", Value::from(kind)),
@@ -325,15 +338,7 @@ impl<W: Write> Following<'_, W> {
         ended.strays.write(&mut line);
         self.out.write_all(wire::line(line).as_bytes())?;
         self.out.flush()?;
-        if self.broken < problem::MANY {
-            show(&ended.errors, self.name, None, length);
-        }
-        ended.strays.tell(self.name, None);
-        Ok(if is_whole {
-            Status::Done
-        } else {
-            Status::Found
-        })
+        Ok(status)
     }
 }
 

@@ -77,6 +77,11 @@ impl Session {
         std::mem::take(&mut self.errors)
     }
 
+    /// Whether there are errors that nobody has taken.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
     /// What the parser is doing.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         self.parser.snapshot()

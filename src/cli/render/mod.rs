@@ -2,7 +2,6 @@
 
 mod origins;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplate, RenderInput};
@@ -131,7 +130,6 @@ fn run_lines(args: &Args, opened: &Opened, kwargs: &Map) -> Result<Status, Stop>
     let answer = |line: &[u8]| answer(args, opened, kwargs, line);
     let mut out = output::results();
     let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, &answer)?;
-    out.flush()?;
     bulk::status(ended, Path::new("-"))
 }
 

@@ -50,6 +50,11 @@ impl Reporter for Human {
             format!(", and {allowed}")
         };
         let files = count(summary.results, self.of).unwrap_or_default();
-        writeln!(out, "{} in {files}{allowed}", found.join(", "))
+        let fixable = match summary.fixable {
+            0 => "",
+            1 => "; one can be fixed: --diff shows how, --fix does it",
+            number => &format!("; {number} can be fixed: --diff shows how, --fix does it"),
+        };
+        writeln!(out, "{} in {files}{allowed}{fixable}", found.join(", "))
     }
 }

@@ -80,6 +80,7 @@ pub(crate) struct Summary {
     pub(crate) warnings: usize,
     pub(crate) infos: usize,
     pub(crate) allowed: usize,
+    pub(crate) fixable: usize,
 }
 
 impl Summary {
@@ -88,6 +89,7 @@ impl Summary {
         self.failed += usize::from(outcome.failed());
         self.allowed += outcome.allowed;
         for diagnostic in &outcome.diagnostics {
+            self.fixable += usize::from(diagnostic.fix.is_some());
             match diagnostic.severity {
                 Severity::Error => self.errors += 1,
                 Severity::Warning => self.warnings += 1,
@@ -125,6 +127,27 @@ pub(crate) struct Report {
 struct Written {
     reporter: Box<dyn Reporter>,
     out: Box<dyn Write>,
+    /// Whether somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
+    /// about how the verb ends.
+    is_read: bool,
+}
+
+impl Written {
+    fn write(
+        &mut self,
+        with: impl FnOnce(&mut dyn Reporter, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if !self.is_read {
+            return Ok(());
+        }
+        match with(self.reporter.as_mut(), self.out.as_mut()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_read = false;
+                Ok(())
+            }
+            done => done,
+        }
+    }
 }
 
 impl Report {
@@ -137,6 +160,7 @@ impl Report {
         let mut written = vec![Written {
             reporter: args.format.reporter(verb),
             out,
+            is_read: true,
         }];
         for ToFile { format, path } in &args.write {
             let file = File::create(path).map_err(|error| {
@@ -150,6 +174,7 @@ impl Report {
             written.push(Written {
                 reporter: format.reporter(verb),
                 out,
+                is_read: true,
             });
         }
         Ok(Self {
@@ -163,14 +188,16 @@ impl Report {
         self.summary.count(outcome);
         self.written
             .iter_mut()
-            .try_for_each(|Written { reporter, out }| reporter.result(outcome, out))
+            .try_for_each(|written| written.write(|reporter, out| reporter.result(outcome, out)))
     }
 
     /// Ends the report.
     pub(crate) fn finish(mut self) -> io::Result<Summary> {
-        for Written { reporter, out } in &mut self.written {
-            reporter.finish(&self.summary, out)?;
-            out.flush()?;
+        for written in &mut self.written {
+            written.write(|reporter, out| {
+                reporter.finish(&self.summary, out)?;
+                out.flush()
+            })?;
         }
         Ok(self.summary)
     }
@@ -378,7 +405,8 @@ mod tests {
             "errors": 1,
             "warnings": 1,
             "infos": 0,
-            "allowed": 1
+            "allowed": 1,
+            "fixable": 0
           }
         }
         "#);
@@ -390,7 +418,7 @@ mod tests {
         assert_eq!(lines.lines().count(), 3);
         let last = lines.lines().last().expect("a summary");
         insta::assert_snapshot!(last, @r#"
-        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1}}
+        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1,"fixable":0}}
         "#);
         for line in lines.lines() {
             serde_json::from_str::<serde_json::Value>(line).expect("JSON");

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::diff::unified;
 use super::keys::Keys;
 use crate::cli::check::Pending;
 use crate::cli::color::{BOLD, DIM, GREEN, paint};
+use crate::cli::diff::unified;
 use crate::cli::escape;
 use crate::cli::problem::Problem;
 use crate::cli::status::Stop;

@@ -1,7 +1,6 @@
 //! `obverse review`: what would be written, shown and taken one by one.
 
 mod ask;
-mod diff;
 mod keys;
 
 use std::io::{self, IsTerminal as _, Write as _};
