@@ -134,7 +134,10 @@ fn standard_input_is_shown_as_it_arrives_and_keys_come_from_the_terminal() {
     let _bench = bench.file("go", "");
     pty.wait_for("the response is complete");
     pty.wait_for("byte 31/31");
+    // The copy was edited, and is in no file.
     pty.write("q");
+    pty.wait_for("not saved; quit?");
+    pty.write("y");
     assert_eq!((pty.end(), pty.left_behind()), (0, vec![]));
 }
 
