@@ -10,6 +10,7 @@ use obverse::value::{Map, Value, json};
 
 use super::session::{Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
+use crate::cli::input::Size;
 use crate::cli::status::{Status, Stop};
 use crate::cli::{input, output, wire};
 
@@ -20,6 +21,7 @@ const KEPT: usize = 64;
 pub(super) fn run(
     template: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
     path: &Path,
+    longest: Size,
 ) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
@@ -27,7 +29,8 @@ pub(super) fn run(
     };
     let mut reading = input::open(path)?;
     let mut out = output::results();
-    let ended = bulk::answer_lines(reading.as_mut(), &mut out, &|line| answer(&templates, line))?;
+    let answer = |line: &[u8]| answer(&templates, line);
+    let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer)?;
     bulk::status(ended, path)
 }
 

@@ -17,6 +17,7 @@ use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
 use super::given::GivenArgs;
+use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
 use super::template::{self, Opened};
@@ -46,6 +47,9 @@ const RAW: usize = 200;
 /// Text of the response that no field takes is told on standard error, and so are markers that stand in the text of a field: fixed
 /// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
 /// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
+///
+/// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events what
+/// arrives is parsed as it arrives, however much that is.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are asked for, or
@@ -79,6 +83,10 @@ pub(crate) struct Args {
     #[arg(long)]
     skip_json_strings: bool,
 
+    /// How long a response that is read whole, or a line of --jsonl, may be: bytes, or 512K, 64M, 2G
+    #[arg(long, value_name = "SIZE", default_value_t = input::MOST)]
+    max_response: Size,
+
     /// Parse many: one JSON object a line in, one a line out
     #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "chunks", "skip_json_strings"])]
     jsonl: bool,
@@ -100,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let template = args.template.as_deref().map(load_template).transpose()?;
     let (template, markers) = match template {
         Some(template) if !args.jsonl => template,
-        template => return lines::run(template, response),
+        template => return lines::run(template, response, args.max_response),
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
@@ -130,7 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             }
         }
         Ok(session) => {
-            let text = input::read_text_from(reading.as_mut(), response)?;
+            let text = args.read_whole(reading.as_mut(), response)?;
             whole(session, &name, &text)
         }
         Err(error) => {
@@ -161,6 +169,20 @@ fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), P
     };
     let markers = Markers::of(&loaded.template).and(tokens);
     Ok((Arc::new(loaded.template), Arc::new(markers)))
+}
+
+impl Args {
+    /// A response that is read to its end first.
+    fn read_whole(&self, reading: &mut dyn Read, path: &Path) -> Result<String, Problem> {
+        input::read_at_most(reading, path, self.max_response).map_err(|problem| {
+            if problem.diagnostics.iter().any(|found| found.code == "limit") {
+                return problem.with_hint(
+                    "--max-response allows more; --events parses what arrives as it arrives, and needs no limit",
+                );
+            }
+            problem
+        })
+    }
 }
 
 /// Parses a response that is there.
@@ -209,7 +231,7 @@ impl<W: Write> Following<'_, W> {
         self.begin()?;
         match &args.chunks {
             Some(chunking) => {
-                let text = input::read_text_from(reading, path)?;
+                let text = args.read_whole(reading, path)?;
                 self.chunks(&text, chunking)
             }
             None => self.pieces(reading, path),
@@ -271,11 +293,17 @@ impl<W: Write> Following<'_, W> {
             decoded += text.len();
             waiting.drain(..text.len());
             self.feed(&text)?;
+            if self.session.has_halted() {
+                // Nothing of what is still to come would be parsed.
+                break;
+            }
             if let Some(error) = error {
                 return Err(bad_utf8(self.name, &error.to_string()).into());
             }
         }
-        if let Err(error) = decoder.finish() {
+        if !self.session.has_halted()
+            && let Err(error) = decoder.finish()
+        {
             return Err(bad_utf8(self.name, &error.to_string()).into());
         }
         Ok(decoded)

@@ -82,6 +82,11 @@ impl Session {
         !self.errors.is_empty()
     }
 
+    /// Whether there was an error after which nothing more is parsed.
+    pub(super) fn has_halted(&self) -> bool {
+        self.halted
+    }
+
     /// What the parser is doing.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         self.parser.snapshot()

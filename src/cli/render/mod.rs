@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 fn run_lines(args: &Args, opened: &Opened, kwargs: &Map) -> Result<Status, Stop> {
     let answer = |line: &[u8]| answer(args, opened, kwargs, line);
     let mut out = output::results();
-    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, &answer)?;
+    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, input::MOST, &answer)?;
     bulk::status(ended, Path::new("-"))
 }
 
