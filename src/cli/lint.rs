@@ -13,7 +13,7 @@ use super::color::{GREEN, paint};
 use super::diff::unified;
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
-use super::replace::replace;
+use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
 use super::status::{Status, Stop};
 use super::{escape, input, output, project};
@@ -33,6 +33,10 @@ pub(crate) struct Args {
     /// findings, those for the engines named included. Standard input is written to standard output
     #[arg(long)]
     fix: bool,
+
+    /// With --fix, write files too that are symbolic links, as in the caches of models, or read-only
+    #[arg(long, requires = "fix")]
+    force: bool,
 
     /// Show what --fix would change, as diffs, and change nothing
     #[arg(long, conflicts_with_all = ["fix", "format", "write"])]
@@ -96,10 +100,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         if args.fix {
             let fixed = subject.fixed();
             if !fixed.applied.is_empty() {
-                tell_fixed(path, &fixed.applied);
                 if !input::is_stdin(path) {
-                    replace(path, &fixed.text)?;
+                    replace_or_force(path, &fixed.text, args.force)?;
                 }
+                tell_fixed(path, &fixed.applied);
             }
             subject.text = fixed.text;
         }

@@ -1,4 +1,5 @@
-//! `obverse debug` on a terminal: what it takes over it gives back, and what is still arriving is shown.
+//! What goes to a terminal: `obverse debug`, which gives back what it takes over and shows what is still arriving; and results, in
+//! which nothing acts upon the terminal.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -169,4 +170,44 @@ fn the_mouse_and_pastes_arrive() {
     pty.wait_for("byte 13/");
     pty.write("q");
     assert_eq!(pty.end(), 0);
+}
+
+/// Markers, responses and messages with control characters of both kinds, and marks that turn the direction of writing.
+#[test]
+fn results_do_not_act_upon_the_terminal() {
+    let evil = "\u{9b}31m\u{202e}\u{7}";
+    let chat = crate::bench::CHAT.replace("<assistant>", &format!("<assistant{evil}>"));
+    let bench = Bench::new()
+        .file("evil.jinja", chat)
+        .file("response", format!("Hi{evil}</assistant>\n"))
+        .file("messages.json", format!("[{{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}}]"))
+        .file("evil.json", format!("{{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {{\"c\u{9b}\u{202e}\": {{\"opne\": 1}}}}}}"));
+    for arguments in [
+        "derive evil.jinja",
+        "derive evil.jinja --report -",
+        "derive evil.jinja --explain",
+        "inspect evil.jinja",
+        "inspect evil.jinja --format json",
+        "render evil.jinja --messages messages.json",
+        "render evil.jinja --messages messages.json --origins",
+        "render evil.jinja --messages messages.json --origins --format json",
+        "parse template.json response",
+        "parse template.json response --events --state",
+        "lint evil.json",
+        "lint evil.json --format json",
+        "lint evil.json --format concise",
+        "lint evil.json --format github",
+        "lint evil.json --format sarif",
+        "lint evil.json --format junit",
+        "lint evil.json --format markdown",
+        "lint evil.json --diff",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
+        pty.end();
+        let bytes = pty.bytes();
+        assert!(!bytes.is_empty(), "{arguments:?}");
+        let harmful = ['\u{9b}', '\u{202e}', '\u{7}'];
+        assert!(!bytes.contains(harmful), "{arguments:?}: {bytes:?}");
+    }
 }

@@ -14,7 +14,7 @@ use obverse::value::json;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
-use super::replace::replace;
+use super::replace::{refuse_protected, replace_or_force};
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -53,6 +53,10 @@ pub(crate) struct Args {
     /// Store the response template in the source's tokenizer_config.json, instead of writing it to standard output
     #[arg(long)]
     write: bool,
+
+    /// Write files too that are symbolic links, as in the caches of models, or read-only
+    #[arg(long)]
+    force: bool,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -129,7 +133,11 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     let opened = args.source_args.open(path)?;
     let config_path = match &opened.source.config_path {
         _ if !args.write => None,
-        Some(config) => Some(config.clone()),
+        Some(config) => {
+            // Deriving takes its time; that it was in vain is told before.
+            refuse_protected(config, args.force)?;
+            Some(config.clone())
+        }
         None => {
             let message = format!(
                 "{} has no tokenizer_config.json to write to",
@@ -183,7 +191,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
             (format!("{name}.report.json"), &report),
         ] {
             let file = folder.join(file);
-            replace(&file, text)?;
+            replace_or_force(&file, text, args.force)?;
             wrote.push(file);
         }
     }
@@ -192,13 +200,13 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         let written = config::write(&text, &derivation.document.to_value()).map_err(|invalid| {
             Problem::all(invalid.into_diagnostics()).about(Document::new(input::name(path), text))
         })?;
-        replace(path, &written)?;
+        replace_or_force(path, &written, args.force)?;
         wrote.push(path.to_path_buf());
     }
     let report_to_stdout = match &args.report {
         Some(path) if input::is_stdin(path) => true,
         Some(path) => {
-            replace(path, &report)?;
+            replace_or_force(path, &report, args.force)?;
             wrote.push(path.clone());
             false
         }

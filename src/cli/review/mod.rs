@@ -3,7 +3,7 @@
 mod ask;
 mod keys;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use super::check::{Pending, Selection, pending, pending_now, pending_of};
@@ -45,11 +45,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let changes = OnDisk(&args.selection);
         ask::ask(all, &changes, &mut keys::Terminal, &mut anstream::stderr())?
     } else {
-        let mut out = output::results();
-        for pending in &all {
-            writeln!(out, "{}", command(pending))?;
-        }
-        out.flush()?;
+        let commands: Vec<String> = all.iter().map(command).collect();
+        output::print_text(&(commands.join("\n") + "\n"))?;
         output::tell(&format!(
             "{} pending; each line makes one change\n",
             all.len()
