@@ -26,7 +26,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = UNITS
             .iter()
-            .find(|(_, shift)| self.0 > 0 && self.0 % (1 << shift) == 0);
+            .find(|(_, shift)| self.0 > 0 && self.0.is_multiple_of(1 << shift));
         match whole {
             Some((unit, shift)) => write!(f, "{}{unit}", self.0 >> shift),
             None => write!(f, "{}", self.0),

@@ -146,7 +146,7 @@ fn show_fixes(args: &Args, paths: &[PathBuf], workspace: &Workspace<'_>) -> Resu
             before: Some(subject.text),
             after: Some(fixed.text),
         };
-        output::print_table(&unified(&change))?;
+        output::print_styled(&unified(&change))?;
     }
     output::tell(&match count {
         0 => "there is nothing that can be fixed\n".to_owned(),

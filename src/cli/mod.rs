@@ -34,6 +34,7 @@ mod source;
 mod status;
 mod table;
 mod template;
+mod width;
 mod wire;
 
 use clap::{Parser, Subcommand};

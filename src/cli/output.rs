@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
-use super::escape;
+use super::{escape, width};
 
 /// That whoever read the results has read enough is no error: how the verb ends does not depend on it.
 fn read_enough(done: io::Result<()>) -> io::Result<()> {
@@ -40,14 +40,20 @@ pub(crate) fn print_json(text: &str) -> io::Result<()> {
     }
 }
 
-/// A table for people on standard output. Text from outside must have been escaped.
+/// A table for people on standard output, made to fit the terminal. Text from outside must have been escaped.
 pub(crate) fn print_table(text: &str) -> io::Result<()> {
+    print_styled(&width::fit(text, width::of_results()))
+}
+
+/// Styled text on standard output, as it is. Text from outside must have been escaped.
+pub(crate) fn print_styled(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Tells people something on standard error. Text from outside must have been escaped. That nobody listens is no error.
+/// Tells people something on standard error, made to fit the terminal. Text from outside must have been escaped. That nobody listens is no error.
 pub(crate) fn tell(text: &str) {
+    let text = width::fit(text, width::of_messages());
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -180,8 +180,8 @@ fn results_do_not_act_upon_the_terminal() {
     let bench = Bench::new()
         .file("evil.jinja", chat)
         .file("response", format!("Hi{evil}</assistant>\n"))
-        .file("messages.json", format!("[{{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}}]"))
-        .file("evil.json", format!("{{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {{\"c\u{9b}\u{202e}\": {{\"opne\": 1}}}}}}"));
+        .file("messages.json", "[{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}]".to_string())
+        .file("evil.json", "{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {\"c\u{9b}\u{202e}\": {\"opne\": 1}}}".to_string());
     for arguments in [
         "derive evil.jinja",
         "derive evil.jinja --report -",
@@ -209,5 +209,79 @@ fn results_do_not_act_upon_the_terminal() {
         assert!(!bytes.is_empty(), "{arguments:?}");
         let harmful = ['\u{9b}', '\u{202e}', '\u{7}'];
         assert!(!bytes.contains(harmful), "{arguments:?}: {bytes:?}");
+    }
+}
+
+/// What people read fits the terminal: lines of a file are shown as far as there is room, so that what points at a place stands
+/// below it, and sentences are broken between words.
+#[test]
+fn what_people_read_fits_the_terminal() {
+    let long = format!(
+        "{{\"start_anchor\": \"a\", \"defaults\": {{\"note\": \"{}\"}}, \"fields\": {{\"content\": {{\"close_pattern\": \"</a>|$\"}}}}}}",
+        "word ".repeat(60)
+    );
+    let bench = Bench::new().file("long.json", long);
+    for columns in [60, 80, 200] {
+        for arguments in [
+            "lint long.json",
+            "derive chat.jinja",
+            "inspect chat.jinja",
+            "explain nothing-such",
+        ] {
+            let arguments: Vec<&str> = arguments.split(' ').collect();
+            let output = bench
+                .command()
+                .env("COLUMNS", columns.to_string())
+                .args(&arguments)
+                .output()
+                .expect("the binary runs");
+            let text = if arguments[0] == "derive" {
+                output.stderr
+            } else {
+                output.stdout
+            };
+            let text = String::from_utf8(text).expect("UTF-8");
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= columns,
+                    "{arguments:?} at {columns}: {line}"
+                );
+            }
+        }
+    }
+    let mut command = bench.command();
+    command.env("COLUMNS", "60").args(["lint", "long.json"]);
+    let text = String::from_utf8(command.output().expect("it runs").stdout).expect("UTF-8");
+    insta::assert_snapshot!(text, @r#"
+    warning[text-after-close]: a line feed behind "</a>" opens
+      "content" again and replaces its text
+     --> long.json:1:389
+      |
+    1 | …close_pattern": "</a>|$"}}}
+      |                  ^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: let it take the white space behind it: `\s*` at
+        its end
+
+    warning[dollar]: `$` also matches before a final line feed
+     --> long.json:1:389
+      |
+    1 | …close_pattern": "</a>|$"}}}
+      |                  ^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: `\Z` matches at the very end alone
+
+    2 warnings in 1 file; 2 can be fixed: --diff shows how,
+      --fix does it
+    "#);
+    // A terminal says itself how wide it is.
+    let mut pty = Pty::start(binary(), &["lint", "long.json"], &bench.path("."));
+    pty.end();
+    let bytes = anstream::adapter::strip_str(&pty.bytes()).to_string();
+    assert!(bytes.contains("can be fixed"), "{bytes}");
+    for line in bytes.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }

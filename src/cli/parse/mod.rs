@@ -21,7 +21,7 @@ use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
 use super::template::{self, Opened};
-use super::{chunks, escape, input, output, wire};
+use super::{chunks, escape, input, output, width, wire};
 use session::{Session, Step};
 
 /// How much of a response is read at once.
@@ -398,7 +398,7 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
     let mut blocks: Vec<String> = errors
         .iter()
         .take(problem::MANY)
-        .map(|error| region_problem(error, name, text, length).render())
+        .map(|error| region_problem(error, name, text, length).render(width::of_messages()))
         .collect();
     blocks.extend(problem::more(errors.len()));
     output::tell(&blocks.join("\n"));

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use obverse::diagnostic::{Diagnostic, Severity};
 
-use super::input;
 use super::problem::Problem;
 use super::status::Status;
+use super::{input, width};
 
 /// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -158,7 +158,7 @@ impl Report {
             _ => Box::new(super::output::results()),
         };
         let mut written = vec![Written {
-            reporter: args.format.reporter(verb),
+            reporter: args.format.reporter(verb, width::of_results()),
             out,
             is_read: true,
         }];
@@ -172,7 +172,7 @@ impl Report {
                 _ => Box::new(BufWriter::new(file)),
             };
             written.push(Written {
-                reporter: format.reporter(verb),
+                reporter: format.reporter(verb, None),
                 out,
                 is_read: true,
             });
@@ -204,10 +204,10 @@ impl Report {
 }
 
 impl Format {
-    fn reporter(self, verb: &'static str) -> Box<dyn Reporter> {
+    fn reporter(self, verb: &'static str, columns: Option<usize>) -> Box<dyn Reporter> {
         let of = if verb == "check" { "case" } else { "file" };
         match self {
-            Self::Human => Box::new(human::Human { of }),
+            Self::Human => Box::new(human::Human { of, columns }),
             Self::Concise => Box::new(concise::Concise),
             Self::Json => Box::new(json::Json::default()),
             Self::Jsonl => Box::new(json::Lines),
@@ -323,7 +323,10 @@ mod tests {
     fn a_line_of_a_file_is_the_place_of_what_is_found_in_it() {
         insta::assert_snapshot!(report_of_line(concise::Concise), @"suite.jsonl:7: error[other-message] no");
         insta::assert_snapshot!(report_of_line(github::Github), @"::error file=suite.jsonl,line=7,title=other-message::no");
-        let human = report_of_line(human::Human { of: "case" });
+        let human = report_of_line(human::Human {
+            of: "case",
+            columns: None,
+        });
         assert!(
             human.contains("suite.jsonl:7 short, response:2:1"),
             "{human}"
