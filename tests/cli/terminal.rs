@@ -180,8 +180,8 @@ fn results_do_not_act_upon_the_terminal() {
     let bench = Bench::new()
         .file("evil.jinja", chat)
         .file("response", format!("Hi{evil}</assistant>\n"))
-        .file("messages.json", "[{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}]".to_string())
-        .file("evil.json", "{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {\"c\u{9b}\u{202e}\": {\"opne\": 1}}}".to_string());
+        .file("messages.json", "[{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}]")
+        .file("evil.json", "{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {\"c\u{9b}\u{202e}\": {\"opne\": 1}}}");
     for arguments in [
         "derive evil.jinja",
         "derive evil.jinja --report -",
