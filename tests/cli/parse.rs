@@ -317,7 +317,7 @@ fn everything_that_is_wrong_is_shown() {
       = note: at $.fields.c
       = help: give it open or open_pattern
 
-    error[unknown-content]: there is no content parser "xml"
+    error[unknown-content]: unknown content parser "xml"
      --> broken.json:1:77
       |
     1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
