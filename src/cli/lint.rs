@@ -256,7 +256,26 @@ impl<'a> Subject<'a> {
             text,
             engines,
             project: workspace.project.as_ref(),
-        })
+        }
+        .detailed())
+    }
+
+    /// Tells what it is linted with, where that is wanted.
+    fn detailed(self) -> Self {
+        output::detail(|| {
+            let chat = self.chat.as_ref().map_or_else(
+                || "no chat template".to_owned(),
+                |chat| format!("the chat template {}", chat.path.display()),
+            );
+            let engines: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
+            let engines = if engines.is_empty() {
+                String::new()
+            } else {
+                format!(", for {}", engines.join(", "))
+            };
+            format!("linting {} with {chat}{engines}", self.path.display())
+        });
+        self
     }
 
     fn options(&self) -> Options<'_> {

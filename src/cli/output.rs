@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
+use super::color::{DIM, paint};
+use super::verbosity::{self, Verbosity};
 use super::{escape, width};
 
 /// That whoever read the results has read enough is no error: how the verb ends does not depend on it.
@@ -53,6 +55,20 @@ pub(crate) fn print_styled(text: &str) -> io::Result<()> {
 
 /// Tells people something on standard error, made to fit the terminal. Text from outside must have been escaped. That nobody listens is no error.
 pub(crate) fn tell(text: &str) {
+    if verbosity::chosen() > Verbosity::Quiet {
+        tell_always(text);
+    }
+}
+
+/// Tells people a detail, on a line of its own, if they want to know such.
+pub(crate) fn detail(text: impl FnOnce() -> String) {
+    if verbosity::chosen() == Verbosity::Verbose {
+        tell_always(&(paint(DIM, &escape::line(&text())) + "\n"));
+    }
+}
+
+/// Tells people what went wrong, however little they want to be told.
+pub(crate) fn tell_always(text: &str) {
     let text = width::fit(text, width::of_messages());
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

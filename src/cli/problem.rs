@@ -108,7 +108,13 @@ impl Problem {
 
     /// Shows it on standard error.
     pub(crate) fn show(&self) {
-        output::tell(&self.render(width::of_messages()));
+        let text = self.render(width::of_messages());
+        let severity = |diagnostic: &Diagnostic| diagnostic.severity;
+        if self.diagnostics.iter().map(severity).max() == Some(Severity::Error) {
+            output::tell_always(&text);
+        } else {
+            output::tell(&text);
+        }
     }
 
     /// Each diagnostic as a block of lines, styled, everything from outside escaped. Of a line of the source so much is shown

@@ -7,14 +7,16 @@ mod human;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
 use obverse::response_template::{Engine, config};
-use obverse::value::json;
+use obverse::value::{Value, json};
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
 use super::replace::{refuse_protected, replace_or_force};
+use super::shape::Shape;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -37,6 +39,12 @@ pub(crate) struct Args {
     /// Write the report as JSON; - writes it to standard output, in the place of the response template
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+
+    /// How to tell the report: human, on standard error; or json, on standard output in the place of the response template, of
+    /// several sources each on a line
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Shape::Human)]
+    #[arg(hide_possible_values = true, conflicts_with = "report")]
+    format: Shape,
 
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
     #[arg(long = "for", value_name = "ENGINE")]
@@ -92,15 +100,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let mut worst = Status::Done;
     let mut taken = HashSet::new();
     let mut first = true;
-    let progress = Progress::of(args.sources.len());
+    let progress = match args.sources.as_slice() {
+        [one] => Progress::of_one(&input::name(one)),
+        several => Progress::of(several.len()),
+    };
     let derive = |path: &PathBuf| {
+        let begun = Instant::now();
         let derived = derive_one(args, path);
+        output::detail(|| {
+            let took = begun.elapsed().as_millis();
+            format!("{}: derived and verified in {took} ms", path.display())
+        });
         progress.finished(&input::name(path));
         derived
     };
     bulk::spread(&args.sources, &derive, |derived| {
         progress.aside(|| {
-            if !std::mem::take(&mut first) {
+            if !std::mem::take(&mut first) && args.format == Shape::Human {
                 output::tell("\n");
             }
             let status = match derived.map_err(Stop::from).and_then(|one| {
@@ -164,7 +180,9 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
 
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
-    output::tell(&human::report(&derivation.report));
+    if args.format == Shape::Human {
+        output::tell(&human::report(&derivation.report));
+    }
     if args.explain {
         output::tell(&explain::evidence(
             &derivation.report.evidence,
@@ -182,7 +200,12 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         derivation,
     } = derived;
     let template = derivation.document.to_json();
-    let report = report_json(derivation)?;
+    let report = report_value(derivation)?;
+    let reported = match &report {
+        Value::Object(members) if args.sources.len() > 1 => wire::line(members.clone()),
+        one => wire::pretty(one),
+    };
+    let report = wire::pretty(&report);
     let mut wrote = Vec::new();
     if let Some(folder) = &args.out_dir {
         let name = files::unique(&files::file_stem(&opened.source), taken);
@@ -215,7 +238,9 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     for file in wrote {
         output::tell(&format!("  wrote {}\n", input::name(&file)));
     }
-    if report_to_stdout {
+    if args.format == Shape::Json {
+        output::print_json(&reported)?;
+    } else if report_to_stdout {
         output::print_json(&report)?;
     } else if args.out_dir.is_none() && !args.write {
         output::print_json(&template)?;
@@ -227,8 +252,8 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     })
 }
 
-/// The report as JSON whose spelling is Python's.
-fn report_json(derivation: &Derivation) -> Result<String, Problem> {
+/// The report, as it is written.
+fn report_value(derivation: &Derivation) -> Result<Value, Problem> {
     let failed = |error: String| {
         Problem::failed(
             "report",
@@ -237,8 +262,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     };
     let written =
         serde_json::to_string(&derivation.report).map_err(|error| failed(error.to_string()))?;
-    let value = json::parse(&written).map_err(|error| failed(error.message()))?;
-    Ok(wire::pretty(&value))
+    json::parse(&written).map_err(|error| failed(error.message()))
 }
 
 pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {

@@ -114,6 +114,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let tools = args.given.tools()?;
     let mut reading = input::open(response)?;
     let name = input::name(response);
+    output::detail(|| {
+        let fields: Vec<&str> = template
+            .fields()
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
+        let (prefix, tools) = (prefix.len(), tools.len());
+        format!(
+            "fields {}; a prefix of {prefix} bytes, {tools} tools",
+            fields.join(", ")
+        )
+    });
     let options = Options {
         keep_delimiters: args.state,
         skip_json_strings: args.skip_json_strings,
@@ -401,7 +413,9 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
         .map(|error| region_problem(error, name, text, length).render(width::of_messages()))
         .collect();
     blocks.extend(problem::more(errors.len()));
-    output::tell(&blocks.join("\n"));
+    if !blocks.is_empty() {
+        output::tell_always(&blocks.join("\n"));
+    }
 }
 
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {

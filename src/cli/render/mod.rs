@@ -115,6 +115,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         ..RenderInput::default()
     };
     let template = select(&opened, name, render.tools.is_some())?;
+    output::detail(|| {
+        let known = opened.source.templates.iter();
+        let mut known = known.filter(|(_, known)| known.source() == template.source());
+        let name = known.next().map_or("default", |(name, _)| name.as_str());
+        format!(
+            "rendering the chat template `{name}` of {}",
+            opened.source.path.display()
+        )
+    });
     let problem = |error| source::render_problem(&error, opened.document(template));
     if args.origins {
         let traced = template.render_traced(&render).map_err(problem)?;

@@ -6,10 +6,14 @@ mod keys;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
+use obverse::check::Change;
+use obverse::value::Value;
+
 use super::check::{Pending, Selection, pending, pending_now, pending_of};
-use super::output;
 use super::problem::Problem;
+use super::shape::ShapeArgs;
 use super::status::{Status, Stop};
+use super::{output, wire};
 
 /// Show what is pending as diffs, and take or leave each with a key
 ///
@@ -18,12 +22,15 @@ use super::status::{Status, Stop};
 /// written before it is shown and taken: after each change what is pending is found anew, since a response template that is
 /// mended may leave its fixtures as they should be.
 ///
-/// Off a terminal the commands that would make the changes are printed instead. Exit status 1 when something is left pending.
+/// Off a terminal the commands that would make the changes are printed instead, with --format json the changes too. Exit status 1 when something is left pending.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     selection: Selection,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -38,7 +45,10 @@ Examples:
 /// Reviews.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let (all, failing) = pending(&args.selection)?;
-    let left = if all.is_empty() {
+    let left = if args.shape.is_json() {
+        output::print_json(&wire::pretty(&report(&all, failing)))?;
+        all.len()
+    } else if all.is_empty() {
         output::tell("nothing is pending\n");
         0
     } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
@@ -63,6 +73,33 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     } else {
         Status::Found
     })
+}
+
+/// What is pending, for programs.
+fn report(all: &[Pending], failing: usize) -> Value {
+    let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+    let change = |change: &Change| {
+        Value::Object(wire::object([
+            ("path", Value::from(change.path.display().to_string())),
+            ("before", text(&change.before)),
+            ("after", text(&change.after)),
+        ]))
+    };
+    let pending = all.iter().map(|pending| {
+        Value::Object(wire::object([
+            ("name", Value::from(pending.name.as_str())),
+            ("why", Value::from(pending.why)),
+            ("command", Value::from(command(pending))),
+            (
+                "changes",
+                pending.shown.iter().map(change).collect::<Vec<_>>().into(),
+            ),
+        ]))
+    });
+    Value::Object(wire::object([
+        ("pending", pending.collect::<Vec<_>>().into()),
+        ("failing", wire::number(failing)),
+    ]))
 }
 
 /// What is pending by the files as they are.
