@@ -9,6 +9,7 @@ use obverse::value::Value;
 
 use super::check::fixture_problem;
 use super::problem::Problem;
+use super::progress::Progress;
 use super::project::{ProjectArgs, Workspace};
 use super::replace::apply;
 use super::shape::ShapeArgs;
@@ -96,7 +97,9 @@ fn of_template(
                 clock: args.project.clock(),
                 ..derive::Options::default()
             };
+            let progress = Progress::of_one(&input::name(path));
             let derived = derive::derive(chat, &options);
+            drop(progress);
             derived
                 .map_err(|error| {
                     Problem::failed(
