@@ -249,3 +249,124 @@ fn json_nests_less_deep() {
         assert!(theirs.contains(r#""message": {"v": [[["#), "{theirs}");
     }
 }
+
+/// Programs look for words in messages, as transformers' own tests do. What goes wrong there with these words goes wrong here
+/// with them too.
+#[test]
+fn errors_have_the_words_of_the_reference() {
+    let field = |field: &str| format!(r#"{{"start_anchor": "A:", "fields": {{"x": {field}}}}}"#);
+    let transform = |transform: &str| {
+        field(&format!(
+            r#"{{"open": "<x>", "close": "</x>", "content": "json", "transform": {{"a": "{transform}"}}}}"#
+        ))
+    };
+    let cases: Vec<(String, &str, &[&str])> = vec![
+        (
+            transform("{content.args}"),
+            r#"<x>{"name": "n"}</x>"#,
+            &["missing key 'args'"],
+        ),
+        (
+            transform("{content.name.x}"),
+            r#"<x>{"name": "n"}</x>"#,
+            &["cannot index into str"],
+        ),
+        (transform("{missing}"), "<x>{}</x>", &["missing"]),
+        (
+            transform("pre {content.args}"),
+            "",
+            &["mixes", "interpolation", "{content.args}"],
+        ),
+        (
+            field(r#"{"open": "<", "close": ">", "join": ""}"#),
+            "",
+            &["requires 'repeats'"],
+        ),
+        (
+            field(r#"{"open": "<", "close": ">", "repeats": true, "join": 7}"#),
+            "",
+            &["must be a string"],
+        ),
+        (
+            field(
+                r#"{"open": "<x>", "close": "</x>", "repeats": true, "join": "", "content": "json"}"#,
+            ),
+            "<x>{}</x>",
+            &["parse to a string"],
+        ),
+        (
+            field(r#"{"open": "<", "close": ">", "optional": false}"#),
+            "no",
+            &["x"],
+        ),
+        (
+            field(r#"{"open": "[", "close": "]", "content": "no-parser"}"#),
+            "",
+            &["unknown content parser"],
+        ),
+        (
+            field(r#"{"open_pattern": "<(?P<name>a)>", "close": ">"}"#),
+            "",
+            &["transform", "name"],
+        ),
+        (
+            r#"{"version": 2, "start_anchor": "A:", "fields": {"x": {}}}"#.to_owned(),
+            "",
+            &["version"],
+        ),
+        (r#"{"fields": {"x": {}}}"#.to_owned(), "", &["start_anchor"]),
+        (field(r#"{"open": [], "close": ">"}"#), "", &["open"]),
+        (
+            field(r#"{"open": [""], "close": ">"}"#),
+            "",
+            &["open", "empty"],
+        ),
+        (
+            field(r#"{"open": [1], "close": ">"}"#),
+            "",
+            &["open", "string"],
+        ),
+        (
+            field(r#"{"open": "<", "open_pattern": "<", "close": ">"}"#),
+            "",
+            &["open", "open_pattern"],
+        ),
+        (field(r#"{"opne": "<"}"#), "", &["opne"]),
+        (
+            r#"{"start_anchor": "A:", "fields": {}}"#.to_owned(),
+            "",
+            &["fields"],
+        ),
+    ];
+    let questions: Vec<Value> = cases
+        .iter()
+        .map(|(template, response, _)| {
+            object([
+                ("template", parsed(template)),
+                ("runs", vec![strings(&[response])].into()),
+            ])
+        })
+        .collect();
+    let mut wrong = Vec::new();
+    let mut look = |whose: &str, (template, _, words): &(String, &str, &[&str]), told: &str| {
+        for word in words
+            .iter()
+            .filter(|word| !told.to_lowercase().contains(&word.to_lowercase()))
+        {
+            wrong.push(format!("{whose} for {template}: no {word:?} in {told:?}"));
+        }
+    };
+    for case in &cases {
+        let told = match ResponseTemplate::from_json(&case.0) {
+            Err(invalid) => invalid.to_string(),
+            Ok(template) => parse_response(case.1, template, "", &[])
+                .expect_err(&case.0)
+                .to_string(),
+        };
+        look("ours", case, &told);
+    }
+    for (case, answer) in cases.iter().zip(ask(&questions).unwrap_or_default()) {
+        look("theirs", case, &answer.replace("\\\"", "\""));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

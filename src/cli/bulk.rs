@@ -1,6 +1,6 @@
 //! Bulk work on all cores, its results in order: [`spread`] for a few big items, [`answer_lines`] for lines.
 //!
-//! Of lines there is one out for one in. //! A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
+//! Of lines there is one out for one in. A reader cuts the input into batches of whole lines, workers answer them, and the writer writes the answers in the
 //! order of the batches. For each batch in flight the writer holds the end of a channel of its own, so waiting for them
 //! in order is all the ordering there is. Their number is bounded, and with it the memory: a slow writer stops the
 //! reader. A line that arrives alone is a batch, and the writer flushes whenever it would have to wait.
@@ -13,8 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TryRecvError};
 use std::thread;
 
-use super::input;
+use obverse::value::Value;
+
+use super::input::{self, Size};
 use super::status::{Status, Stop};
+use super::wire;
 
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
@@ -57,8 +60,15 @@ pub(crate) fn status(ended: Ended, path: &Path) -> Result<Status, Stop> {
 }
 
 struct Batch {
-    lines: Vec<u8>,
+    content: Content,
     reply: SyncSender<Reply>,
+}
+
+enum Content {
+    /// Whole lines.
+    Lines(Vec<u8>),
+    /// One line, which was too long to be kept.
+    TooLong(Size),
 }
 
 #[derive(Default)]
@@ -67,14 +77,17 @@ struct Reply {
     failed: bool,
 }
 
-/// Answers each line of `input`, without its line feed, and writes the answers to `output`.
+/// Answers each line of `input`, without its line feed, and writes the answers to `output`; to a line that is longer than
+/// `longest`, that it is. When nobody reads these any more,
+/// that is the end; it counts what was answered until then.
 ///
 /// # Errors
 ///
-/// When `output` takes no more.
+/// When `output` fails.
 pub(crate) fn answer_lines(
     input: &mut (dyn Read + Send),
     output: &mut dyn Write,
+    longest: Size,
     answer: &(dyn Fn(&[u8]) -> Answer + Sync),
 ) -> io::Result<Ended> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
@@ -89,12 +102,18 @@ pub(crate) fn answer_lines(
                 .stack_size(STACK)
                 .spawn_scoped(scope, || work_off(&work, answer))?;
         }
-        let reader = scope.spawn(move || read(input, &batches, &order));
-        let written = write(&replies, output);
+        let reader = scope.spawn(move || read(input, longest, &batches, &order));
+        let mut all_well = true;
+        let written = write(&replies, output, &mut all_well);
         // A reader that finds nobody waiting stops; so must one that waits to be waited for.
         drop(replies);
         let read = reader.join().unwrap_or(Ok(()));
-        let all_well = written?;
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Ok(Ended::Answered { all_well });
+            }
+            written => written?,
+        }
         Ok(match read {
             Ok(()) => Ended::Answered { all_well },
             Err(error) => Ended::Unreadable(error),
@@ -176,45 +195,76 @@ pub(crate) fn spread_over<T: Sync, R: Send, E>(
 }
 
 /// Hands batches of whole lines to the workers, and the ends of their channels to the writer. Ends early without an
-/// error when nobody takes them any more.
+/// error when nobody takes them any more. Of a line that is longer than `longest` nothing is kept.
 fn read(
     input: &mut dyn Read,
+    longest: Size,
     batches: &SyncSender<Batch>,
     order: &SyncSender<Receiver<Reply>>,
 ) -> io::Result<()> {
-    let send = |lines: Vec<u8>| {
+    let send = |content: Content| {
         let (reply, replied) = mpsc::sync_channel(1);
-        order.send(replied).is_ok() && batches.send(Batch { lines, reply }).is_ok()
+        order.send(replied).is_ok() && batches.send(Batch { content, reply }).is_ok()
     };
     let mut buffer = vec![0; PIECE];
     let mut begun = Vec::new();
+    // How much of that is a line whose end has not come yet; and whether the rest of one is passed over.
+    let mut open = 0;
+    let mut skips = false;
     loop {
         let piece = input::read_piece(input, &mut buffer)?;
         if piece.is_empty() {
             break;
         }
         for line in piece.split_inclusive(|byte| *byte == b'\n') {
-            begun.extend_from_slice(line);
             let is_whole = line.ends_with(b"\n");
-            if is_whole && begun.len() >= BATCH && !send(std::mem::take(&mut begun)) {
+            if skips {
+                skips = !is_whole;
+                continue;
+            }
+            let length = open + line.len();
+            if (length - usize::from(is_whole)) as u64 > longest.0 {
+                begun.truncate(begun.len() - open);
+                open = 0;
+                skips = !is_whole;
+                let before = std::mem::take(&mut begun);
+                if !before.is_empty() && !send(Content::Lines(before)) {
+                    return Ok(());
+                }
+                if !send(Content::TooLong(longest)) {
+                    return Ok(());
+                }
+                continue;
+            }
+            begun.extend_from_slice(line);
+            open = if is_whole { 0 } else { length };
+            if is_whole && begun.len() >= BATCH && !send(Content::Lines(std::mem::take(&mut begun)))
+            {
                 return Ok(());
             }
         }
-        let whole = piece
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| begun.len().saturating_sub(piece.len() - at - 1));
+        let whole = begun.len() - open;
         if whole > 0 {
             let rest = begun.split_off(whole);
-            if !send(std::mem::replace(&mut begun, rest)) {
+            if !send(Content::Lines(std::mem::replace(&mut begun, rest))) {
                 return Ok(());
             }
         }
     }
     if !begun.is_empty() {
-        send(begun);
+        send(Content::Lines(begun));
     }
     Ok(())
+}
+
+/// The answer to a line that was not kept.
+fn too_long(longest: Size) -> Answer {
+    let message = format!("the line is longer than the limit of {longest} bytes");
+    let error = wire::error("input", &message);
+    Answer {
+        line: wire::line(wire::object([("error", Value::Object(error))])),
+        failed: true,
+    }
 }
 
 fn work_off(work: &Mutex<Receiver<Batch>>, answer: &(dyn Fn(&[u8]) -> Answer + Sync)) {
@@ -227,28 +277,37 @@ fn work_off(work: &Mutex<Receiver<Batch>>, answer: &(dyn Fn(&[u8]) -> Answer + S
             return;
         };
         let mut reply = Reply::default();
-        for line in batch.lines.split_inclusive(|byte| *byte == b'\n') {
-            let answer = answer(line.strip_suffix(b"\n").unwrap_or(line));
+        let mut add = |answer: Answer| {
             reply.lines.push_str(&answer.line);
             reply.failed |= answer.failed;
+        };
+        match batch.content {
+            Content::TooLong(longest) => add(too_long(longest)),
+            Content::Lines(lines) => {
+                for line in lines.split_inclusive(|byte| *byte == b'\n') {
+                    add(answer(line.strip_suffix(b"\n").unwrap_or(line)));
+                }
+            }
         }
         // A writer that is gone has nothing to be told.
         let _ = batch.reply.send(reply);
     }
 }
 
-/// Writes the replies in their order. Returns whether none of them failed.
-fn write(replies: &Receiver<Receiver<Reply>>, output: &mut dyn Write) -> io::Result<bool> {
-    let mut all_well = true;
+/// Writes the replies in their order. `all_well` becomes false when one of them failed.
+fn write(
+    replies: &Receiver<Receiver<Reply>>,
+    output: &mut dyn Write,
+    all_well: &mut bool,
+) -> io::Result<()> {
     while let Some(next) = receive(replies, output)? {
         let Some(reply) = receive(&next, output)? else {
             break;
         };
+        *all_well &= !reply.failed;
         output.write_all(reply.lines.as_bytes())?;
-        all_well &= !reply.failed;
     }
-    output.flush()?;
-    Ok(all_well)
+    output.flush()
 }
 
 /// The next item of a channel; before waiting for it, what is written is flushed.
@@ -291,7 +350,7 @@ mod tests {
 
     fn answered(pieces: Vec<Vec<u8>>) -> (String, bool) {
         let mut out = Vec::new();
-        let ended = answer_lines(&mut Pieces(pieces, None), &mut out, &shout).unwrap();
+        let ended = answer_lines(&mut Pieces(pieces, None), &mut out, input::MOST, &shout).unwrap();
         let all_well = matches!(ended, Ended::Answered { all_well: true });
         (String::from_utf8(out).unwrap(), all_well)
     }
@@ -307,6 +366,20 @@ mod tests {
                 .map(|piece| piece.as_bytes().to_vec())
                 .collect();
             assert_eq!(answered(pieces), ("A\n\nBC\r\nLAST\n".to_owned(), true));
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_answered_in_its_place() {
+        let text = "four\nlonger\nfour\n\nmuch longer";
+        for cut in 1..text.len() {
+            let (head, tail) = text.as_bytes().split_at(cut);
+            let mut pieces = Pieces(vec![head.to_vec(), tail.to_vec()], None);
+            let mut out = Vec::new();
+            answer_lines(&mut pieces, &mut out, Size(4), &shout).unwrap();
+            let long = too_long(Size(4)).line;
+            let expected = format!("FOUR\n{long}FOUR\n\n{long}");
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{cut}");
         }
     }
 
@@ -339,6 +412,7 @@ mod tests {
         let ended = answer_lines(
             &mut Pieces(vec![b"a\nb".to_vec()], broken),
             &mut out,
+            input::MOST,
             &shout,
         )
         .unwrap();
@@ -370,6 +444,14 @@ mod tests {
 
     #[test]
     fn an_output_that_is_closed_ends_the_work() {
+        struct Endless(&'static str);
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let line = self.0.as_bytes();
+                buffer[..line.len()].copy_from_slice(line);
+                Ok(line.len())
+            }
+        }
         struct Closed;
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -379,8 +461,10 @@ mod tests {
                 Ok(())
             }
         }
-        let mut endless = io::repeat(b'\n');
-        let ended = answer_lines(&mut endless, &mut Closed, &shout);
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        for (line, well) in [("\n", true), ("bad\n", false)] {
+            let mut endless = Endless(line);
+            let ended = answer_lines(&mut endless, &mut Closed, input::MOST, &shout).unwrap();
+            assert!(matches!(ended, Ended::Answered { all_well } if all_well == well));
+        }
     }
 }

@@ -1,14 +1,54 @@
 //! Reading files, with `-` for standard input.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::str::FromStr;
 
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
 use super::escape;
 use super::problem::{Document, Problem};
+
+/// How much of a file or a stream is read whole, where nobody says otherwise. What is read is meant for people's machines: an
+/// endless stream must end in an error, not in their memory.
+pub(crate) const MOST: Size = Size(256 << 20);
+
+/// A number of bytes, as people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+const UNITS: [(char, u32); 3] = [('G', 30), ('M', 20), ('K', 10)];
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = UNITS
+            .iter()
+            .find(|(_, shift)| self.0 > 0 && self.0.is_multiple_of(1 << shift));
+        match whole {
+            Some((unit, shift)) => write!(f, "{}{unit}", self.0 >> shift),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unit = UNITS
+            .iter()
+            .find_map(|(unit, shift)| Some((text.strip_suffix(*unit)?, *shift)));
+        let (digits, shift) = unit.unwrap_or((text, 0));
+        let number: u64 = digits.parse().map_err(|_| {
+            "expected a number of bytes, such as 1000000, 512K, 64M or 2G".to_owned()
+        })?;
+        let size = number.checked_mul(1 << shift);
+        size.map(Self).ok_or_else(|| "that is too much".to_owned())
+    }
+}
 
 /// Whether the path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
@@ -60,11 +100,25 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
 }
 
 /// The whole text of a file that is open.
-pub(crate) fn read_text_from(input: &mut dyn Read, path: &Path) -> Result<String, Problem> {
+fn read_text_from(input: &mut dyn Read, path: &Path) -> Result<String, Problem> {
+    read_at_most(input, path, MOST)
+}
+
+/// The whole text of a file that is open, which may be so long.
+pub(crate) fn read_at_most(
+    input: &mut dyn Read,
+    path: &Path,
+    most: Size,
+) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     input
+        .take(most.0.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > most.0 {
+        let message = format!("{} is longer than the limit of {most} bytes", name(path));
+        return Err(Problem::failed("limit", message));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         not_utf8(&name(path), error.as_bytes(), offset)
@@ -134,4 +188,46 @@ pub(crate) fn one_stdin<'p>(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        for (text, size) in [
+            ("0", 0),
+            ("1000", 1000),
+            ("3K", 3 << 10),
+            ("64M", 64 << 20),
+            ("2G", 2 << 30),
+        ] {
+            let read: Size = text.parse().unwrap();
+            assert_eq!((read, read.to_string().as_str()), (Size(size), text));
+        }
+        assert_eq!("1024".parse(), Ok(Size(1 << 10)));
+        for text in [
+            "",
+            "M",
+            "-1",
+            "1.5G",
+            "1T",
+            "99999999999999999999",
+            "99999999999G",
+        ] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_as_long_as_the_limit_is_read() {
+        let read = |most| read_at_most(&mut "abc".as_bytes(), Path::new("-"), Size(most));
+        assert_eq!(read(3).unwrap(), "abc");
+        let problem = read(2).unwrap_err();
+        assert_eq!(
+            problem.diagnostics[0].message,
+            "<stdin> is longer than the limit of 2 bytes"
+        );
+    }
 }

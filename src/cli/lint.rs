@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use obverse::chat_template::ChatTemplateSource;
+use obverse::check::Change;
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::lint::{self, Options, WARNINGS};
+use obverse::lint::{self, Fixed, Options, WARNINGS};
 use obverse::project::Project;
 use obverse::response_template::Engine;
 
+use super::color::{GREEN, paint};
+use super::diff::unified;
 use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
-use super::replace::replace;
+use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
 use super::status::{Status, Stop};
-use super::{input, output, project};
+use super::{escape, input, output, project};
 
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says
 ///
@@ -25,10 +29,18 @@ pub(crate) struct Args {
     /// those that obverse.toml names
     templates: Vec<PathBuf>,
 
-    /// Mend what can be mended safely, in the files; no other byte of them changes. Standard input is written to standard
-    /// output
+    /// Mend what can be mended safely, in the files, and tell what it was; no other byte of them changes. A fix must leave fewer
+    /// findings, those for the engines named included. Standard input is written to standard output
     #[arg(long)]
     fix: bool,
+
+    /// With --fix, write files too that are symbolic links, as in the caches of models, or read-only
+    #[arg(long, requires = "fix")]
+    force: bool,
+
+    /// Show what --fix would change, as diffs, and change nothing
+    #[arg(long, conflicts_with_all = ["fix", "format", "write"])]
+    diff: bool,
 
     /// Also find what keeps it from running in this engine: transformers, vllm or sglang; those that obverse.toml names for it
     /// count too
@@ -77,45 +89,89 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.templates.iter().map(|path| Some(path.as_path())))?;
     let workspace = args.project.open()?;
     let paths = paths(args, &workspace)?;
+    if args.diff {
+        return show_fixes(args, &paths, &workspace);
+    }
     // The text of a file that is mended on its way from one stream to the other needs the one that results go to.
     let mut report = Report::open(&args.report, "lint")?;
     let mut piped = None;
     for path in &paths {
-        let text = input::read_text(path)?;
-        let chat = workspace.chat_template(path, &text)?;
-        let mut engines = args.engines.clone();
-        for engine in workspace.engines(path) {
-            if !engines.contains(&engine) {
-                engines.push(engine);
+        let mut subject = Subject::open(args, path, &workspace)?;
+        if args.fix {
+            let fixed = subject.fixed();
+            if !fixed.applied.is_empty() {
+                if !input::is_stdin(path) {
+                    replace_or_force(path, &fixed.text, args.force)?;
+                }
+                tell_fixed(path, &fixed.applied);
             }
+            subject.text = fixed.text;
         }
-        let options = Options {
-            chat: chat.as_ref(),
-            engines: &engines,
-        };
-        let text = if args.fix {
-            let fixed = lint::fix(&text, &options).text;
-            if input::is_stdin(path) {
-                piped = Some(fixed.clone());
-            } else if fixed != text {
-                replace(path, &fixed)?;
-            }
-            fixed
-        } else {
-            text
-        };
-        let outcome = outcome(args, path, text, &options, workspace.project.as_ref());
-        if piped.is_some() {
+        let outcome = subject.outcome();
+        if args.fix && input::is_stdin(path) {
             tell(&outcome);
+            piped = Some(outcome);
             continue;
         }
         report.result(&outcome)?;
     }
-    let Some(text) = piped else {
-        return Ok(report.finish()?.status());
+    let status = report.finish()?.status();
+    let Some(outcome) = piped else {
+        return Ok(status);
     };
-    output::print_text(&text)?;
-    Ok(Status::Done)
+    output::print_text(&outcome.text)?;
+    Ok(status.max(if outcome.failed() {
+        Status::Found
+    } else {
+        Status::Done
+    }))
+}
+
+/// Shows what would be fixed. What it ends with is what is found, as without it.
+fn show_fixes(args: &Args, paths: &[PathBuf], workspace: &Workspace<'_>) -> Result<Status, Stop> {
+    let mut status = Status::Done;
+    let mut count = 0;
+    for path in paths {
+        let subject = Subject::open(args, path, workspace)?;
+        if subject.outcome().failed() {
+            status = Status::Found;
+        }
+        let fixed = subject.fixed();
+        count += fixed.applied.len();
+        if fixed.applied.is_empty() {
+            continue;
+        }
+        let change = Change {
+            path: PathBuf::from(input::name(path)),
+            before: Some(subject.text),
+            after: Some(fixed.text),
+        };
+        output::print_styled(&unified(&change))?;
+    }
+    output::tell(&match count {
+        0 => "there is nothing that can be fixed\n".to_owned(),
+        1 => "one finding would be fixed\n".to_owned(),
+        _ => format!("{count} findings would be fixed\n"),
+    });
+    Ok(status)
+}
+
+/// Tells people what was fixed in a file.
+fn tell_fixed(path: &Path, applied: &[Diagnostic]) {
+    let mut text = String::new();
+    for found in applied {
+        let place = found.place.path.as_deref().unwrap_or("$");
+        let done = found.fix.as_ref().map_or("", |fix| fix.message.as_str());
+        text.push_str(&format!(
+            "{}  {}: {} at {}: {}\n",
+            paint(GREEN, "fixed"),
+            input::name(path),
+            found.code,
+            escape::line(place),
+            escape::line(done)
+        ));
+    }
+    output::tell(&text);
 }
 
 /// What is left of a text that went from one stream to the other.
@@ -139,52 +195,142 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
     }
     let mut found = Vec::new();
     for path in &args.templates {
-        if path.is_dir() {
-            project::response_templates(path, &mut found)?;
-        } else {
+        if !path.is_dir() {
             found.push(path.clone());
+            continue;
+        }
+        let before = found.len();
+        project::response_templates(path, &mut found)?;
+        if found.len() == before {
+            found.push(config_of(path)?);
         }
     }
     Ok(found)
 }
 
-/// The findings about one text that count.
-fn outcome(
-    args: &Args,
-    path: &Path,
+/// The configuration of a model folder in which there is no response template.
+fn config_of(folder: &Path) -> Result<PathBuf, Problem> {
+    let config = folder.join("tokenizer_config.json");
+    if config.is_file() {
+        return Ok(config);
+    }
+    let name = input::name(folder);
+    let message = format!(
+        "there is nothing to lint in {name}: no response template, and no tokenizer_config.json"
+    );
+    Err(Problem::failed("usage", message).with_hint(
+        if folder.join("chat_template.jinja").is_file() {
+            format!(
+                "there is a chat template: `obverse derive {name}` makes a response template of it"
+            )
+        } else {
+            "give response templates, tokenizer_config.json files that hold one, or folders of them"
+                .to_owned()
+        },
+    ))
+}
+
+/// A text to be linted, and what it is linted with.
+struct Subject<'a> {
+    args: &'a Args,
+    path: &'a Path,
     text: String,
-    options: &Options<'_>,
-    project: Option<&Project>,
-) -> Outcome {
-    let mut diagnostics = lint::lint(&text, options);
-    let all = diagnostics.len();
-    diagnostics.retain(|found| {
-        !args.allow.iter().any(|code| code == found.code)
-            && !project.is_some_and(|project| project.allows(found.code, path))
-    });
-    let allowed = all - diagnostics.len();
-    let denied = |found: &Diagnostic| {
-        let mut denied = args
-            .deny
-            .iter()
-            .chain(project.map_or(&[][..], Project::deny));
-        denied.any(|code| {
-            code == found.code || (code == WARNINGS && found.severity == Severity::Warning)
-        })
-    };
-    for found in &mut diagnostics {
-        if denied(found) {
-            found.severity = Severity::Error;
+    chat: Option<ChatTemplateSource>,
+    engines: Vec<Engine>,
+    project: Option<&'a Project>,
+}
+
+impl<'a> Subject<'a> {
+    fn open(args: &'a Args, path: &'a Path, workspace: &'a Workspace<'_>) -> Result<Self, Problem> {
+        let text = input::read_text(path)?;
+        let mut engines = args.engines.clone();
+        for engine in workspace.engines(path) {
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
+        Ok(Self {
+            args,
+            path,
+            chat: workspace.chat_template(path, &text)?,
+            text,
+            engines,
+            project: workspace.project.as_ref(),
+        }
+        .detailed())
+    }
+
+    /// Tells what it is linted with, where that is wanted.
+    fn detailed(self) -> Self {
+        output::detail(|| {
+            let chat = self.chat.as_ref().map_or_else(
+                || "no chat template".to_owned(),
+                |chat| format!("the chat template {}", chat.path.display()),
+            );
+            let engines: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
+            let engines = if engines.is_empty() {
+                String::new()
+            } else {
+                format!(", for {}", engines.join(", "))
+            };
+            format!("linting {} with {chat}{engines}", self.path.display())
+        });
+        self
+    }
+
+    fn options(&self) -> Options<'_> {
+        Options {
+            chat: self.chat.as_ref(),
+            engines: &self.engines,
         }
     }
-    diagnostics.retain(|found| found.severity >= args.level.severity());
-    Outcome {
-        name: input::name(path),
-        file: input::name(path),
-        line: None,
-        text,
-        diagnostics,
-        allowed,
+
+    /// The text with what can be mended of the findings that count.
+    fn fixed(&self) -> Fixed {
+        lint::fix_where(&self.text, &self.options(), &|found| {
+            !self.allows(found) && self.severity(found) >= self.args.level.severity()
+        })
+    }
+
+    /// Whether a finding is meant.
+    fn allows(&self, found: &Diagnostic) -> bool {
+        self.args.allow.iter().any(|code| code == found.code)
+            || self
+                .project
+                .is_some_and(|project| project.allows(found.code, self.path))
+    }
+
+    /// How much a finding matters here.
+    fn severity(&self, found: &Diagnostic) -> Severity {
+        let project = self.project.map_or(&[][..], Project::deny);
+        let is_denied = self.args.deny.iter().chain(project).any(|code| {
+            code == found.code || (code == WARNINGS && found.severity == Severity::Warning)
+        });
+        if is_denied {
+            Severity::Error
+        } else {
+            found.severity
+        }
+    }
+
+    /// The findings that count.
+    fn outcome(&self) -> Outcome {
+        let mut diagnostics = lint::lint(&self.text, &self.options());
+        let all = diagnostics.len();
+        diagnostics.retain(|found| !self.allows(found));
+        let allowed = all - diagnostics.len();
+        for found in &mut diagnostics {
+            found.severity = self.severity(found);
+        }
+        diagnostics.retain(|found| found.severity >= self.args.level.severity());
+        Outcome {
+            name: input::name(self.path),
+            file: input::name(self.path),
+            line: None,
+            text: self.text.clone(),
+            diagnostics,
+            allowed,
+        }
     }
 }
 

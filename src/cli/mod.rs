@@ -7,15 +7,18 @@ mod bulk;
 mod check;
 mod chunks;
 mod color;
+mod completions;
 #[cfg(feature = "tui")]
 mod debug;
 mod derive;
+mod diff;
 mod escape;
 mod explain;
 mod given;
 mod input;
 mod inspect;
 mod lint;
+mod man;
 mod new;
 mod output;
 mod parse;
@@ -29,20 +32,27 @@ mod replace;
 mod report;
 mod review;
 mod schema;
+mod shape;
 mod source;
 mod status;
 mod table;
+mod template;
+mod verbosity;
+mod width;
 mod wire;
+
+use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 
 use color::Color;
 use problem::Problem;
 use status::{Status, Stop};
+use verbosity::VerbosityArgs;
 
 /// The workbench for response templates: derive them from chat templates, prove them, parse with them.
 #[derive(Debug, Parser)]
-#[command(name = "obverse", version, after_help = EXIT)]
+#[command(name = "obverse", version = env!("OBVERSE_VERSION"), after_help = EXIT)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -51,6 +61,9 @@ struct Cli {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     #[arg(display_order = 900, hide_possible_values = true)]
     color: Color,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
 }
 
 const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
@@ -71,6 +84,8 @@ enum Verb {
     Lint(lint::Args),
     Explain(explain::Args),
     Schema(schema::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Runs the verb that the arguments name, and shows what stopped it.
@@ -84,6 +99,8 @@ pub(crate) fn main() -> Status {
         }
     };
     cli.color.apply();
+    cli.verbosity.apply();
+    let begun = Instant::now();
     let done = match &cli.verb {
         #[cfg(feature = "tui")]
         Verb::Debug(args) => debug::run(args, cli.color),
@@ -98,7 +115,10 @@ pub(crate) fn main() -> Status {
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Schema(args) => schema::run(args),
+        Verb::Completions(args) => completions::run(args),
+        Verb::Man(args) => man::run(args),
     };
+    output::detail(|| format!("it took {} ms", begun.elapsed().as_millis()));
     match done {
         Ok(status) => status,
         Err(Stop::Problem(problem)) => {
@@ -122,7 +142,7 @@ pub(crate) fn main() -> Status {
 fn usage(error: &clap::Error) -> Status {
     let text = error.render();
     if error.use_stderr() {
-        output::tell(&text.ansi().to_string());
+        output::tell_always(&text.ansi().to_string());
         Status::Failed
     } else {
         output::help(&text.ansi().to_string());

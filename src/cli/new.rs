@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use obverse::check::{self, Fixture};
 use obverse::derive;
-use obverse::response_template::config;
+use obverse::value::Value;
 
 use super::check::fixture_problem;
-use super::problem::{Document, Problem};
+use super::problem::Problem;
+use super::progress::Progress;
 use super::project::{ProjectArgs, Workspace};
 use super::replace::apply;
+use super::shape::ShapeArgs;
 use super::status::{Status, Stop};
-use super::{input, output, project};
+use super::template::{self, Opened};
+use super::{input, output, project, wire};
 
 /// Scaffold the fixtures that a response template should have
 ///
@@ -38,6 +41,9 @@ pub(crate) struct Args {
     to: Option<PathBuf>,
 
     #[command(flatten)]
+    shape: ShapeArgs,
+
+    #[command(flatten)]
     project: ProjectArgs,
 }
 
@@ -57,19 +63,33 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .map(|name| template(args, name, &named))
             .collect::<Result<_, _>>()?
     };
+    let mut told = Vec::new();
     for path in paths {
-        of_template(args, &path, &workspace)?;
+        of_template(args, &path, &workspace, &mut told)?;
+    }
+    if args.shape.is_json() {
+        let fixtures: Vec<Value> = told.iter().map(Told::to_value).collect();
+        let report = wire::object([("fixtures", fixtures.into())]);
+        output::print_json(&wire::pretty(&Value::Object(report)))?;
     }
     Ok(Status::Done)
 }
 
 /// Scaffolds the fixtures of one response template.
-fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<(), Stop> {
-    let text = input::read_text(path)?;
-    let loaded = config::load_any(&text).map_err(|invalid| {
-        Problem::all(invalid.into_diagnostics())
-            .about(Document::new(input::name(path), text.as_str()))
-    })?;
+fn of_template(
+    args: &Args,
+    path: &Path,
+    workspace: &Workspace<'_>,
+    told: &mut Vec<Told>,
+) -> Result<(), Stop> {
+    let mut tell = |how, fixture| {
+        let one = Told { how, fixture };
+        if !args.shape.is_json() {
+            output::tell(&one.line());
+        }
+        told.push(one);
+    };
+    let Opened { text, loaded, .. } = template::open(path)?;
     let chat = workspace.chat_template(path, &text)?;
     let cases = match &chat {
         Some(chat) => {
@@ -77,7 +97,9 @@ fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<()
                 clock: args.project.clock(),
                 ..derive::Options::default()
             };
+            let progress = Progress::of_one(&input::name(path));
             let derived = derive::derive(chat, &options);
+            drop(progress);
             derived
                 .map_err(|error| {
                     Problem::failed(
@@ -108,18 +130,15 @@ fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<()
             Some(fixture) => made.push((scaffold.name, fixture)),
             None if chat.is_some() => {
                 let name = called(&place, scaffold.name);
-                tell(
-                    "left out",
-                    &format!("{name}: the chat template shows no such message"),
-                );
+                tell(How::LeftOut, name);
             }
             None => made.push((scaffold.name, Fixture::default())),
         }
     }
     let how = if chat.is_some() {
-        "made"
+        How::Made
     } else {
-        "to be filled in"
+        How::ToFill
     };
     let added = if check::is_suite_path(&place) {
         lines(&place, &made)?
@@ -130,16 +149,50 @@ fn of_template(args: &Args, path: &Path, workspace: &Workspace<'_>) -> Result<()
         let how = if added.contains(name) {
             how
         } else {
-            "there already"
+            How::There
         };
-        tell(how, &called(&place, name));
+        tell(how, called(&place, name));
     }
     Ok(())
 }
 
-/// Says what became of a fixture.
-fn tell(how: &str, fixture: &str) {
-    output::tell(&format!("{how:<16} {fixture}\n"));
+/// What became of a fixture.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Made,
+    ToFill,
+    There,
+    LeftOut,
+}
+
+struct Told {
+    how: How,
+    fixture: String,
+}
+
+impl Told {
+    fn line(&self) -> String {
+        let (how, why) = match self.how {
+            How::Made => ("made", ""),
+            How::ToFill => ("to be filled in", ""),
+            How::There => ("there already", ""),
+            How::LeftOut => ("left out", ": the chat template shows no such message"),
+        };
+        format!("{how:<16} {}{why}\n", self.fixture)
+    }
+
+    fn to_value(&self) -> Value {
+        let status = match self.how {
+            How::Made => "made",
+            How::ToFill => "to_fill",
+            How::There => "there",
+            How::LeftOut => "left_out",
+        };
+        Value::Object(wire::object([
+            ("name", Value::from(self.fixture.as_str())),
+            ("status", Value::from(status)),
+        ]))
+    }
 }
 
 /// What a fixture in that folder, or on a line of that file, is called.

@@ -2,7 +2,17 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
-use super::escape;
+use super::color::{DIM, paint};
+use super::verbosity::{self, Verbosity};
+use super::{escape, width};
+
+/// That whoever read the results has read enough is no error: how the verb ends does not depend on it.
+fn read_enough(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
 
 /// Standard output, for results. What is written shows at the next flush.
 pub(crate) fn results() -> BufWriter<StdoutLock<'static>> {
@@ -11,35 +21,55 @@ pub(crate) fn results() -> BufWriter<StdoutLock<'static>> {
 
 /// Text for standard output that a terminal must not act upon: as it is for a pipe or a file, escaped for a terminal.
 pub(crate) fn print_text(text: &str) -> io::Result<()> {
-    let mut out = results();
     if io::stdout().is_terminal() {
-        out.write_all(escape::block(text).as_bytes())?;
+        print(&escape::block(text))
     } else {
-        out.write_all(text.as_bytes())?;
+        print(text)
     }
-    out.flush()
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = results();
+    read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// JSON for standard output. The same, but what is escaped for a terminal means the same.
 pub(crate) fn print_json(text: &str) -> io::Result<()> {
-    let mut out = results();
     if io::stdout().is_terminal() {
-        out.write_all(escape::json(text).as_bytes())?;
+        print(&escape::json(text))
     } else {
-        out.write_all(text.as_bytes())?;
+        print(text)
     }
-    out.flush()
 }
 
-/// A table for people on standard output. Text from outside must have been escaped.
+/// A table for people on standard output, made to fit the terminal. Text from outside must have been escaped.
 pub(crate) fn print_table(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    print_styled(&width::fit(text, width::of_results()))
 }
 
-/// Tells people something on standard error. Text from outside must have been escaped. That nobody listens is no error.
+/// Styled text on standard output, as it is. Text from outside must have been escaped.
+pub(crate) fn print_styled(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    read_enough(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Tells people something on standard error, made to fit the terminal. Text from outside must have been escaped. That nobody listens is no error.
 pub(crate) fn tell(text: &str) {
+    if verbosity::chosen() > Verbosity::Quiet {
+        tell_always(text);
+    }
+}
+
+/// Tells people a detail, on a line of its own, if they want to know such.
+pub(crate) fn detail(text: impl FnOnce() -> String) {
+    if verbosity::chosen() == Verbosity::Verbose {
+        tell_always(&(paint(DIM, &escape::line(&text())) + "\n"));
+    }
+}
+
+/// Tells people what went wrong, however little they want to be told.
+pub(crate) fn tell_always(text: &str) {
+    let text = width::fit(text, width::of_messages());
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 

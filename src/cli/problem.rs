@@ -7,13 +7,13 @@ use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippe
 use obverse::diagnostic::{Diagnostic, Severity};
 
 use super::status::Status;
-use super::{escape, output};
+use super::{escape, output, width};
 
-/// How many characters of a line are shown.
+/// How many characters of a line are shown, where there is room for them.
 const WIDTH: usize = 120;
 
-/// How many of them stand before the place, when the line is longer.
-const BEFORE: usize = 40;
+/// How many at least.
+const LEAST: usize = 24;
 
 /// How many diagnostics are shown; after so many nobody reads on.
 pub(crate) const MANY: usize = 20;
@@ -108,22 +108,29 @@ impl Problem {
 
     /// Shows it on standard error.
     pub(crate) fn show(&self) {
-        output::tell(&self.render());
+        let text = self.render(width::of_messages());
+        let severity = |diagnostic: &Diagnostic| diagnostic.severity;
+        if self.diagnostics.iter().map(severity).max() == Some(Severity::Error) {
+            output::tell_always(&text);
+        } else {
+            output::tell(&text);
+        }
     }
 
-    /// Each diagnostic as a block of lines, styled, everything from outside escaped.
-    pub(crate) fn render(&self) -> String {
+    /// Each diagnostic as a block of lines, styled, everything from outside escaped. Of a line of the source so much is shown
+    /// as fits in `columns`.
+    pub(crate) fn render(&self, columns: Option<usize>) -> String {
         let mut blocks: Vec<String> = self
             .diagnostics
             .iter()
             .take(MANY)
-            .map(|diagnostic| self.render_one(diagnostic))
+            .map(|diagnostic| self.render_one(diagnostic, columns))
             .collect();
         blocks.extend(more(self.diagnostics.len()));
         blocks.join("\n")
     }
 
-    fn render_one(&self, diagnostic: &Diagnostic) -> String {
+    fn render_one(&self, diagnostic: &Diagnostic, columns: Option<usize>) -> String {
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -133,7 +140,7 @@ impl Problem {
             .primary_title(escape::block(&diagnostic.message))
             .id(diagnostic.code)
             .elements(Vec::<Element<'_>>::new());
-        let places = self.places(diagnostic);
+        let places = self.places(diagnostic, columns);
         for place in &places {
             group = group.element(
                 Snippet::source(&place.excerpt.shown)
@@ -170,7 +177,7 @@ impl Problem {
     }
 
     /// The place of a diagnostic and of its labels.
-    fn places(&self, diagnostic: &Diagnostic) -> Vec<Place<'_>> {
+    fn places(&self, diagnostic: &Diagnostic, columns: Option<usize>) -> Vec<Place<'_>> {
         let Some((document, text)) = self
             .document
             .as_ref()
@@ -195,7 +202,7 @@ impl Problem {
             .enumerate()
             .map(|(index, (span, label))| Place {
                 name: escape::line(&document.name),
-                excerpt: Excerpt::of(text, span),
+                excerpt: Excerpt::of(text, span, room(columns, label.as_deref())),
                 label,
                 kind: if index == 0 {
                     AnnotationKind::Primary
@@ -205,6 +212,21 @@ impl Problem {
             })
             .collect()
     }
+}
+
+/// How many characters of a line there is room for: beside its number and the frame stand the signs of what was left out, and
+/// behind the place its label.
+fn room(columns: Option<usize>, label: Option<&str>) -> usize {
+    const FRAME: usize = 10;
+    let Some(columns) = columns else {
+        return WIDTH;
+    };
+    let label = label.map_or(0, |label| label.chars().count() + 1);
+    let room = columns.saturating_sub(FRAME);
+    // A label that takes all the room breaks on its own; the line is still to be seen.
+    let beside = room.saturating_sub(label);
+    let room = if beside < LEAST { room } else { beside };
+    room.clamp(LEAST, WIDTH)
 }
 
 /// One place to be shown.
@@ -240,8 +262,8 @@ impl Excerpt {
         self.shown[..self.span.start].chars().count() + 1
     }
 
-    /// The line on which `span` begins.
-    fn of(text: &str, span: &Range<usize>) -> Self {
+    /// The line on which `span` begins, at most `room` characters of it.
+    fn of(text: &str, span: &Range<usize>, room: usize) -> Self {
         let start = boundary(text, span.start);
         let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let rest = &text[start..];
@@ -251,10 +273,10 @@ impl Excerpt {
         }
         let end = boundary(text, span.end).clamp(start, to);
         let before = &text[from..start];
-        let (before_width, width) = if text[from..to].chars().count() <= WIDTH {
-            (WIDTH, WIDTH)
+        let (before_width, width) = if text[from..to].chars().count() <= room {
+            (room, room)
         } else {
-            (BEFORE, WIDTH - BEFORE)
+            (room / 3, room - room / 3)
         };
         let marked = cut_end(&text[start..end], width);
         let after = &text[start + marked.len()..to];
@@ -310,12 +332,12 @@ mod tests {
     use super::*;
 
     fn plain(problem: &Problem) -> String {
-        anstream::adapter::strip_str(&problem.render()).to_string()
+        anstream::adapter::strip_str(&problem.render(None)).to_string()
     }
 
     #[test]
     fn the_place_is_counted_in_characters() {
-        let excerpt = Excerpt::of("a\r\nés\u{1b}ts\r\nb", &(6..8));
+        let excerpt = Excerpt::of("a\r\nés\u{1b}ts\r\nb", &(6..8), WIDTH);
         assert_eq!(
             excerpt,
             Excerpt {
@@ -330,23 +352,26 @@ mod tests {
     #[test]
     fn places_at_the_end_and_beyond_it_are_shown() {
         for span in [0..0, 2..2, 5..9] {
-            let excerpt = Excerpt::of("ab", &span);
+            let excerpt = Excerpt::of("ab", &span, WIDTH);
             assert_eq!((excerpt.line, excerpt.shown.as_str()), (1, "ab"));
         }
-        assert_eq!(Excerpt::of("a\n", &(2..2)).line, 2);
-        assert_eq!(Excerpt::of("", &(0..0)).shown, "");
+        assert_eq!(Excerpt::of("a\n", &(2..2), WIDTH).line, 2);
+        assert_eq!(Excerpt::of("", &(0..0), WIDTH).shown, "");
     }
 
     #[test]
     fn of_a_long_line_only_the_surroundings_are_shown() {
         let text = "é".repeat(1000);
-        let excerpt = Excerpt::of(&text, &(1000..1002));
-        assert_eq!(excerpt.column, 501);
-        assert_eq!(excerpt.shown.chars().count(), WIDTH + 2);
-        assert_eq!(&excerpt.shown[excerpt.span], "é");
-        let excerpt = Excerpt::of(&text, &(0..2000));
-        assert_eq!(excerpt.shown.chars().count(), WIDTH - BEFORE + 1);
-        assert_eq!(excerpt.span, 0..2 * (WIDTH - BEFORE));
+        for room in [30, WIDTH] {
+            let excerpt = Excerpt::of(&text, &(1000..1002), room);
+            assert_eq!(excerpt.column, 501);
+            assert_eq!(excerpt.shown.chars().count(), room + 2);
+            assert_eq!(&excerpt.shown[excerpt.span], "é");
+            let excerpt = Excerpt::of(&text, &(0..2000), room);
+            let marked = room - room / 3;
+            assert_eq!(excerpt.shown.chars().count(), marked + 1);
+            assert_eq!(excerpt.span, 0..2 * marked);
+        }
     }
 
     #[test]

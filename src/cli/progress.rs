@@ -1,38 +1,69 @@
-//! How far work on many things has come: a bar on standard error, where that is a terminal.
+//! How far work has come: a bar on standard error, where that is a terminal and the work takes longer than a second.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::escape;
+use super::verbosity::{self, Verbosity};
 
 /// How often the bar is drawn anew while nothing is finished.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The bar; there is none for a single thing, nor where nobody would see it.
+/// What takes no longer than this shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The bar, which comes after a while; there is none where nobody would see it.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    /// Dropped when the work is done, so that a bar that is not there yet does not come any more.
+    waits: Option<Sender<()>>,
+    shows: Option<JoinHandle<()>>,
 }
 
 impl Progress {
     /// A bar for so many things, gone when this is dropped.
     pub(crate) fn of(count: usize) -> Self {
-        let shown = count > 1 && io::stderr().is_terminal();
-        let target = if shown {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(count as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len}  {wide_msg}") {
+        Self::new(count, "{bar:24} {pos} of {len}  {wide_msg}")
+    }
+
+    /// The same for one thing that takes its time.
+    pub(crate) fn of_one(name: &str) -> Self {
+        let progress = Self::new(1, "{spinner} {elapsed}  {wide_msg}");
+        progress.bar.set_message(escape::line(name).into_owned());
+        progress
+    }
+
+    fn new(count: usize, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        if shown {
-            bar.enable_steady_tick(TICK);
+        let is_seen = io::stderr().is_terminal() && verbosity::chosen() > Verbosity::Quiet;
+        if count == 0 || !is_seen {
+            return Self {
+                bar,
+                waits: None,
+                shows: None,
+            };
         }
-        Self { bar }
+        let (waits, done) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        let shows = thread::spawn(move || {
+            if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(TICK);
+            }
+        });
+        Self {
+            bar,
+            waits: Some(waits),
+            shows: Some(shows),
+        }
     }
 
     /// That one more is finished, and what it is called.
@@ -49,6 +80,10 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        drop(self.waits.take());
+        if let Some(shows) = self.shows.take() {
+            let _ = shows.join();
+        }
         self.bar.finish_and_clear();
     }
 }
@@ -58,11 +93,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_shown_a_bar_for_one_thing() {
+    fn nobody_is_shown_a_bar_at_once() {
         let progress = Progress::of(1);
         assert!(progress.bar.is_hidden());
         progress.finished("a\u{1b}[2J");
         assert_eq!(progress.bar.message(), "a\\u{1b}[2J");
         assert_eq!(progress.aside(|| 7), 7);
+        let begun = std::time::Instant::now();
+        drop(progress);
+        drop(Progress::of_one("a"));
+        assert!(begun.elapsed() < PATIENCE);
     }
 }

@@ -3,15 +3,65 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use obverse::check::Change;
 
 use super::input;
 use super::problem::Problem;
 
+/// After so long a file that a write was to go to first is one that nobody finishes.
+const STALE: Duration = Duration::from_secs(60);
+
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
-/// keeps its permissions; where it is a symbolic link, the file that it leads to is replaced.
+/// keeps its permissions and its owner. What is protected is left alone, see [`protection`].
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
+    match protection(path) {
+        Some(why) => {
+            Err(refused(path, &why)
+                .with_hint("write to a copy, or change that first if it is meant"))
+        }
+        None => replace_anyway(path, text),
+    }
+}
+
+/// The same for a verb that has `--force`, with which protected files are written too: where the file is a symbolic link, the
+/// file that it leads to.
+pub(crate) fn replace_or_force(path: &Path, text: &str, force: bool) -> Result<(), Problem> {
+    refuse_protected(path, force)?;
+    replace_anyway(path, text)
+}
+
+/// That a file must not be written without `--force`, before any work is done.
+pub(crate) fn refuse_protected(path: &Path, force: bool) -> Result<(), Problem> {
+    match protection(path) {
+        Some(why) if !force => Err(refused(path, &why).with_hint("--force writes it all the same")),
+        _ => Ok(()),
+    }
+}
+
+/// Why a file should not be written: it is a symbolic link (in the caches of models what it leads to is shared, and named after
+/// its content), it may not be written, or it belongs to somebody else, who would lose it.
+fn protection(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    if path.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        return Some(format!(
+            "is a symbolic link to {}, which others may share",
+            input::name(&target)
+        ));
+    }
+    if metadata.permissions().readonly() {
+        return Some("is read-only".to_owned());
+    }
+    None
+}
+
+fn refused(path: &Path, why: &str) -> Problem {
+    Problem::failed("protected", format!("{} {why}", input::name(path)))
+}
+
+fn replace_anyway(path: &Path, text: &str) -> Result<(), Problem> {
     write(path, text).map_err(|error| {
         Problem::failed(
             "unwritable",
@@ -39,21 +89,22 @@ pub(crate) fn apply(change: &Change) -> Result<(), Problem> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let (target, permissions) = match fs::canonicalize(path) {
+    let (target, before) = match fs::canonicalize(path) {
         Ok(target) => {
             let metadata = fs::metadata(&target)?;
             if !metadata.is_file() {
                 // A pipe or a device is written to, not replaced.
                 return fs::write(&target, text);
             }
-            (target, Some(metadata.permissions()))
+            (target, Some(metadata))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_path_buf(), None),
         Err(error) => return Err(error),
     };
-    let temporary = beside(&target)?;
+    remove_leftovers(&target);
+    let temporary = beside(&target, &std::process::id().to_string())?;
     let written =
-        fill(&temporary, text, permissions).and_then(|()| fs::rename(&temporary, &target));
+        fill(&temporary, text, before.as_ref()).and_then(|()| fs::rename(&temporary, &target));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -61,21 +112,75 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// A name in the same folder, since only there renaming is one step.
-fn beside(target: &Path) -> io::Result<PathBuf> {
+fn beside(target: &Path, process: &str) -> io::Result<PathBuf> {
     let name = target
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
-    let temporary = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
-    Ok(target.with_file_name(temporary))
+    Ok(target.with_file_name(format!(".{}.{process}.tmp", name.to_string_lossy())))
 }
 
-fn fill(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+/// Removes what writes that were killed have left behind. That it cannot be done keeps nothing from being written.
+fn remove_leftovers(target: &Path) {
+    let Ok(pattern) = beside(target, "*") else {
+        return;
+    };
+    let pattern = pattern.file_name().unwrap_or_default().to_string_lossy();
+    let Some((start, end)) = pattern.rsplit_once('*') else {
+        return;
+    };
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let process = name
+            .strip_prefix(start)
+            .and_then(|rest| rest.strip_suffix(end));
+        let is_ours = process
+            .is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()));
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_ours && age().is_some_and(|age| age > STALE) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Makes the file that is to take the place of another one.
+fn fill(path: &Path, text: &str, before: Option<&fs::Metadata>) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(text.as_bytes())?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
+    if let Some(before) = before {
+        keep_owner(&file, before)?;
+        // After the owner, whose change takes some of them away.
+        file.set_permissions(before.permissions())?;
     }
     file.sync_all()
+}
+
+/// Gives a new file the owner and the group of the one that it replaces.
+#[cfg(unix)]
+fn keep_owner(file: &File, before: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) == (before.uid(), before.gid()) {
+        return Ok(());
+    }
+    std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid())).map_err(|error| {
+        let message = format!(
+            "it belongs to user {} and group {}, which it would lose: {error}",
+            before.uid(),
+            before.gid()
+        );
+        io::Error::new(error.kind(), message)
+    })
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &fs::Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
@@ -93,12 +198,81 @@ mod tests {
         fs::write(&file, "old").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        replace(&link, "new").unwrap();
+        let refused = replace(&link, "new").unwrap_err();
+        assert!(
+            refused.diagnostics[0]
+                .message
+                .contains("is a symbolic link to")
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        replace_or_force(&link, "new", true).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let mode = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_read_only_is_not_replaced_unless_it_is_forced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "old").unwrap();
+        let mut permissions = fs::metadata(&file).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&file, permissions).unwrap();
+        let problem = replace_or_force(&file, "new", false).unwrap_err();
+        assert_eq!(problem.diagnostics[0].code, "protected");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        replace_or_force(&file, "new", true).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(fs::metadata(&file).unwrap().permissions().readonly());
+    }
+
+    #[test]
+    fn what_a_killed_write_left_behind_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, age: u64| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            let then = std::time::SystemTime::now() - Duration::from_secs(age);
+            file.set_modified(then).unwrap();
+        };
+        make(".a.json.123.tmp", 3600);
+        make(".a.json.124.tmp", 0);
+        make(".a.json.old.tmp", 3600);
+        make(".b.json.123.tmp", 3600);
+        replace(&folder.path().join("a.json"), "new").unwrap();
+        let mut names: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [
+                ".a.json.124.tmp",
+                ".a.json.old.tmp",
+                ".b.json.123.tmp",
+                "a.json"
+            ]
+        );
+    }
+
+    /// Only who may do anything can give a file away, so elsewhere there is nothing to see.
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_owner() {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "old").unwrap();
+        if std::os::unix::fs::chown(&file, Some(12345), Some(54321)).is_err() {
+            return;
+        }
+        replace(&file, "new").unwrap();
+        let metadata = fs::metadata(&file).unwrap();
+        assert_eq!((metadata.uid(), metadata.gid()), (12345, 54321));
     }
 
     #[test]

@@ -337,15 +337,13 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
     for key in keys {
         let Value::Object(members) = value else {
             let message = format!(
-                "of the transform looks for `{key}` in what is {}, not dict",
+                "of the transform cannot index into {} at '{key}'",
                 value.type_name()
             );
             return Err(error(message));
         };
         value = members.get(key).ok_or_else(|| {
-            let error = error(format!(
-                "of the transform looks for the key `{key}`, which is missing"
-            ));
+            let error = error(format!("of the transform is missing key '{key}'"));
             error.with_hint(there_are(members.keys().map(Key::as_str)))
         })?;
     }

@@ -1,12 +1,13 @@
-//! Applying fixes.
+//! Applying fixes. A fix is worth something only if it leaves fewer findings than there were: what is right for transformers may be
+//! what another engine refuses.
 
-use crate::diagnostic::{Diagnostic, Edit};
+use crate::diagnostic::{Diagnostic, Fix, Severity};
 use crate::response_template::config;
 
-use super::{Options, lint};
+use super::{Options, findings};
 
-/// One fix can make room for another; after so many rounds there is nothing more to gain.
-const ROUNDS: usize = 8;
+/// One fix can make room for another; after so many there is nothing more to gain.
+const MANY: usize = 256;
 
 /// A text with fixes applied.
 #[derive(Debug, Clone)]
@@ -17,46 +18,96 @@ pub struct Fixed {
     pub applied: Vec<Diagnostic>,
 }
 
-/// Applies the fixes of all findings, and of what they lead to. A round of fixes after which the document would be no
-/// response template any more is not applied.
+/// Applies the fixes of all findings, and of what they lead to, one after the other. Each leaves fewer findings than there were,
+/// and none makes an error of what was none.
 pub fn fix(text: &str, options: &Options<'_>) -> Fixed {
+    fix_where(text, options, &|_| true)
+}
+
+/// Applies the fixes of the findings that are wanted, as [`fix`] does.
+pub fn fix_where(
+    text: &str,
+    options: &Options<'_>,
+    is_wanted: &dyn Fn(&Diagnostic) -> bool,
+) -> Fixed {
     let mut fixed = Fixed {
         text: text.to_owned(),
         applied: Vec::new(),
     };
-    for _ in 0..ROUNDS {
-        let mut edits: Vec<Edit> = Vec::new();
-        let mut applied = Vec::new();
-        for diagnostic in lint(&fixed.text, options) {
-            let Some(fix) = &diagnostic.fix else { continue };
-            let free = |edit: &Edit| edits.iter().all(|other| are_apart(edit, other));
-            if fix.edits.iter().all(free) {
-                edits.extend(fix.edits.iter().cloned());
-                applied.push(diagnostic);
-            }
-        }
-        if applied.is_empty() {
+    let mut found = findings(text, options);
+    for _ in 0..MANY {
+        let mended = found
+            .iter()
+            .filter(|found| is_wanted(found))
+            .find_map(|one| {
+                let fix = one.fix.as_ref()?;
+                let tried = try_fix(&fixed.text, fix, options)?;
+                is_better(&found, &tried.found).then(|| (one.clone(), tried))
+            });
+        let Some((diagnostic, tried)) = mended else {
             break;
-        }
-        let text = apply(&fixed.text, edits);
-        if config::load_any(&text).is_err() {
-            break;
-        }
-        fixed.text = text;
-        fixed.applied.extend(applied);
+        };
+        fixed.applied.push(diagnostic);
+        fixed.text = tried.text;
+        found = tried.found;
     }
     fixed
 }
 
-/// Whether two edits can both be made, in either order.
-fn are_apart(a: &Edit, b: &Edit) -> bool {
-    a.span.end < b.span.start
-        || b.span.end < a.span.start
-        || (a.span != b.span && (a.span.end == b.span.start || b.span.end == a.span.start))
+/// Takes back each fix that would not leave fewer findings, and says in its hint what it would lead to.
+pub(super) fn withdraw(text: &str, options: &Options<'_>, found: &mut [Diagnostic]) {
+    let before = found.to_vec();
+    for diagnostic in found {
+        let Some(fix) = &diagnostic.fix else { continue };
+        let tried = try_fix(text, fix, options);
+        if tried
+            .as_ref()
+            .is_some_and(|tried| is_better(&before, &tried.found))
+        {
+            continue;
+        }
+        diagnostic.fix = None;
+        let count =
+            |all: &[Diagnostic], code: &str| all.iter().filter(|found| found.code == code).count();
+        let new = tried.as_ref().and_then(|tried| {
+            let mut after = tried.found.iter();
+            after.find(|found| count(&tried.found, found.code) > count(&before, found.code))
+        });
+        if let (Some(hint), Some(new)) = (&mut diagnostic.hint, new) {
+            hint.push_str(&format!(
+                "; it is not done for you, as it would lead to `{}`",
+                new.code
+            ));
+        }
+    }
 }
 
-/// The text with edits made that do not overlap.
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+/// A text after a fix, and what is found in it.
+struct Tried {
+    text: String,
+    found: Vec<Diagnostic>,
+}
+
+/// What a fix makes of the text; `None` when that is no response template any more.
+fn try_fix(text: &str, fix: &Fix, options: &Options<'_>) -> Option<Tried> {
+    let text = apply(text, fix);
+    config::load_any(&text).ok()?;
+    let found = findings(&text, options);
+    Some(Tried { text, found })
+}
+
+/// Whether there is less to find than before, and no more errors.
+fn is_better(before: &[Diagnostic], after: &[Diagnostic]) -> bool {
+    let errors = |all: &[Diagnostic]| {
+        let errors = all.iter().filter(|found| found.severity == Severity::Error);
+        errors.count()
+    };
+    after.len() < before.len() && errors(after) <= errors(before)
+}
+
+/// The text with the edits of a fix, which do not overlap.
+fn apply(text: &str, fix: &Fix) -> String {
+    let mut edits = fix.edits.clone();
     edits.sort_by_key(|edit| edit.span.start);
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -72,6 +123,8 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lint::lint;
+    use crate::response_template::Engine;
 
     #[test]
     fn every_other_byte_stays_as_it_is() {
@@ -96,6 +149,48 @@ mod tests {
         let left = lint(&fixed.text, &Options::default());
         assert!(left.iter().all(|found| found.fix.is_none()), "{left:?}");
         assert_eq!(fix(&fixed.text, &Options::default()).text, fixed.text);
+    }
+
+    #[test]
+    fn a_fix_that_an_engine_refuses_is_no_fix() {
+        // Rust has no `\Z`.
+        let text =
+            r#"{"start_anchor": "<b>", "fields": {"content": {"close_pattern": "</b>\\s*$"}}}"#;
+        let vllm = Options {
+            engines: &[Engine::Vllm],
+            ..Options::default()
+        };
+        let dollar = |options: &Options<'_>| {
+            let mut found = lint(text, options).into_iter();
+            found
+                .find(|found| found.code == "dollar")
+                .expect("a finding")
+        };
+        assert!(dollar(&Options::default()).fix.is_some());
+        assert_ne!(fix(text, &Options::default()).text, text);
+        let found = dollar(&vllm);
+        assert_eq!(found.fix, None);
+        assert!(
+            found
+                .hint
+                .as_deref()
+                .is_some_and(|hint| hint.contains("`unserved-pattern`")),
+            "{found:?}"
+        );
+        let fixed = fix(text, &vllm);
+        assert!(
+            fixed.applied.iter().all(|found| found.code != "dollar"),
+            "{fixed:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_fixed() {
+        let text = r#"{"start_anchor": "<b>", "fields": {"content": {"close_pattern": "</b>|$"}}}"#;
+        let fixed = fix_where(text, &Options::default(), &|found| found.code != "dollar");
+        let codes: Vec<&str> = fixed.applied.iter().map(|found| found.code).collect();
+        assert_eq!(codes, ["text-after-close"]);
+        assert!(fixed.text.contains('$'), "{}", fixed.text);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::chat_template::ChatTemplateSource;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::response_template::{Engine, config};
 
-pub use edit::{Fixed, fix};
+pub use edit::{Fixed, fix, fix_where};
 pub use example::{Example, Shows};
 
 use subject::Subject;
@@ -123,8 +123,16 @@ impl Rule {
 }
 
 /// Everything that is wrong with the response template in a text, which is the document or a `tokenizer_config.json` that
-/// holds it; in the order of the text. Of a document that is no response template only that is told.
+/// holds it; in the order of the text. Of a document that is no response template only that is told. A finding has a fix
+/// only where fewer findings are left after it, those for the engines included.
 pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
+    let mut found = findings(text, options);
+    edit::withdraw(text, options, &mut found);
+    found
+}
+
+/// What [`lint`] finds, with fixes that may be none.
+fn findings(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
     let loaded = match config::load_any(text) {
         Ok(loaded) => loaded,
         Err(invalid) => return invalid.into_diagnostics(),
@@ -175,6 +183,9 @@ messages of the examples are not written by hand: a test parses them. This page 
 
 An *error* does not work, a *warning* works but probably not as meant, an *info* is worth knowing and is shown with
 `--level info`. A finding that is meant is allowed in `obverse.toml`, by its code and with a reason.
+
+Some findings can be fixed: `--diff` shows the changes, `--fix` makes them and says what it fixed. A fix is made only if fewer findings
+are left after it. With `--for` those for the engine count too: `$` is not changed to `\\Z` for vLLM, whose reader in Rust has no `\\Z`.
 ";
 
 const ENGINES: &str = "

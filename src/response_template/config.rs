@@ -12,6 +12,27 @@ use super::{Invalid, ResponseTemplate, validate};
 /// The member of a `tokenizer_config.json` that holds the response template.
 pub const KEY: &str = "response_template";
 
+/// The keys of a response template. What has none of them is not meant to be one.
+const DOCUMENT_KEYS: [&str; 5] = [
+    "version",
+    "defaults",
+    "fields",
+    "start_anchor",
+    "start_anchor_pattern",
+];
+
+/// Keys by which a `tokenizer_config.json` without a response template is known.
+const CONFIG_KEYS: [&str; 8] = [
+    KEY,
+    "tokenizer_class",
+    "chat_template",
+    "added_tokens_decoder",
+    "bos_token",
+    "eos_token",
+    "model_max_length",
+    "processor_class",
+];
+
 /// Where a response template was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
@@ -69,7 +90,15 @@ pub fn read(text: &str) -> Result<Option<Loaded>, Invalid> {
 /// That the text is not JSON or holds no response template, or everything that is wrong with the one it holds; with
 /// byte offsets into the text.
 pub fn load_any(text: &str) -> Result<Loaded, Invalid> {
-    let (value, places) = parse(text)?;
+    let (value, places) = parse(text).map_err(|invalid| {
+        if is_jinja(text) {
+            let message = "this is a chat template, not a response template";
+            let hint = "derive a response template from it with `obverse derive`";
+            let diagnostic = Diagnostic::error("no-response-template", message).with_hint(hint);
+            return Invalid::new(vec![diagnostic]);
+        }
+        invalid
+    })?;
     let source = Text {
         text,
         places: &places,
@@ -110,10 +139,23 @@ fn from_config(members: &Map, source: &Text<'_>) -> Result<Option<Loaded>, Inval
     }))
 }
 
+/// Whether a text that is not JSON is the source of a chat template. A document with a mistake begins as an object does.
+fn is_jinja(text: &str) -> bool {
+    let text = text.trim_start_matches(BYTE_ORDER_MARK).trim_start();
+    let inside = text.strip_prefix('{').map(str::trim_start);
+    let is_object =
+        inside.is_some_and(|inside| inside.starts_with(['"', '}']) || inside.is_empty());
+    let has = |open: &str, close: &str| {
+        let after = text.find(open).map(|at| &text[at..]);
+        after.is_some_and(|after| after.contains(close))
+    };
+    !is_object && (has("{%", "%}") || has("{{", "}}"))
+}
+
 /// Why an object without a response template is not meant to be one itself; `None` when it seems to be.
 fn no_template(members: &Map, places: &Places) -> Option<Diagnostic> {
     let has = |key: &str| members.contains_key(key);
-    if has("fields") || has("start_anchor") || has("start_anchor_pattern") {
+    if members.is_empty() || DOCUMENT_KEYS.iter().any(|key| has(key)) {
         return None;
     }
     let is_schema = has("x-regex") || has("x-regex-iterator") || has("properties") && has("type");
@@ -132,14 +174,10 @@ fn no_template(members: &Map, places: &Places) -> Option<Diagnostic> {
             key,
             "this is a response schema, the older form that transformers has removed",
         )
-    } else if has(KEY)
-        || has("tokenizer_class")
-        || has("chat_template")
-        || has("added_tokens_decoder")
-    {
+    } else if CONFIG_KEYS.iter().any(|key| has(key)) {
         (KEY, "the config holds no response template")
     } else {
-        return None;
+        (KEY, "this is no response template: it has none of its keys")
     };
     let path = Path::default().key(key);
     let hint =
@@ -419,6 +457,31 @@ mod tests {
                 r#"{"response_template": null}"#,
                 "no-response-template",
                 "no response template",
+            ),
+            (
+                r#"{"eos_token": "</s>", "padding_side": "left"}"#,
+                "no-response-template",
+                "the config holds no response template",
+            ),
+            (
+                r#"{"a": 1, "b": 2}"#,
+                "no-response-template",
+                "none of its keys",
+            ),
+            (
+                "{%- for message in messages %}{{ message.content }}{% endfor %}",
+                "no-response-template",
+                "this is a chat template",
+            ),
+            (
+                "<s>{{ messages[0].content }}",
+                "no-response-template",
+                "this is a chat template",
+            ),
+            (
+                r#"{"start_anchor": "{{ a }}", "fields""#,
+                "json-syntax",
+                "not JSON",
             ),
             (
                 r#"{"fields": {"content": {}}}"#,

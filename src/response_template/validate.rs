@@ -191,7 +191,7 @@ fn field(name: &str, value: &Value, path: &Path, findings: &mut Findings<'_>) ->
         }
     };
     if join.is_some() && !repeats {
-        let message = "join is for a field that repeats";
+        let message = "join requires 'repeats'";
         let hint = "add \"repeats\": true, or leave join out";
         findings.key(
             &path.key("join"),
@@ -256,7 +256,7 @@ fn content(members: &Map, path: &Path, findings: &mut Findings<'_>) -> Option<Co
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("the content parsers are {}", PARSERS.join(", ")),
         };
-        let message = format!("there is no content parser {}", quote(name));
+        let message = format!("unknown content parser {}", quote(name));
         findings.value(
             &path.key("content"),
             Diagnostic::error("unknown-content", message).with_hint(hint),
@@ -299,7 +299,10 @@ fn transform(members: &Map, path: &Path, findings: &mut Findings<'_>) -> (Option
         Err(mixed) => {
             for mixed in mixed {
                 let place = path.key("transform").join(&mixed.path);
-                let message = format!("{} mixes a placeholder with other text", quote(&mixed.text));
+                let message = format!(
+                    "{} mixes a placeholder with other text, and string interpolation is not supported",
+                    quote(&mixed.text)
+                );
                 let hint = "nothing is interpolated: a string is one placeholder, such as \"{content}\", or plain text";
                 findings.value(
                     &place,

@@ -237,13 +237,24 @@ impl<H: Host> Debugger<H> {
                 Err(error) => self.state.warn(error),
             },
             Effect::Write(changes) => {
-                let written = changes.iter().try_for_each(|change| match &change.after {
-                    Some(text) => self.host.write(&change.path, text),
-                    None => self.host.remove(&change.path),
-                });
+                let written = self.write(&changes);
                 self.act(Action::Wrote(written));
             }
         }
+    }
+
+    /// Makes the changes, if the files still are what the changes were shown for.
+    fn write(&mut self, changes: &[Change]) -> Result<(), String> {
+        for change in changes {
+            if self.host.read(&change.path)? != change.before {
+                let path = change.path.display();
+                return Err(format!("{path} has changed since it was shown: save again"));
+            }
+        }
+        changes.iter().try_for_each(|change| match &change.after {
+            Some(text) => self.host.write(&change.path, text),
+            None => self.host.remove(&change.path),
+        })
     }
 
     /// What would change in these files.

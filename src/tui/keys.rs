@@ -136,6 +136,13 @@ const SCREENS: &[(&str, &str)] = &[
 ",
     ),
     (
+        "Quitting",
+        "  y       quit, and lose what is not saved (also q ^C)
+  s       save it first
+  n       do not quit (also Esc)
+",
+    ),
+    (
         "Reading",
         "  ↓ ↑     in the text (also PgDn PgUp Home)
   y       copy it
@@ -168,6 +175,7 @@ pub(crate) fn help(mode: &Mode) -> String {
         Mode::Pick(_) => Some("Choosing"),
         Mode::Confirm(_) => Some("Saving"),
         Mode::Show(_) => Some("Reading"),
+        Mode::Quit(_) => Some("Quitting"),
     };
     let section = |(heading, text): &(&str, &str)| format!("{heading}\n{text}");
     let is_here = |(heading, _): &&(&str, &str)| Some(*heading) == here;
@@ -200,7 +208,18 @@ pub(crate) fn action(state: &State, event: KeyEvent) -> Option<Action> {
         Mode::Normal => normal(code, modifiers),
         Mode::Edit(_) | Mode::Prompt(_) => writing(code, modifiers),
         Mode::Pick(_) | Mode::Confirm(_) | Mode::Show(_) => choosing(code),
+        Mode::Quit(_) => quitting(code),
     }
+}
+
+fn quitting(code: KeyCode) -> Option<Action> {
+    Some(match code {
+        KeyCode::Char('y' | 'q') => Action::Yes,
+        KeyCode::Char('s' | 'S') => Action::SaveTemplate,
+        KeyCode::Char('n') | KeyCode::Esc => Action::Leave,
+        KeyCode::Char('?') => Action::Help,
+        _ => return None,
+    })
 }
 
 fn normal(code: KeyCode, modifiers: KeyModifiers) -> Option<Action> {

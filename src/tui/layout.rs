@@ -11,6 +11,9 @@ pub(crate) const GUTTER: u16 = 2;
 const NARROW: u16 = 60;
 const LOW: u16 = 14;
 
+/// So many columns are enough for the response and the template.
+const READ: u16 = 100;
+
 /// Where everything is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -156,7 +159,9 @@ pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layou
             divider: None,
         };
     }
-    let right_width = (body.width * 2 / 5).clamp(26, 64);
+    // A response is read in lines of some width; what is left over on a wide screen is the other panes'.
+    let spare = body.width.saturating_sub(READ).min(body.width / 2);
+    let right_width = (body.width * 2 / 5).max(26).max(spare);
     let left = Rect {
         width: body.width - right_width - 1,
         ..body
@@ -219,7 +224,9 @@ mod tests {
 
     #[test]
     fn panes_lie_on_the_screen_and_not_on_each_other() {
-        for (width, height) in (1..130).flat_map(|width| (1..45).map(move |height| (width, height)))
+        for (width, height) in (1..260)
+            .step_by(3)
+            .flat_map(|width| (1..45).map(move |height| (width, height)))
         {
             let area = Rect::new(0, 0, width, height);
             for (zoom, focus) in [

@@ -318,3 +318,18 @@ fn shell(bench: &Bench, command: &str) -> String {
     );
     String::from_utf8(output.stdout).expect("UTF-8")
 }
+
+/// As models are published: the chat template beside a configuration that has neither it nor a response template.
+#[test]
+fn of_a_model_folder_the_chat_template_beside_the_configuration_counts() {
+    let bench = Bench::new()
+        .file("model/chat_template.jinja", crate::bench::CHAT)
+        .file("model/tokenizer_config.json", r#"{"bos_token": "<s>"}"#);
+    for path in ["model", "model/tokenizer_config.json"] {
+        let screen = bench
+            .run(&format!("debug {path} --screenshot 100x20"))
+            .done();
+        assert!(screen.starts_with("from "), "{screen}");
+        assert!(screen.contains("</assistant>"), "{screen}");
+    }
+}

@@ -366,3 +366,50 @@ fn only_counts_are_left_out() {
         "a 1\nx  rounds: passed, failed\n2"
     );
 }
+
+/// The snapshots of a model's cache are links to files that several revisions share.
+#[cfg(unix)]
+#[test]
+fn what_others_share_is_not_written_unless_it_is_forced() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let config = "{\"bos_token\": \"<s>\"}";
+    let bench = Bench::new()
+        .file("blobs/abc", config)
+        .file("snapshots/main/chat_template.jinja", CHAT)
+        .file("locked/chat_template.jinja", CHAT)
+        .file("locked/tokenizer_config.json", config);
+    symlink(
+        "../../blobs/abc",
+        bench.path("snapshots/main/tokenizer_config.json"),
+    )
+    .expect("a link");
+    let locked = bench.path("locked/tokenizer_config.json");
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o440)).expect("a mode");
+    assert_snapshot!(bench.run("derive snapshots/main --write").refused(2), @r#"
+    error[protected]: snapshots/main/tokenizer_config.json is a symbolic link to ../../blobs/abc, which others may share
+     |
+     = help: --force writes it all the same
+    "#);
+    assert_snapshot!(bench.run("derive locked --write").refused(2), @r#"
+    error[protected]: locked/tokenizer_config.json is read-only
+     |
+     = help: --force writes it all the same
+    "#);
+    assert_eq!(bench.read("blobs/abc"), config);
+    assert_eq!(bench.read("locked/tokenizer_config.json"), config);
+    for model in ["snapshots/main", "locked"] {
+        let run = bench.run(&format!("derive {model} --write --force"));
+        assert_eq!(run.status, 0, "{run}");
+    }
+    assert!(bench.read("blobs/abc").contains("response_template"));
+    assert!(
+        bench
+            .path("snapshots/main/tokenizer_config.json")
+            .is_symlink()
+    );
+    let mode = std::fs::metadata(&locked)
+        .expect("a file")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o440);
+}

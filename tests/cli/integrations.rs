@@ -153,6 +153,55 @@ fn an_input_of_the_action_is_never_a_command() {
     );
 }
 
+/// The outputs of a step are lines of a file, into which an input could write further ones.
+#[test]
+fn an_input_of_the_action_adds_no_output() {
+    let Some(python) = tool("python") else { return };
+    let run = |inputs: &[&str]| {
+        let output = run(Command::new(&python)
+            .arg(root().join("tests/tools/action.py"))
+            .arg(own("qwen3").path(""))
+            .args(inputs));
+        assert!(output.status.success(), "{}", text(&output));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let done = run(&["version=v1\nroot=/tmp/elsewhere"]);
+    assert_eq!(done["failed"], "Which version to install", "{done}");
+    let done = run(&["version=installed", "sarif=a.sarif\nstatus=0"]);
+    assert_eq!(done["failed"], "Run", "{done}");
+    assert_ne!(done["outputs"]["status"], "0", "{done}");
+}
+
+#[test]
+fn the_action_writes_in_the_repository_alone() {
+    let bench = own("qwen3").file("reports/.keep", "");
+    let workspace = Bench::new();
+    let Some(_) = tool("python") else { return };
+    for (sarif, fails) in [
+        ("out.sarif", false),
+        ("reports/out.sarif", false),
+        ("reports/../out.sarif", false),
+        ("../out.sarif", true),
+        ("reports/../../out.sarif", true),
+        ("nowhere/out.sarif", true),
+    ] {
+        let input = format!("sarif={sarif}");
+        let done = action(&bench, &[&input, "args=--no-derive"]).expect("a run");
+        assert_eq!(done["failed"] == "Run", fails, "{sarif}: {done}");
+    }
+    // A link in the repository may lead out of it.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(workspace.path(""), bench.path("away")).expect("a link");
+        std::os::unix::fs::symlink(workspace.path("x"), bench.path("file.sarif")).expect("a link");
+        for sarif in ["sarif=away/out.sarif", "sarif=file.sarif"] {
+            let done = action(&bench, &[sarif, "args=--no-derive"]).expect("a run");
+            assert_eq!(done["failed"], "Run", "{done}");
+        }
+        assert!(!workspace.path("out.sarif").exists() && !workspace.path("x").exists());
+    }
+}
+
 #[test]
 fn an_action_without_the_binary_says_so() {
     let Some(python) = tool("python") else { return };

@@ -42,7 +42,7 @@ fn findings_show_their_place_and_what_to_do() {
       = note: at $.fields.content.close_pattern
       = help: `\Z` matches at the very end alone
 
-    2 warnings in 1 file
+    2 warnings in 1 file; 2 can be fixed: --diff shows how, --fix does it
     "#);
     assert_eq!(run.stderr, "");
 }
@@ -85,7 +85,31 @@ fn errors_and_what_is_made_one_end_with_status_1() {
 #[test]
 fn fixes_change_what_they_must_and_nothing_else() {
     let bench = bench();
-    assert_eq!(bench.run("lint --fix traps.json").stdout, "");
+    let run = bench.run("lint --diff traps.json");
+    assert_snapshot!(run, @r#"
+    exit 0
+    --- stdout
+    traps.json
+      {
+        "start_anchor": "<assistant>",
+        "fields": {
+    -     "content": {"close_pattern": "</assistant>|$"},
+    +     "content": {"close_pattern": "(?:</assistant>|\\Z)\\s*"},
+          "thinking": {"open": "<think>", "close": "</think>"}
+        }
+      }
+    --- stderr
+    2 findings would be fixed
+    "#);
+    assert_eq!(bench.read("traps.json"), TRAPS);
+    let run = bench.run("lint --fix traps.json");
+    assert_snapshot!(run, @r#"
+    exit 0
+    --- stdout
+    --- stderr
+    fixed  traps.json: text-after-close at $.fields.content.close_pattern: take the white space behind the close
+    fixed  traps.json: dollar at $.fields.content.close_pattern: write `\Z`
+    "#);
     let expected = TRAPS.replace("</assistant>|$", r"(?:</assistant>|\\Z)\\s*");
     assert_eq!(bench.read("traps.json"), expected);
     let piped = bench.run_with("lint --fix -", TRAPS);
@@ -100,6 +124,93 @@ fn fixes_change_what_they_must_and_nothing_else() {
         bench.read("tokenizer_config.json"),
         config.replace("</assistant>|$", r"(?:</assistant>|\\Z)\\s*")
     );
+}
+
+/// What is right for transformers may be what another engine refuses.
+#[test]
+fn a_fix_that_leads_to_another_finding_is_not_made() {
+    let text = r#"{"start_anchor": "<b>", "fields": {"content": {"close_pattern": "</b>\\s*$"}}}"#;
+    let bench = Bench::new().file("a.json", text);
+    let run = bench.run("lint a.json --for vllm");
+    assert_snapshot!(run, @r#"
+    exit 0
+    --- stdout
+    warning[dollar]: `$` also matches before a final line feed
+     --> a.json:1:65
+      |
+    1 | {"start_anchor": "<b>", "fields": {"content": {"close_pattern": "</b>\\s*$"}}}
+      |                                                                 ^^^^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: `\Z` matches at the very end alone; it is not done for you, as it would lead to `unserved-pattern`
+
+    1 warning in 1 file
+    --- stderr
+    "#);
+    assert_eq!(bench.run("lint --fix a.json --for vllm").stderr, "");
+    assert_eq!(bench.read("a.json"), text);
+    assert_eq!(
+        bench.run("lint --diff a.json --for vllm").stderr,
+        "there is nothing that can be fixed\n"
+    );
+    // Without it, the fix is as good as it was.
+    assert_eq!(bench.run("lint --fix a.json").status, 0);
+    assert!(bench.read("a.json").contains(r"\\Z"));
+}
+
+#[test]
+fn what_is_allowed_is_not_fixed() {
+    let bench = bench();
+    bench.run("lint --fix --allow dollar traps.json");
+    let fixed = bench.read("traps.json");
+    assert!(fixed.contains('$') && fixed.contains(r"\\s*"), "{fixed}");
+}
+
+/// A model folder as they are published: the chat template beside a configuration that has none, nor a response template.
+#[test]
+fn what_holds_no_response_template_says_so() {
+    let bench = Bench::new()
+        .file("model/chat_template.jinja", CHAT)
+        .file(
+            "model/tokenizer_config.json",
+            r#"{"add_bos_token": true, "bos_token": "<s>", "padding_side": "left"}"#,
+        )
+        .file("bare/chat_template.jinja", CHAT)
+        .file("empty/notes.md", "x");
+    for verb in ["lint", "parse"] {
+        for path in ["model", "model/tokenizer_config.json", "chat.jinja"] {
+            let run = bench.run(&format!("{verb} {path}"));
+            let told = format!("{}{}", run.stdout, run.stderr);
+            assert_eq!(told.matches("error[").count(), 1, "{verb} {path}: {run}");
+            assert!(told.contains("error[no-response-template]"), "{run}");
+            assert_ne!(run.status, 0);
+        }
+    }
+    assert_snapshot!(bench.run("parse model").refused(2), @r#"
+    error[no-response-template]: the config holds no response template
+    --> model/tokenizer_config.json
+     = help: derive one from the chat template: `obverse derive --write model/tokenizer_config.json` stores it there
+    "#);
+    assert_snapshot!(bench.run("parse chat.jinja").refused(2), @r#"
+    error[no-response-template]: this is a chat template, not a response template
+    --> chat.jinja
+     = help: derive one from the chat template: `obverse derive chat.jinja` prints it
+    "#);
+    assert_snapshot!(bench.run("parse bare").refused(2), @r#"
+    error[no-response-template]: the folder has no tokenizer_config.json, so there is no response template in it
+    --> bare
+     = help: derive one from the chat template: `obverse derive bare` prints it
+    "#);
+    assert_snapshot!(bench.run("lint bare").refused(2), @r#"
+    error[usage]: there is nothing to lint in bare: no response template, and no tokenizer_config.json
+     |
+     = help: there is a chat template: `obverse derive bare` makes a response template of it
+    "#);
+    assert_snapshot!(bench.run("lint empty").refused(2), @r#"
+    error[usage]: there is nothing to lint in empty: no response template, and no tokenizer_config.json
+     |
+     = help: give response templates, tokenizer_config.json files that hold one, or folders of them
+    "#);
 }
 
 /// The chat template beside the response template, the one of obverse.toml and the one that is given.

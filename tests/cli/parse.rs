@@ -317,7 +317,7 @@ fn everything_that_is_wrong_is_shown() {
       = note: at $.fields.c
       = help: give it open or open_pattern
 
-    error[unknown-content]: there is no content parser "xml"
+    error[unknown-content]: unknown content parser "xml"
      --> broken.json:1:77
       |
     1 | {"start_anchor": "", "fields": {"a": {"open": 1}, "b": {}, "c": {"content": "xml"}}, "x": 1}
@@ -343,7 +343,7 @@ fn a_config_without_a_response_template_is_told_from_one() {
     assert_snapshot!(bench.run("parse config.json").refused(2), @r#"
     error[no-response-template]: the config holds no response template
     --> config.json
-     = help: derive a response template from the chat template and store it under `response_template`
+     = help: derive one from the chat template: `obverse derive config.json` prints it
     "#);
 }
 
@@ -738,4 +738,79 @@ fn lines_have_what_went_astray() {
     {"message": {"content": "b"}}
     {"message": {}, "unclaimed": [{"start": 0, "end": 4, "text": "é x"}]}
     "#);
+}
+
+#[test]
+fn what_is_read_whole_has_a_limit() {
+    let bench = Bench::new();
+    assert_snapshot!(bench.run_with("parse template.json --max-response 2", "abc").refused(2), @r#"
+    error[limit]: <stdin> is longer than the limit of 2 bytes
+     |
+     = help: --max-response allows more; --events parses what arrives as it arrives, and needs no limit
+    "#);
+    assert_snapshot!(bench.run_with("parse template.json --max-response 2 --events --chunks 1", "abc").refused(2), @r#"
+    error[limit]: <stdin> is longer than the limit of 2 bytes
+     |
+     = help: --max-response allows more; --events parses what arrives as it arrives, and needs no limit
+    "#);
+    assert_eq!(
+        bench
+            .run_with("parse template.json --max-response 3", "abc")
+            .status,
+        0
+    );
+    assert_eq!(
+        bench
+            .run_with("parse template.json --max-response 2 --events", "abc")
+            .status,
+        0
+    );
+    assert_snapshot!(bench.run("parse template.json --max-response much").refused(2), @r#"
+    error: invalid value 'much' for '--max-response <SIZE>': expected a number of bytes, such as 1000000, 512K, 64M or 2G
+
+    For more information, try '--help'.
+    "#);
+    // A line that is too long is answered, and the next ones are read.
+    let lines = "{\"response\": \"a\", \"id\": 1}\n{\"response\": \"aaaaaaaaaaaaaaaa\", \"id\": 2}\n{\"response\": \"b\"}\n";
+    assert_snapshot!(bench.run_with("parse --jsonl template.json --max-response 30", lines), @r#"
+    exit 1
+    --- stdout
+    {"id": 1, "message": {"role": "assistant", "content": "a"}}
+    {"error": {"kind": "input", "message": "the line is longer than the limit of 30 bytes"}}
+    {"message": {"role": "assistant", "content": "b"}}
+    --- stderr
+    "#);
+}
+
+/// An endless stream ends in an error and not in the machine's memory; what is parsed as it arrives goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_endless_stream_does_not_fill_the_memory() {
+    use std::process::{Command, Stdio};
+    let bench = Bench::new();
+    let limited = |command: &str| {
+        let script = format!("ulimit -v 1000000; {command}");
+        Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(bench.path(""))
+            .env("OBVERSE", crate::bench::binary())
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell")
+    };
+    for command in [
+        "yes | \"$OBVERSE\" parse template.json --max-response 64M",
+        "yes | tr -d '\\n' | head -c 900000000 | \"$OBVERSE\" parse --jsonl template.json --max-response 32M",
+    ] {
+        let output = limited(command);
+        let told = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            told.contains("longer than the limit of"),
+            "{command}: {told}"
+        );
+    }
 }

@@ -140,8 +140,33 @@ fn on_a_terminal_each_change_is_taken_or_left_with_a_key() {
         (before, stale)
     );
     assert_ne!(bench.read("fixtures/chat/plain/expected.json"), "{}\n");
-    let (status, shown) = typed(&bench, "a");
+    let (status, shown) = typed(&bench, "ay");
     assert_eq!(status, 0, "{shown}");
     assert_eq!(bench.run("check").status, 0);
     assert_eq!(bench.run("review").status, 0);
+}
+
+/// A delimiter is broken, so the fixtures do not hold; once it is mended they do, and nothing may be written into them.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_mended_template_makes_stale_is_neither_offered_nor_written() {
+    for keys in ["a", "y"] {
+        let bench = project();
+        let broken = bench
+            .read("derived/chat.json")
+            .replace("</assistant>", "</assistnt>");
+        assert_ne!(broken, bench.read("derived/chat.json"));
+        let bench = bench.file("derived/chat.json", broken);
+        let pending = bench.run("review").stdout;
+        assert!(
+            pending.contains("fixtures/chat/plain") && pending.lines().count() > 1,
+            "{pending}"
+        );
+        let recorded = bench.read("fixtures/chat/plain/expected.json");
+        let (status, shown) = typed(&bench, keys);
+        assert_eq!(status, 0, "{shown}");
+        assert_eq!(bench.read("fixtures/chat/plain/expected.json"), recorded);
+        assert!(shown.contains("1 taken, 0 left"), "{shown}");
+        assert_eq!(bench.run("check").status, 0);
+    }
 }

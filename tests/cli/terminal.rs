@@ -1,4 +1,5 @@
-//! `obverse debug` on a terminal: what it takes over it gives back, and what is still arriving is shown.
+//! What goes to a terminal: `obverse debug`, which gives back what it takes over and shows what is still arriving; and results, in
+//! which nothing acts upon the terminal.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -134,7 +135,10 @@ fn standard_input_is_shown_as_it_arrives_and_keys_come_from_the_terminal() {
     let _bench = bench.file("go", "");
     pty.wait_for("the response is complete");
     pty.wait_for("byte 31/31");
+    // The copy was edited, and is in no file.
     pty.write("q");
+    pty.wait_for("not saved; quit?");
+    pty.write("y");
     assert_eq!((pty.end(), pty.left_behind()), (0, vec![]));
 }
 
@@ -166,4 +170,118 @@ fn the_mouse_and_pastes_arrive() {
     pty.wait_for("byte 13/");
     pty.write("q");
     assert_eq!(pty.end(), 0);
+}
+
+/// Markers, responses and messages with control characters of both kinds, and marks that turn the direction of writing.
+#[test]
+fn results_do_not_act_upon_the_terminal() {
+    let evil = "\u{9b}31m\u{202e}\u{7}";
+    let chat = crate::bench::CHAT.replace("<assistant>", &format!("<assistant{evil}>"));
+    let bench = Bench::new()
+        .file("evil.jinja", chat)
+        .file("response", format!("Hi{evil}</assistant>\n"))
+        .file("messages.json", "[{\"role\": \"user\", \"content\": \"a\u{9b}\u{202e}\"}]")
+        .file("evil.json", "{\"start_anchor\": \"a\u{9b}\u{202e}\", \"fields\": {\"c\u{9b}\u{202e}\": {\"opne\": 1}}}");
+    for arguments in [
+        "derive evil.jinja",
+        "derive evil.jinja --report -",
+        "derive evil.jinja --explain",
+        "inspect evil.jinja",
+        "inspect evil.jinja --format json",
+        "render evil.jinja --messages messages.json",
+        "render evil.jinja --messages messages.json --origins",
+        "render evil.jinja --messages messages.json --origins --format json",
+        "parse template.json response",
+        "parse template.json response --events --state",
+        "lint evil.json",
+        "lint evil.json --format json",
+        "lint evil.json --format concise",
+        "lint evil.json --format github",
+        "lint evil.json --format sarif",
+        "lint evil.json --format junit",
+        "lint evil.json --format markdown",
+        "lint evil.json --diff",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
+        pty.end();
+        let bytes = pty.bytes();
+        assert!(!bytes.is_empty(), "{arguments:?}");
+        let harmful = ['\u{9b}', '\u{202e}', '\u{7}'];
+        assert!(!bytes.contains(harmful), "{arguments:?}: {bytes:?}");
+    }
+}
+
+/// What people read fits the terminal: lines of a file are shown as far as there is room, so that what points at a place stands
+/// below it, and sentences are broken between words.
+#[test]
+fn what_people_read_fits_the_terminal() {
+    let long = format!(
+        "{{\"start_anchor\": \"a\", \"defaults\": {{\"note\": \"{}\"}}, \"fields\": {{\"content\": {{\"close_pattern\": \"</a>|$\"}}}}}}",
+        "word ".repeat(60)
+    );
+    let bench = Bench::new().file("long.json", long);
+    for columns in [60, 80, 200] {
+        for arguments in [
+            "lint long.json",
+            "derive chat.jinja",
+            "inspect chat.jinja",
+            "explain nothing-such",
+        ] {
+            let arguments: Vec<&str> = arguments.split(' ').collect();
+            let output = bench
+                .command()
+                .env("COLUMNS", columns.to_string())
+                .args(&arguments)
+                .output()
+                .expect("the binary runs");
+            let text = if arguments[0] == "derive" {
+                output.stderr
+            } else {
+                output.stdout
+            };
+            let text = String::from_utf8(text).expect("UTF-8");
+            for line in text.lines() {
+                assert!(
+                    line.chars().count() <= columns,
+                    "{arguments:?} at {columns}: {line}"
+                );
+            }
+        }
+    }
+    let mut command = bench.command();
+    command.env("COLUMNS", "60").args(["lint", "long.json"]);
+    let text = String::from_utf8(command.output().expect("it runs").stdout).expect("UTF-8");
+    insta::assert_snapshot!(text, @r#"
+    warning[text-after-close]: a line feed behind "</a>" opens
+      "content" again and replaces its text
+     --> long.json:1:389
+      |
+    1 | …close_pattern": "</a>|$"}}}
+      |                  ^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: let it take the white space behind it: `\s*` at
+        its end
+
+    warning[dollar]: `$` also matches before a final line feed
+     --> long.json:1:389
+      |
+    1 | …close_pattern": "</a>|$"}}}
+      |                  ^^^^^^^^
+      |
+      = note: at $.fields.content.close_pattern
+      = help: `\Z` matches at the very end alone
+
+    2 warnings in 1 file; 2 can be fixed: --diff shows how,
+      --fix does it
+    "#);
+    // A terminal says itself how wide it is.
+    let mut pty = Pty::start(binary(), &["lint", "long.json"], &bench.path("."));
+    pty.end();
+    let bytes = anstream::adapter::strip_str(&pty.bytes()).to_string();
+    assert!(bytes.contains("can be fixed"), "{bytes}");
+    for line in bytes.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
 }

@@ -180,3 +180,204 @@ fn a_reader_that_goes_away_ends_the_work_quietly() {
         assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
     }
 }
+
+/// Who reads the first line alone does not change what was found.
+#[test]
+fn a_reader_that_goes_away_does_not_change_the_exit_status() {
+    let bench = Bench::new()
+        .file(
+            "bad.json",
+            r#"{"start_anchor": "a", "fields": {"c": {"opne": "x"}}}"#,
+        )
+        .file("response", "<think>a</think>b");
+    let bench = bench
+        .file("calls.json", r#"{"start_anchor": "a", "fields": {"c": {"open": "<", "close": ">", "content": "json"}}}"#)
+        .file("broken", "<{>".repeat(10_000))
+        .file("lines", "{\n".repeat(100_000));
+    for (arguments, status) in [
+        ("lint bad.json", 1),
+        ("lint bad.json --format json", 1),
+        ("lint template.json", 0),
+        ("parse template.json response", 0),
+        ("parse calls.json broken", 1),
+        ("parse --events calls.json broken", 1),
+        ("parse --jsonl template.json lines", 1),
+        ("derive chat.jinja", 0),
+        ("inspect chat.jinja", 0),
+        ("explain", 0),
+    ] {
+        let mut child = std::process::Command::new(bench::binary())
+            .args(arguments.split_whitespace())
+            .current_dir(bench.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Nobody reads a word.
+        drop(child.stdout.take());
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), Some(status), "{arguments}");
+    }
+}
+
+#[test]
+fn shells_complete_the_verbs_and_their_options() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let text = bench.run(&format!("completions {shell}")).done();
+        for word in ["derive", "out-dir", "max-response"] {
+            assert!(text.contains(word), "{shell} has no {word}");
+        }
+    }
+    let told = bench.run("completions nothing").refused(2);
+    assert!(told.contains("bash"), "{told}");
+    // What is printed is what the shell takes.
+    let bench = bench.file("complete.bash", "source /dev/stdin\nCOMP_WORDS=(obverse der)\nCOMP_CWORD=1\n_obverse obverse der obverse\necho \"${COMPREPLY[@]}\"\n");
+    let script = bench.run("completions bash").done();
+    if let Ok(mut child) = std::process::Command::new("bash")
+        .arg("complete.bash")
+        .current_dir(bench.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+    {
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(script.as_bytes())
+            .unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ended.stdout), "derive\n");
+    }
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_verb() {
+    let bench = Bench::new();
+    let run = bench.run("man pages/man1");
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    let pages = bench.list("pages/man1");
+    for page in [
+        "obverse.1",
+        "obverse-derive.1",
+        "obverse-check.1",
+        "obverse-parse.1",
+    ] {
+        assert!(
+            pages.iter().any(|found| found == page),
+            "{page} in {pages:?}"
+        );
+    }
+    let derive = bench.read("pages/man1/obverse-derive.1");
+    assert!(
+        derive.contains(".TH obverse-derive") && derive.contains("out"),
+        "{derive}"
+    );
+    assert_eq!(bench.run("man chat.jinja").status, 2);
+}
+
+#[test]
+fn people_are_told_as_much_as_they_want() {
+    let bench = Bench::new().file("response", "<think>a</think>b");
+    // Results stay the same; errors are told however quiet it is.
+    for arguments in [
+        "derive chat.jinja",
+        "inspect chat.jinja",
+        "parse template.json response",
+        "lint template.json",
+        "render chat.jinja --messages messages.json",
+        "new x --template template.json",
+    ] {
+        let bench = bench_with_messages();
+        let usual = bench.run(arguments);
+        let quiet = bench_with_messages().run(&format!("{arguments} -q"));
+        assert_eq!(
+            (quiet.status, &quiet.stdout),
+            (usual.status, &usual.stdout),
+            "{arguments}"
+        );
+        assert_eq!(quiet.stderr, "", "{arguments}");
+        let verbose = bench_with_messages().run(&format!("--verbose {arguments}"));
+        assert_eq!(verbose.stdout, usual.stdout, "{arguments}");
+        assert!(verbose.stderr.contains("it took "), "{verbose}");
+        assert!(
+            verbose.stderr.lines().count() > usual.stderr.lines().count(),
+            "{verbose}"
+        );
+    }
+    let failed = bench.run("-q parse missing");
+    assert_eq!(failed.status, 2);
+    assert!(failed.stderr.contains("cannot read missing"), "{failed}");
+    let region = bench
+        .file(
+            "int.json",
+            r#"{"start_anchor": "a", "fields": {"n": {"content": "int"}}}"#,
+        )
+        .run_with("parse -q int.json", "x");
+    assert!(
+        region.status == 1 && region.stderr.contains("error["),
+        "{region}"
+    );
+    assert_eq!(
+        bench_with_messages().run("derive chat.jinja -q -v").status,
+        2
+    );
+}
+
+fn bench_with_messages() -> Bench {
+    Bench::new()
+        .file("response", "<think>a</think>b")
+        .file("messages.json", r#"[{"role": "user", "content": "Hi"}]"#)
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let version = Bench::new().run("--version").done();
+    let number = env!("CARGO_PKG_VERSION");
+    // A release has the commit behind it; `.ci/run` looks at one.
+    assert!(
+        version.starts_with(&format!("obverse {number}")),
+        "{version}"
+    );
+}
+
+#[test]
+fn what_is_told_to_people_is_told_to_programs() {
+    let bench = Bench::new().file("other.jinja", crate::bench::CHAT);
+    let read = |run: bench::Run| -> serde_json::Value {
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"))
+    };
+    let derived = bench.run("derive chat.jinja --format json");
+    assert_eq!(derived.stderr, "");
+    assert_eq!(read(derived)["verdict"], "proved");
+    let several = bench.run("derive chat.jinja other.jinja --out-dir derived --format json");
+    let lines: Vec<serde_json::Value> = several
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), 2, "{several}");
+    assert_eq!(lines[1]["source"], "other.jinja");
+    assert!(bench.path("derived/other.report.json").exists());
+    assert_eq!(
+        bench
+            .run("derive chat.jinja --format json --report -")
+            .status,
+        2
+    );
+    let made = read(bench.run("new x --template derived/chat.json --format json"));
+    assert_eq!(made["fixtures"][0]["status"], "to_fill", "{made}");
+    let bench = crate::check::project().file("fixtures/chat/plain/expected.json", "{}\n");
+    let review = bench.run("review --format json");
+    assert_eq!(review.status, 1);
+    let review = read(review);
+    assert_eq!(review["failing"], 0);
+    let pending = &review["pending"][0];
+    assert_eq!(
+        pending["command"],
+        "obverse check --no-derive --update fixtures/chat/plain"
+    );
+    assert_eq!(pending["changes"][0]["before"], "{}\n");
+}

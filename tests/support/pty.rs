@@ -112,8 +112,9 @@ impl Pty {
 
     /// Another size.
     pub(crate) fn resize(&self, width: u16, height: u16) {
-        self.master.resize(size(width, height)).expect("a size");
+        // Both at once: the program may draw for the new size as soon as it is told.
         let mut seen = self.seen.lock().expect("no panic");
+        self.master.resize(size(width, height)).expect("a size");
         seen.terminal
             .screen_mut()
             .set_size(count(height), count(width));

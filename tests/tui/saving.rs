@@ -5,7 +5,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 
 use crate::bench::{Bench, Memory, TRAP, debugger, press, screen, setup, status};
-use obverse::tui::{Conversation, Debugger, Sample, Theme};
+use obverse::tui::{Conversation, Debugger, Host, Sample, Theme};
 
 fn files(bench: &Bench) -> String {
     let files = bench.host().files.iter();
@@ -73,6 +73,97 @@ fn a_template_is_saved_after_a_look() {
     press(&mut bench, "y");
     assert!(!screen(&mut bench).contains("(not saved)"));
     assert_ne!(bench.host().files[Path::new("template.json")], TRAP);
+}
+
+#[test]
+fn unsaved_edits_are_not_lost_without_a_question() {
+    let open = || {
+        let mut host = Memory::default();
+        host.files.insert("template.json".into(), TRAP.to_owned());
+        Debugger::new(setup(TRAP, "Hi"), Theme { color: false }, host)
+    };
+    for (keys, quits) in [
+        ("q", true),
+        ("5e<c-c>", true),
+        ("5e <esc>q", false),
+        ("5e <c-c>", false),
+        ("r<c-c>", false),
+        ("5e <c-z><esc>q", true),
+        ("eHo<esc>q", false),
+        ("eH<c-z><esc>q", true),
+        ("pA<esc>q", false),
+        ("pA<esc>qn", false),
+        ("pA<esc>qy", true),
+        ("pA<esc>qq", true),
+        ("pA<esc><c-c><c-c>", true),
+        ("pA<esc>s<enter>yq", true),
+        ("5e <esc>qsyq", true),
+        ("5e <esc>1eH<esc>qsyq", false),
+        ("5e <esc>1eH<esc>qsyqs<enter>yq", true),
+    ] {
+        let mut bench = open();
+        press(&mut bench, keys);
+        assert_eq!(bench.has_quit(), quits, "{keys}");
+    }
+    let mut bench = open();
+    press(&mut bench, "5e <esc>1eHo<esc>q");
+    assert_snapshot!(screen(&mut bench), @r#"
+    template.json* · sample.txt · words                                end byte 4/4
+    ▶1 Response ───────────────────────────────────│─2 Events ──────────────────────
+    c HoHi                                         │ open  content
+                                                   │ text  content HoHi
+                                                   │›close content "HoHi"
+                                                   │
+                                                   │
+                                                   │
+                                                   │─3 State ───────────────────────
+                             ┌ not saved; quit? y n ─────┐esponse is over
+                             │the template, template.json│ns: 1 of 1000000
+                             │the response of sample.txt │n bytes: 0 of 268435456
+                             └───────────────────────────┘bytes: 0 of 67108864
+    ─5 Template (not saved) ───────────────────────│
+      {                                            │
+        "start_anchor": "<|im_start|>assistant\n", │─4 Message ─────────────────────
+        "fields": {                                │*  content "HoHi"
+    ✗     "content": { "close": "<|im_end|>"}      │
+        }                                          │
+      }                                            │
+                                                   │
+    ✗ a line feed behind "<|im_end|>" opens "conte…│
+      r repairs it: let it take the white space be…│
+    y quit  s save  n stay  ? help
+    "#);
+    press(&mut bench, "<esc>");
+    assert!(!screen(&mut bench).contains("quit? y n"));
+}
+
+/// Somebody else writes the file while the difference is shown.
+#[test]
+fn what_changed_since_it_was_shown_is_not_overwritten() {
+    struct Racy(Memory);
+    impl Host for Racy {
+        fn read(&mut self, path: &Path) -> Result<Option<String>, String> {
+            let read = self.0.read(path);
+            self.0.files.insert(path.to_owned(), "newer".to_owned());
+            read
+        }
+        fn write(&mut self, path: &Path, text: &str) -> Result<(), String> {
+            self.0.write(path, text)
+        }
+        fn remove(&mut self, path: &Path) -> Result<(), String> {
+            self.0.remove(path)
+        }
+        fn copy(&mut self, text: &str) {
+            self.0.copy(text);
+        }
+    }
+    let mut host = Memory::default();
+    host.files.insert("template.json".into(), TRAP.to_owned());
+    let mut bench = Debugger::new(setup(TRAP, "Hi"), Theme { color: false }, Racy(host));
+    bench.type_keys("5e <esc>Sy").expect("keys");
+    let shown = bench.screen(80, 24).to_text();
+    assert!(shown.contains("has changed since it was shown"), "{shown}");
+    assert_eq!(bench.host().0.files[Path::new("template.json")], "newer");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn at_80_by_24() {
     ▌     "content": {"close_pattern": "<end>\\s*" │ content is open
     ✗ a line feed behind "</call>" replaces what "…│ raw    Let me look.⏎
       r repairs it: let it take the white space be…│ parsed "Let me look."
-    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  S…
+    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture
     "#);
 }
 
@@ -138,7 +138,7 @@ fn at_120_by_40() {
         }                                                                  │*          1 2
     ✗ a line feed behind "</call>" replaces what "content" had before the …│
       r repairs it: let it take the white space behind it: `\s*` at its end│
-    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  Space play  q quit
+    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  Space play
     "#);
 }
 
@@ -158,7 +158,7 @@ fn at_40_by_12() {
 
 
 
-    ? help  →← chunk  ][ event  x error  Tab
+    ? help  q quit  →← chunk  ][ event
     "#);
     press(&mut bench, "3");
     assert_snapshot!(bench.screen(40, 12).to_text(), @r#"
@@ -173,7 +173,7 @@ fn at_40_by_12() {
      ○ close content /<end>\s*/ automaton
      regions: 1 of 1000000
      region bytes: 13 of 268435456         ↓
-    ? help  →← chunk  ][ event  x error  Tab
+    ? help  q quit  →← chunk  ][ event
     "#);
 }
 
@@ -203,7 +203,7 @@ fn looks_in_colour() {
     b.....bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.-bbbbbbbbbbbbbbbb
     YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY---------
     ..------------------------------------------------------
-    *-------**--------**--------*--------***-------*-------*----------*-----------**
+    *-----..*-----..**------..**------..*------..***-----..*-----..*--------
     "#);
 }
 
@@ -238,7 +238,7 @@ fn looks_without_colour() {
     ...............................................-
     ***********************************************---------
     ..------------------------------------------------------
-    *-------**--------**--------*--------***-------*-------*----------*-----------**
+    *-----..*-----..**------..**------..*------..***-----..*-----..*--------
     "#);
 }
 
@@ -284,10 +284,12 @@ fn without_colour_everything_is_still_there() {
 fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");
-    let screen = bench.screen(100, 80).to_text();
+    let screen = bench.screen(100, 88).to_text();
     assert_snapshot!(screen, @r#"
-    te┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐2
-    ▶1│Moving                                                                                        │──
+    template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
+    ▶1 Response ───────────────────────────────────────────────│─2 Events ──────────────────────────────
+      ┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐
+      │Moving                                                                                        │
       │  → ←     a chunk on, a chunk back                                                            │
       │  . ,     a character                                                                         │
       │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
@@ -330,23 +332,27 @@ fn the_help_names_every_key() {
       │  ^S      save: the template to its file, the response as a fixture                           │
       │  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text                     │
       │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
-    ─5│Answering                                                                                     │
+      │Answering                                                                                     │
       │  Enter   that is it                                                                          │
-      │  Esc     leave it                                                                            │
+    ─5│  Esc     leave it                                                                            │
       │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
       │  tokens:FILE (a tokenizer.json)                                                              │
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
       │  close, error, stray, unclaimed, failure                                                     │
-    ▌ │Choosing                                                                                      │
+      │Choosing                                                                                      │
       │  ↓ ↑     up and down (also PgDn PgUp Home End)                                               │
-      │  Enter   choose; a breakpoint is turned on or off                                            │──
-    ✗ │  a       another one: a breakpoint, a chunking                                               │
+    ▌ │  Enter   choose; a breakpoint is turned on or off                                            │
+      │  a       another one: a breakpoint, a chunking                                               │
       │  d       delete a breakpoint                                                                 │
-      │  Esc     back                                                                                │
+    ✗ │  Esc     back                                                                                │──
       │Saving                                                                                        │
       │  y       save what is shown (also Enter)                                                     │
       │  n       save nothing (also Esc)                                                             │
       │  ↓ ↑     in what changes                                                                     │
+      │Quitting                                                                                      │
+      │  y       quit, and lose what is not saved (also q ^C)                                        │
+      │  s       save it first                                                                       │
+      │  n       do not quit (also Esc)                                                              │
       │Reading                                                                                       │
       │  ↓ ↑     in the text (also PgDn PgUp Home)                                                   │
       │  y       copy it                                                                             │
@@ -363,12 +369,14 @@ fn the_help_names_every_key() {
       │  crossed out, red   unclaimed: no field takes it; ! marks such rows                          │
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
-    ✗ │                                                                                              │
+      │                                                                                              │
       └──────────────────────────────────────────────────────────────────────────────────────────────┘
+    ✗ a line feed behind "</call>" replaces what "content" had…│
+      r repairs it: let it take the white space behind it: `\s…│
     Esc back  ↓↑ scroll
     "#);
     press(&mut bench, "<esc>");
-    assert!(!bench.screen(100, 80).to_text().contains("Looking"));
+    assert!(!bench.screen(100, 88).to_text().contains("Looking"));
 }
 
 #[test]
@@ -436,7 +444,7 @@ fn a_derivation_shows_its_evidence() {
                                        │
                                        │
                                        │
-    ? help  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S tem…
+    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture
     "#);
     // From the marker to its place, and back.
     press(&mut bench, "<enter>z");
@@ -483,4 +491,33 @@ fn a_picture_has_the_text_escaped() {
     let svg = calls().screen(80, 24).to_svg();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("&lt;") && !svg.contains("<think>"));
+}
+
+/// On a wide screen the panes on the right have what the response does not need.
+#[test]
+fn a_wide_screen_is_used() {
+    let mut bench = calls();
+    press(&mut bench, "G");
+    let text = bench.screen(200, 50).to_text();
+    let heading = text
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split_once("─2 Events "))
+        .expect("the events");
+    assert_eq!(
+        heading.1.chars().count() + "─2 Events ".chars().count(),
+        100
+    );
+}
+
+/// How to get out is told at every width at which something is told.
+#[test]
+fn how_to_quit_is_told() {
+    for width in [20, 40, 60, 80, 120] {
+        let mut bench = calls();
+        let text = bench.screen(width, 24).to_text();
+        let hints = text.lines().last().expect("a line").to_owned();
+        assert!(hints.contains("q quit"), "{width}: {hints}");
+        assert!(!hints.contains('…'), "{width}: {hints}");
+    }
 }

@@ -17,7 +17,7 @@ use super::reference::ReferenceArgs;
 use super::report::FormatArgs;
 use super::status::{Status, Stop};
 pub(crate) use pass::count;
-pub(crate) use pending::{Pending, pending};
+pub(crate) use pending::{Pending, pending, pending_now, pending_of};
 use selection::Selected;
 pub(crate) use selection::Selection;
 pub(crate) use work::fixture_problem;

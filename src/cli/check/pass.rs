@@ -59,6 +59,17 @@ impl Pass<'_> {
                     .retain(|found| !work::RECORDED.contains(&found.code));
                 changed.push(change);
             }
+            progress.aside(|| {
+                output::detail(|| {
+                    let how = if done.outcome.failed() {
+                        "failed"
+                    } else {
+                        "holds"
+                    };
+                    let took = done.took.as_secs_f64() * 1e3;
+                    format!("{how}  {}  {took:.3} ms", done.outcome.name)
+                });
+            });
             times.push((done.outcome.name.clone(), done.took));
             progress.finished(&done.outcome.name);
             progress

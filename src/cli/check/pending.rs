@@ -1,5 +1,7 @@
 //! What `obverse check --update` and `obverse derive` would write, before anybody writes it.
 
+use std::path::{Path, PathBuf};
+
 use obverse::check::{self, Change, Effort, Fixture, Found};
 use obverse::derive;
 use obverse::value::json::Format;
@@ -15,7 +17,7 @@ use crate::cli::replace::apply;
 use crate::cli::{bulk, input, project};
 
 /// A change that is pending.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pending {
     /// What changes: the fixture or the response template.
     pub(crate) name: String,
@@ -27,6 +29,10 @@ pub(crate) struct Pending {
     pub(crate) arguments: Vec<String>,
     /// The file that its standard output goes to, where it does not write the file itself.
     pub(crate) output: Option<String>,
+    /// The response template that changes, or that the fixture belongs to.
+    template: Option<PathBuf>,
+    /// Whether the response template itself changes.
+    is_template: bool,
     /// The line of a suite that changes, where it is not the files that are shown.
     line: Option<(Found, Fixture)>,
 }
@@ -41,9 +47,41 @@ enum State {
 
 /// All changes that are pending, and how many other failures there are.
 pub(crate) fn pending(selection: &Selection) -> Result<(Vec<Pending>, usize), Problem> {
+    find(selection, true, &|_, _| true)
+}
+
+/// A change as it is now; `None` when it is no longer pending.
+pub(crate) fn pending_now(
+    selection: &Selection,
+    before: &Pending,
+) -> Result<Option<Pending>, Problem> {
+    let is_it = |subjects: &Subjects, task: &Task| subjects.name(task) == before.name;
+    find(selection, false, &is_it).map(|(found, _)| found.into_iter().next())
+}
+
+/// What is pending now of the fixtures that belong to a response template.
+pub(crate) fn pending_of(selection: &Selection, template: &Path) -> Result<Vec<Pending>, Problem> {
+    let is_its = |subjects: &Subjects, task: &Task| match task {
+        Task::Fixture(Some(index), _) => subjects.all[*index].path == template,
+        _ => false,
+    };
+    find(selection, false, &is_its).map(|(found, _)| found)
+}
+
+/// The changes that are pending of the tasks that are wanted, and how many of these fail otherwise. Everything is read from
+/// the disk.
+fn find(
+    selection: &Selection,
+    shows_progress: bool,
+    is_wanted: &dyn Fn(&Subjects, &Task) -> bool,
+) -> Result<(Vec<Pending>, usize), Problem> {
     let workspace = selection.project.open()?;
     let is_task = |subject: &Subject| subject.loaded.is_some() && selection.derives(subject);
-    let Selected { subjects, tasks } = selection.gather(&workspace, is_task)?;
+    let Selected {
+        subjects,
+        mut tasks,
+    } = selection.gather(&workspace, is_task)?;
+    tasks.retain(|task| is_wanted(&subjects, task));
     let how = How {
         // Whether other chunkings give the same is not asked here.
         effort: Effort {
@@ -58,7 +96,7 @@ pub(crate) fn pending(selection: &Selection) -> Result<(Vec<Pending>, usize), Pr
     };
     let mut all = Vec::new();
     let mut failing = 0;
-    let progress = Progress::of(tasks.len());
+    let progress = Progress::of(if shows_progress { tasks.len() } else { 0 });
     let work = |task: &Task| (subjects.name(task), state(&subjects, &how, task));
     bulk::spread_over(selection.jobs, &tasks, &work, |(name, state)| {
         progress.finished(&name);
@@ -75,11 +113,13 @@ pub(crate) fn pending(selection: &Selection) -> Result<(Vec<Pending>, usize), Pr
 fn state(subjects: &Subjects, how: &How<'_>, task: &Task) -> Result<State, Problem> {
     match task {
         Task::Template(index) => derivation(&subjects.all[*index], how),
-        Task::Fixture(_, found) => {
+        Task::Fixture(index, found) => {
             let done = subjects.perform(how, task);
             match done.change {
                 Some((_, fixture)) => {
-                    fixture_state(found, fixture, how, done.outcome.name).map(State::Pending)
+                    let mut pending = fixture_state(found, fixture, how, done.outcome.name)?;
+                    pending.template = index.map(|index| subjects.all[index].path.clone());
+                    Ok(State::Pending(pending))
                 }
                 None if done.outcome.failed() => Ok(State::Fails),
                 None => Ok(State::Holds),
@@ -128,6 +168,8 @@ fn fixture_state(
         shown,
         arguments,
         output: None,
+        template: None,
+        is_template: false,
         line,
     }))
 }
@@ -206,6 +248,8 @@ fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
         shown,
         arguments,
         output,
+        template: Some(subject.path.clone()),
+        is_template: true,
         line: None,
     })))
 }
@@ -220,12 +264,29 @@ impl Pending {
             shown,
             arguments: Vec::new(),
             output: None,
+            template: None,
+            is_template: false,
             line: None,
         }
     }
 }
 
 impl Pending {
+    /// Whether it would write what the other one would, in the place of the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.name == other.name && self.shown == other.shown && self.line == other.line
+    }
+
+    /// The response template that it changes; on that depends what is pending of its fixtures.
+    pub(crate) fn changed_template(&self) -> Option<&Path> {
+        self.template.as_deref().filter(|_| self.is_template)
+    }
+
+    /// Whether it is a fixture of that response template.
+    pub(crate) fn is_fixture_of(&self, template: &Path) -> bool {
+        !self.is_template && self.template.as_deref() == Some(template)
+    }
+
     /// Writes it, each file at once and whole.
     ///
     /// # Errors

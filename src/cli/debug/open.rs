@@ -11,7 +11,9 @@ use super::Args;
 use crate::cli::check::fixture_problem;
 use crate::cli::derive::derive_problem;
 use crate::cli::input;
-use crate::cli::problem::{Document, Problem};
+use crate::cli::problem::Problem;
+use crate::cli::progress::Progress;
+use crate::cli::template;
 
 /// What the template's file brings.
 struct Opened {
@@ -150,14 +152,14 @@ fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
                 .diagnostics()
                 .iter()
                 .any(|diagnostic| diagnostic.code == "no-response-template");
-            if has_none && config_has_chat_template(&text) {
+            // The chat template of a configuration may lie beside it.
+            if has_none && args.project.source.open(path).is_ok() {
                 return derived(args, path).map(opened);
             }
             if let Some(derivation) = Derivation::of_json(&text) {
                 return Ok(Found::Report(derivation));
             }
-            Err(Problem::all(invalid.into_diagnostics())
-                .about(Document::new(input::name(file), text)))
+            Err(template::refused(file, text, invalid))
         }
     }
 }
@@ -185,11 +187,6 @@ fn no_source(report: &Path, source: &Path) -> Problem {
         .with_hint("debug the response template, and name the report with --report")
 }
 
-fn config_has_chat_template(text: &str) -> bool {
-    let config = obverse::value::json::parse(text).ok();
-    config.is_some_and(|config| config.get("chat_template").is_some())
-}
-
 /// What is derived from a chat template: the template, the evidence, and the responses by which it was verified.
 fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let opened = args.project.source.open(path)?;
@@ -197,8 +194,10 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
         clock: args.project.clock(),
         ..derive::Options::default()
     };
-    let derivation = derive::derive(&opened.source, &options)
-        .map_err(|error| derive_problem(&error, &opened))?;
+    let progress = Progress::of_one(&input::name(path));
+    let derivation = derive::derive(&opened.source, &options);
+    drop(progress);
+    let derivation = derivation.map_err(|error| derive_problem(&error, &opened))?;
     let text = derivation.document.to_json();
     let template =
         Template::load(&text, None).map_err(|invalid| Problem::all(invalid.into_diagnostics()))?;

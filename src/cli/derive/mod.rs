@@ -7,14 +7,16 @@ mod human;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
 use obverse::response_template::{Engine, config};
-use obverse::value::json;
+use obverse::value::{Value, json};
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
-use super::replace::replace;
+use super::replace::{refuse_protected, replace_or_force};
+use super::shape::Shape;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
 use super::{bulk, input, output, wire};
@@ -38,6 +40,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// How to tell the report: human, on standard error; or json, on standard output in the place of the response template, of
+    /// several sources each on a line
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Shape::Human)]
+    #[arg(hide_possible_values = true, conflicts_with = "report")]
+    format: Shape,
+
     /// Keep to what ENGINE takes: transformers, vllm or sglang; may be given several times
     #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
@@ -53,6 +61,10 @@ pub(crate) struct Args {
     /// Store the response template in the source's tokenizer_config.json, instead of writing it to standard output
     #[arg(long)]
     write: bool,
+
+    /// Write files too that are symbolic links, as in the caches of models, or read-only
+    #[arg(long)]
+    force: bool,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -88,15 +100,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let mut worst = Status::Done;
     let mut taken = HashSet::new();
     let mut first = true;
-    let progress = Progress::of(args.sources.len());
+    let progress = match args.sources.as_slice() {
+        [one] => Progress::of_one(&input::name(one)),
+        several => Progress::of(several.len()),
+    };
     let derive = |path: &PathBuf| {
+        let begun = Instant::now();
         let derived = derive_one(args, path);
+        output::detail(|| {
+            let took = begun.elapsed().as_millis();
+            format!("{}: derived and verified in {took} ms", path.display())
+        });
         progress.finished(&input::name(path));
         derived
     };
     bulk::spread(&args.sources, &derive, |derived| {
         progress.aside(|| {
-            if !std::mem::take(&mut first) {
+            if !std::mem::take(&mut first) && args.format == Shape::Human {
                 output::tell("\n");
             }
             let status = match derived.map_err(Stop::from).and_then(|one| {
@@ -129,7 +149,11 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
     let opened = args.source_args.open(path)?;
     let config_path = match &opened.source.config_path {
         _ if !args.write => None,
-        Some(config) => Some(config.clone()),
+        Some(config) => {
+            // Deriving takes its time; that it was in vain is told before.
+            refuse_protected(config, args.force)?;
+            Some(config.clone())
+        }
         None => {
             let message = format!(
                 "{} has no tokenizer_config.json to write to",
@@ -156,7 +180,9 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
 
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
-    output::tell(&human::report(&derivation.report));
+    if args.format == Shape::Human {
+        output::tell(&human::report(&derivation.report));
+    }
     if args.explain {
         output::tell(&explain::evidence(
             &derivation.report.evidence,
@@ -174,7 +200,12 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         derivation,
     } = derived;
     let template = derivation.document.to_json();
-    let report = report_json(derivation)?;
+    let report = report_value(derivation)?;
+    let reported = match &report {
+        Value::Object(members) if args.sources.len() > 1 => wire::line(members.clone()),
+        one => wire::pretty(one),
+    };
+    let report = wire::pretty(&report);
     let mut wrote = Vec::new();
     if let Some(folder) = &args.out_dir {
         let name = files::unique(&files::file_stem(&opened.source), taken);
@@ -183,7 +214,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
             (format!("{name}.report.json"), &report),
         ] {
             let file = folder.join(file);
-            replace(&file, text)?;
+            replace_or_force(&file, text, args.force)?;
             wrote.push(file);
         }
     }
@@ -192,13 +223,13 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         let written = config::write(&text, &derivation.document.to_value()).map_err(|invalid| {
             Problem::all(invalid.into_diagnostics()).about(Document::new(input::name(path), text))
         })?;
-        replace(path, &written)?;
+        replace_or_force(path, &written, args.force)?;
         wrote.push(path.to_path_buf());
     }
     let report_to_stdout = match &args.report {
         Some(path) if input::is_stdin(path) => true,
         Some(path) => {
-            replace(path, &report)?;
+            replace_or_force(path, &report, args.force)?;
             wrote.push(path.clone());
             false
         }
@@ -207,7 +238,9 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     for file in wrote {
         output::tell(&format!("  wrote {}\n", input::name(&file)));
     }
-    if report_to_stdout {
+    if args.format == Shape::Json {
+        output::print_json(&reported)?;
+    } else if report_to_stdout {
         output::print_json(&report)?;
     } else if args.out_dir.is_none() && !args.write {
         output::print_json(&template)?;
@@ -219,8 +252,8 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
     })
 }
 
-/// The report as JSON whose spelling is Python's.
-fn report_json(derivation: &Derivation) -> Result<String, Problem> {
+/// The report, as it is written.
+fn report_value(derivation: &Derivation) -> Result<Value, Problem> {
     let failed = |error: String| {
         Problem::failed(
             "report",
@@ -229,8 +262,7 @@ fn report_json(derivation: &Derivation) -> Result<String, Problem> {
     };
     let written =
         serde_json::to_string(&derivation.report).map_err(|error| failed(error.to_string()))?;
-    let value = json::parse(&written).map_err(|error| failed(error.message()))?;
-    Ok(wire::pretty(&value))
+    json::parse(&written).map_err(|error| failed(error.message()))
 }
 
 pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {

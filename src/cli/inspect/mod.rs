@@ -4,15 +4,16 @@ mod human;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use obverse::derive::Options;
 use obverse::derive::inspect::{InspectError, TemplateInspection, inspect};
 use obverse::value::json;
 
 use super::problem::Problem;
+use super::progress::Progress;
+use super::shape::ShapeArgs;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
-use super::{output, wire};
+use super::{input, output, wire};
 
 /// Show what a chat template supports: roles, message keys, tools, calls, reasoning, kwargs, generation prompts
 ///
@@ -23,9 +24,8 @@ pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
     source: PathBuf,
 
-    /// A table for people, or JSON with everything that was observed
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[command(flatten)]
+    shape: ShapeArgs,
 
     /// The chat template to inspect, of several
     #[arg(long, value_name = "NAME")]
@@ -33,15 +33,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
-}
-
-/// A value of `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table.
-    Human,
-    /// JSON.
-    Json,
 }
 
 /// Inspects.
@@ -55,7 +46,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         clock: args.source_args.date,
         ..Options::default()
     };
+    let progress = Progress::of_one(&input::name(&args.source));
     let inspection = inspect(&opened.source, &options);
+    drop(progress);
+    output::detail(|| {
+        let names = opened
+            .source
+            .templates
+            .iter()
+            .map(|(name, _)| name.as_str());
+        format!("inspected: {}", names.collect::<Vec<_>>().join(", "))
+    });
     let mut status = Status::Done;
     for template in &inspection.templates {
         if let Some(error) = &template.error {
@@ -63,19 +64,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             status = Status::Failed;
         }
     }
-    match args.format {
-        Format::Human => output::print_table(&human::inspection(&inspection))?,
-        Format::Json => {
-            let failed = |error: String| {
-                let message = format!("what was observed cannot be written as JSON: {error}");
-                Problem::failed("report", message)
-            };
-            let written =
-                serde_json::to_string(&inspection).map_err(|error| failed(error.to_string()))?;
-            let value = json::parse(&written).map_err(|error| failed(error.message()))?;
-            output::print_json(&wire::pretty(&value))?;
-        }
+    if !args.shape.is_json() {
+        output::print_table(&human::inspection(&inspection))?;
+        return Ok(status);
     }
+    let failed = |error: String| {
+        let message = format!("what was observed cannot be written as JSON: {error}");
+        Problem::failed("report", message)
+    };
+    let written = serde_json::to_string(&inspection).map_err(|error| failed(error.to_string()))?;
+    let value = json::parse(&written).map_err(|error| failed(error.message()))?;
+    output::print_json(&wire::pretty(&value))?;
     Ok(status)
 }
 

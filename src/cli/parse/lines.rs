@@ -1,7 +1,6 @@
 //! `obverse parse --jsonl`: many responses, each on a line.
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +10,7 @@ use obverse::value::{Map, Value, json};
 
 use super::session::{Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
+use crate::cli::input::Size;
 use crate::cli::status::{Status, Stop};
 use crate::cli::{input, output, wire};
 
@@ -21,6 +21,7 @@ const KEPT: usize = 64;
 pub(super) fn run(
     template: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
     path: &Path,
+    longest: Size,
 ) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
@@ -28,8 +29,8 @@ pub(super) fn run(
     };
     let mut reading = input::open(path)?;
     let mut out = output::results();
-    let ended = bulk::answer_lines(reading.as_mut(), &mut out, &|line| answer(&templates, line))?;
-    out.flush()?;
+    let answer = |line: &[u8]| answer(&templates, line);
+    let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer)?;
     bulk::status(ended, path)
 }
 

@@ -6,20 +6,22 @@ mod state;
 mod strays;
 mod tokens;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chunking::{self, Chunking};
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
-use obverse::response_template::{ResponseTemplate, config};
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
 use super::given::GivenArgs;
+use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
-use super::{chunks, escape, input, output, wire};
+use super::template::{self, Opened};
+use super::{chunks, escape, input, output, width, wire};
 use session::{Session, Step};
 
 /// How much of a response is read at once.
@@ -45,6 +47,9 @@ const RAW: usize = 200;
 /// Text of the response that no field takes is told on standard error, and so are markers that stand in the text of a field: fixed
 /// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
 /// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
+///
+/// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events what
+/// arrives is parsed as it arrives, however much that is.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are asked for, or
@@ -78,6 +83,10 @@ pub(crate) struct Args {
     #[arg(long)]
     skip_json_strings: bool,
 
+    /// How long a response that is read whole, or a line of --jsonl, may be: bytes, or 512K, 64M, 2G
+    #[arg(long, value_name = "SIZE", default_value_t = input::MOST)]
+    max_response: Size,
+
     /// Parse many: one JSON object a line in, one a line out
     #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "chunks", "skip_json_strings"])]
     jsonl: bool,
@@ -99,12 +108,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let template = args.template.as_deref().map(load_template).transpose()?;
     let (template, markers) = match template {
         Some(template) if !args.jsonl => template,
-        template => return lines::run(template, response),
+        template => return lines::run(template, response, args.max_response),
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
     let mut reading = input::open(response)?;
     let name = input::name(response);
+    output::detail(|| {
+        let fields: Vec<&str> = template
+            .fields()
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
+        let (prefix, tools) = (prefix.len(), tools.len());
+        format!(
+            "fields {}; a prefix of {prefix} bytes, {tools} tools",
+            fields.join(", ")
+        )
+    });
     let options = Options {
         keep_delimiters: args.state,
         skip_json_strings: args.skip_json_strings,
@@ -120,18 +141,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 out: output::results(),
                 broken: 0,
             };
-            following.begin()?;
-            let length = match &args.chunks {
-                Some(chunking) => {
-                    let text = input::read_text_from(reading.as_mut(), response)?;
-                    following.chunks(&text, chunking)?
-                }
-                None => following.pieces(reading.as_mut(), response)?,
-            };
-            following.end(length)
+            let followed = following.follow(args, reading.as_mut(), response);
+            let so_far = following.status();
+            match followed.and_then(|length| following.end(length)) {
+                // Whoever reads the events has read enough; what broke until then counts.
+                Err(Stop::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(so_far),
+                done => done,
+            }
         }
         Ok(session) => {
-            let text = input::read_text_from(reading.as_mut(), response)?;
+            let text = args.read_whole(reading.as_mut(), response)?;
             whole(session, &name, &text)
         }
         Err(error) => {
@@ -154,23 +173,27 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 
 /// A response template from a file, or from the config in a model folder, with its markers.
 fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), Problem> {
-    let in_folder = path.join("tokenizer_config.json");
-    let path = if path.is_dir() { &in_folder } else { path };
-    let text = input::read_text(path)?;
-    match config::load_any(&text) {
-        Ok(loaded) => {
-            // In a tokenizer's configuration the document is one member of several.
-            let tokens = match loaded.path.steps().is_empty() {
-                true => Vec::new(),
-                false => tokens::special(&text, path),
-            };
-            let markers = Markers::of(&loaded.template).and(tokens);
-            Ok((Arc::new(loaded.template), Arc::new(markers)))
-        }
-        Err(invalid) => {
-            Err(Problem::all(invalid.into_diagnostics())
-                .about(Document::new(input::name(path), text)))
-        }
+    let Opened { file, text, loaded } = template::open(path)?;
+    // In a tokenizer's configuration the document is one member of several.
+    let tokens = match loaded.path.steps().is_empty() {
+        true => Vec::new(),
+        false => tokens::special(&text, &file),
+    };
+    let markers = Markers::of(&loaded.template).and(tokens);
+    Ok((Arc::new(loaded.template), Arc::new(markers)))
+}
+
+impl Args {
+    /// A response that is read to its end first.
+    fn read_whole(&self, reading: &mut dyn Read, path: &Path) -> Result<String, Problem> {
+        input::read_at_most(reading, path, self.max_response).map_err(|problem| {
+            if problem.diagnostics.iter().any(|found| found.code == "limit") {
+                return problem.with_hint(
+                    "--max-response allows more; --events parses what arrives as it arrives, and needs no limit",
+                );
+            }
+            problem
+        })
     }
 }
 
@@ -215,6 +238,27 @@ struct Following<'a, W> {
 }
 
 impl<W: Write> Following<'_, W> {
+    /// Parses all of a response; returns its length in bytes.
+    fn follow(&mut self, args: &Args, reading: &mut dyn Read, path: &Path) -> Result<usize, Stop> {
+        self.begin()?;
+        match &args.chunks {
+            Some(chunking) => {
+                let text = args.read_whole(reading, path)?;
+                self.chunks(&text, chunking)
+            }
+            None => self.pieces(reading, path),
+        }
+    }
+
+    /// What the verb ends with, as far as the response was parsed.
+    fn status(&self) -> Status {
+        if self.broken == 0 && !self.session.has_errors() {
+            Status::Done
+        } else {
+            Status::Found
+        }
+    }
+
     /// What the prefix brings.
     fn begin(&mut self) -> std::io::Result<()> {
         for event in self.session.initial_events() {
@@ -261,11 +305,17 @@ impl<W: Write> Following<'_, W> {
             decoded += text.len();
             waiting.drain(..text.len());
             self.feed(&text)?;
+            if self.session.has_halted() {
+                // Nothing of what is still to come would be parsed.
+                break;
+            }
             if let Some(error) = error {
                 return Err(bad_utf8(self.name, &error.to_string()).into());
             }
         }
-        if let Err(error) = decoder.finish() {
+        if !self.session.has_halted()
+            && let Err(error) = decoder.finish()
+        {
             return Err(bad_utf8(self.name, &error.to_string()).into());
         }
         Ok(decoded)
@@ -312,11 +362,14 @@ impl<W: Write> Following<'_, W> {
         result?;
         self.write_state()?;
         let ended = self.session.stop();
-        let is_whole = self.broken == 0 && ended.errors.is_empty();
-        let kind = if is_whole {
-            "message"
+        if self.broken < problem::MANY {
+            show(&ended.errors, self.name, None, length);
+        }
+        ended.strays.tell(self.name, None);
+        let (kind, status) = if self.broken == 0 && ended.errors.is_empty() {
+            ("message", Status::Done)
         } else {
-            "partial_message"
+            ("partial_message", Status::Found)
         };
         let mut line = wire::object([
             ("type", Value::from(kind)),
@@ -325,15 +378,7 @@ impl<W: Write> Following<'_, W> {
         ended.strays.write(&mut line);
         self.out.write_all(wire::line(line).as_bytes())?;
         self.out.flush()?;
-        if self.broken < problem::MANY {
-            show(&ended.errors, self.name, None, length);
-        }
-        ended.strays.tell(self.name, None);
-        Ok(if is_whole {
-            Status::Done
-        } else {
-            Status::Found
-        })
+        Ok(status)
     }
 }
 
@@ -365,10 +410,12 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
     let mut blocks: Vec<String> = errors
         .iter()
         .take(problem::MANY)
-        .map(|error| region_problem(error, name, text, length).render())
+        .map(|error| region_problem(error, name, text, length).render(width::of_messages()))
         .collect();
     blocks.extend(problem::more(errors.len()));
-    output::tell(&blocks.join("\n"));
+    if !blocks.is_empty() {
+        output::tell_always(&blocks.join("\n"));
+    }
 }
 
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {

@@ -77,6 +77,16 @@ impl Session {
         std::mem::take(&mut self.errors)
     }
 
+    /// Whether there are errors that nobody has taken.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// Whether there was an error after which nothing more is parsed.
+    pub(super) fn has_halted(&self) -> bool {
+        self.halted
+    }
+
     /// What the parser is doing.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         self.parser.snapshot()

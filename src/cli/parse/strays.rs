@@ -7,7 +7,6 @@ use obverse::parser::{Leaked, ResponseParser, Unclaimed};
 use obverse::value::{Map, Value, python};
 
 use crate::cli::escape;
-use crate::cli::output;
 use crate::cli::problem::{Document, Problem};
 
 /// How many characters of a text are shown.
@@ -54,7 +53,7 @@ impl Strays {
                     name: name.to_owned(),
                     text: text.map(str::to_owned),
                 };
-                output::tell(&problem.about(document).render());
+                problem.about(document).show();
             }
         };
         tell(self.of_unclaimed());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use obverse::check::{self, Fixture, Prompt, Setting, template_around};
 use obverse::parser::Utf8Decoder;
-use obverse::response_template::{ResponseTemplate, config};
+use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
 use super::check::fixture_problem;
@@ -19,6 +19,7 @@ use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
 use super::status::{Status, Stop};
+use super::template::{self, Opened};
 use super::{escape, input, output, render, wire};
 
 /// Record a response as a fixture, in the chunks in which it arrives
@@ -383,11 +384,7 @@ fn template(args: &Args, workspace: &Workspace<'_>) -> Result<Option<Found>, Pro
         .or_else(|| template_around(&place));
     let Some(path) = found else { return Ok(None) };
     let path = project::shown(&path);
-    let text = input::read_text(&path)?;
-    let loaded = config::load_any(&text).map_err(|invalid| {
-        Problem::all(invalid.into_diagnostics())
-            .about(Document::new(input::name(&path), text.as_str()))
-    })?;
+    let Opened { text, loaded, .. } = template::open(&path)?;
     Ok(Some(Found {
         path,
         text,

@@ -2,7 +2,6 @@
 
 mod origins;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplate, RenderInput};
@@ -116,6 +115,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         ..RenderInput::default()
     };
     let template = select(&opened, name, render.tools.is_some())?;
+    output::detail(|| {
+        let known = opened.source.templates.iter();
+        let mut known = known.filter(|(_, known)| known.source() == template.source());
+        let name = known.next().map_or("default", |(name, _)| name.as_str());
+        format!(
+            "rendering the chat template `{name}` of {}",
+            opened.source.path.display()
+        )
+    });
     let problem = |error| source::render_problem(&error, opened.document(template));
     if args.origins {
         let traced = template.render_traced(&render).map_err(problem)?;
@@ -130,8 +138,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 fn run_lines(args: &Args, opened: &Opened, kwargs: &Map) -> Result<Status, Stop> {
     let answer = |line: &[u8]| answer(args, opened, kwargs, line);
     let mut out = output::results();
-    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, &answer)?;
-    out.flush()?;
+    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, input::MOST, &answer)?;
     bulk::status(ended, Path::new("-"))
 }
 

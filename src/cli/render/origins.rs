@@ -33,7 +33,7 @@ pub(super) fn print(
                 paint(GREEN, "an input"),
                 paint(YELLOW, "derived")
             ));
-            output::print_table(&coloured(traced))
+            output::print_styled(&coloured(traced))
         }
     }
 }

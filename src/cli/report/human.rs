@@ -4,11 +4,14 @@ use std::io::{self, Write};
 
 use super::{Outcome, Reporter, Summary};
 use crate::cli::problem::{Document, Problem};
+use crate::cli::width;
 
 /// Blocks, and last how many.
 pub(super) struct Human {
     /// What a result is of, such as a file.
     pub(super) of: &'static str,
+    /// The columns of the terminal, if it goes to one.
+    pub(super) columns: Option<usize>,
 }
 
 impl Reporter for Human {
@@ -24,7 +27,8 @@ impl Reporter for Human {
         };
         let problem = Problem::all(outcome.diagnostics.clone())
             .about(Document::new(name, outcome.text.as_str()));
-        writeln!(out, "{}", problem.render())
+        let text = problem.render(self.columns);
+        writeln!(out, "{}", width::fit(&text, self.columns))
     }
 
     fn finish(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -50,6 +54,12 @@ impl Reporter for Human {
             format!(", and {allowed}")
         };
         let files = count(summary.results, self.of).unwrap_or_default();
-        writeln!(out, "{} in {files}{allowed}", found.join(", "))
+        let fixable = match summary.fixable {
+            0 => "",
+            1 => "; one can be fixed: --diff shows how, --fix does it",
+            number => &format!("; {number} can be fixed: --diff shows how, --fix does it"),
+        };
+        let line = format!("{} in {files}{allowed}{fixable}", found.join(", "));
+        writeln!(out, "{}", width::fit(&line, self.columns))
     }
 }

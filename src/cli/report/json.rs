@@ -98,6 +98,8 @@ pub(super) struct ReportedSummary {
     pub(super) infos: usize,
     /// How many were allowed.
     pub(super) allowed: usize,
+    /// How many findings have a fix.
+    pub(super) fixable: usize,
 }
 
 impl ReportedOutcome {
@@ -138,6 +140,7 @@ impl ReportedSummary {
             warnings,
             infos,
             allowed,
+            fixable,
         } = *summary;
         Self {
             results,
@@ -146,6 +149,7 @@ impl ReportedSummary {
             warnings,
             infos,
             allowed,
+            fixable,
         }
     }
 }

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use obverse::diagnostic::{Diagnostic, Severity};
 
-use super::input;
 use super::problem::Problem;
 use super::status::Status;
+use super::{input, width};
 
 /// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,6 +80,7 @@ pub(crate) struct Summary {
     pub(crate) warnings: usize,
     pub(crate) infos: usize,
     pub(crate) allowed: usize,
+    pub(crate) fixable: usize,
 }
 
 impl Summary {
@@ -88,6 +89,7 @@ impl Summary {
         self.failed += usize::from(outcome.failed());
         self.allowed += outcome.allowed;
         for diagnostic in &outcome.diagnostics {
+            self.fixable += usize::from(diagnostic.fix.is_some());
             match diagnostic.severity {
                 Severity::Error => self.errors += 1,
                 Severity::Warning => self.warnings += 1,
@@ -125,6 +127,27 @@ pub(crate) struct Report {
 struct Written {
     reporter: Box<dyn Reporter>,
     out: Box<dyn Write>,
+    /// Whether somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
+    /// about how the verb ends.
+    is_read: bool,
+}
+
+impl Written {
+    fn write(
+        &mut self,
+        with: impl FnOnce(&mut dyn Reporter, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if !self.is_read {
+            return Ok(());
+        }
+        match with(self.reporter.as_mut(), self.out.as_mut()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_read = false;
+                Ok(())
+            }
+            done => done,
+        }
+    }
 }
 
 impl Report {
@@ -135,8 +158,9 @@ impl Report {
             _ => Box::new(super::output::results()),
         };
         let mut written = vec![Written {
-            reporter: args.format.reporter(verb),
+            reporter: args.format.reporter(verb, width::of_results()),
             out,
+            is_read: true,
         }];
         for ToFile { format, path } in &args.write {
             let file = File::create(path).map_err(|error| {
@@ -148,8 +172,9 @@ impl Report {
                 _ => Box::new(BufWriter::new(file)),
             };
             written.push(Written {
-                reporter: format.reporter(verb),
+                reporter: format.reporter(verb, None),
                 out,
+                is_read: true,
             });
         }
         Ok(Self {
@@ -163,24 +188,26 @@ impl Report {
         self.summary.count(outcome);
         self.written
             .iter_mut()
-            .try_for_each(|Written { reporter, out }| reporter.result(outcome, out))
+            .try_for_each(|written| written.write(|reporter, out| reporter.result(outcome, out)))
     }
 
     /// Ends the report.
     pub(crate) fn finish(mut self) -> io::Result<Summary> {
-        for Written { reporter, out } in &mut self.written {
-            reporter.finish(&self.summary, out)?;
-            out.flush()?;
+        for written in &mut self.written {
+            written.write(|reporter, out| {
+                reporter.finish(&self.summary, out)?;
+                out.flush()
+            })?;
         }
         Ok(self.summary)
     }
 }
 
 impl Format {
-    fn reporter(self, verb: &'static str) -> Box<dyn Reporter> {
+    fn reporter(self, verb: &'static str, columns: Option<usize>) -> Box<dyn Reporter> {
         let of = if verb == "check" { "case" } else { "file" };
         match self {
-            Self::Human => Box::new(human::Human { of }),
+            Self::Human => Box::new(human::Human { of, columns }),
             Self::Concise => Box::new(concise::Concise),
             Self::Json => Box::new(json::Json::default()),
             Self::Jsonl => Box::new(json::Lines),
@@ -296,7 +323,10 @@ mod tests {
     fn a_line_of_a_file_is_the_place_of_what_is_found_in_it() {
         insta::assert_snapshot!(report_of_line(concise::Concise), @"suite.jsonl:7: error[other-message] no");
         insta::assert_snapshot!(report_of_line(github::Github), @"::error file=suite.jsonl,line=7,title=other-message::no");
-        let human = report_of_line(human::Human { of: "case" });
+        let human = report_of_line(human::Human {
+            of: "case",
+            columns: None,
+        });
         assert!(
             human.contains("suite.jsonl:7 short, response:2:1"),
             "{human}"
@@ -378,7 +408,8 @@ mod tests {
             "errors": 1,
             "warnings": 1,
             "infos": 0,
-            "allowed": 1
+            "allowed": 1,
+            "fixable": 0
           }
         }
         "#);
@@ -390,7 +421,7 @@ mod tests {
         assert_eq!(lines.lines().count(), 3);
         let last = lines.lines().last().expect("a summary");
         insta::assert_snapshot!(last, @r#"
-        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1}}
+        {"summary":{"results":2,"failed":1,"errors":1,"warnings":1,"infos":0,"allowed":1,"fixable":0}}
         "#);
         for line in lines.lines() {
             serde_json::from_str::<serde_json::Value>(line).expect("JSON");

@@ -1,31 +1,41 @@
 //! `obverse review`: what would be written, shown and taken one by one.
 
 mod ask;
-mod diff;
 mod keys;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
-use super::check::{Pending, Selection, pending};
-use super::output;
+use obverse::check::Change;
+use obverse::value::Value;
+
+use super::check::{Pending, Selection, pending, pending_now, pending_of};
+use super::problem::Problem;
+use super::shape::ShapeArgs;
 use super::status::{Status, Stop};
+use super::{output, wire};
 
 /// Show what is pending as diffs, and take or leave each with a key
 ///
 /// Pending are fixtures that record something else than the parser gives (what `obverse check --update` would write) and derived
 /// response templates that are not what is derived from their chat template (what `obverse derive` would write). Nothing is
-/// written before it is taken.
+/// written before it is shown and taken: after each change what is pending is found anew, since a response template that is
+/// mended may leave its fixtures as they should be.
 ///
-/// Off a terminal the commands that would make the changes are printed instead. Exit status 1 when something is left pending.
+/// Off a terminal the commands that would make the changes are printed instead, with --format json the changes too. Exit status 1 when something is left pending.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     selection: Selection,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
 
 const EXAMPLES: &str = "\
-Keys: y takes the change, n leaves it, a takes it and all the rest, q leaves it and all the rest, ? tells so.
+Keys: y takes the change, n leaves it, a takes it and all the rest (their diffs are shown first, and it is asked once), q leaves
+it and all the rest, ? tells so.
 
 Examples:
   obverse review                           all that is pending
@@ -35,18 +45,18 @@ Examples:
 /// Reviews.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let (all, failing) = pending(&args.selection)?;
-    let left = if all.is_empty() {
+    let left = if args.shape.is_json() {
+        output::print_json(&wire::pretty(&report(&all, failing)))?;
+        all.len()
+    } else if all.is_empty() {
         output::tell("nothing is pending\n");
         0
     } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let taken = ask::ask(&all, &mut keys::Terminal, &mut anstream::stderr())?;
-        all.len() - taken
+        let changes = OnDisk(&args.selection);
+        ask::ask(all, &changes, &mut keys::Terminal, &mut anstream::stderr())?
     } else {
-        let mut out = output::results();
-        for pending in &all {
-            writeln!(out, "{}", command(pending))?;
-        }
-        out.flush()?;
+        let commands: Vec<String> = all.iter().map(command).collect();
+        output::print_text(&(commands.join("\n") + "\n"))?;
         output::tell(&format!(
             "{} pending; each line makes one change\n",
             all.len()
@@ -63,6 +73,46 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     } else {
         Status::Found
     })
+}
+
+/// What is pending, for programs.
+fn report(all: &[Pending], failing: usize) -> Value {
+    let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+    let change = |change: &Change| {
+        Value::Object(wire::object([
+            ("path", Value::from(change.path.display().to_string())),
+            ("before", text(&change.before)),
+            ("after", text(&change.after)),
+        ]))
+    };
+    let pending = all.iter().map(|pending| {
+        Value::Object(wire::object([
+            ("name", Value::from(pending.name.as_str())),
+            ("why", Value::from(pending.why)),
+            ("command", Value::from(command(pending))),
+            (
+                "changes",
+                pending.shown.iter().map(change).collect::<Vec<_>>().into(),
+            ),
+        ]))
+    });
+    Value::Object(wire::object([
+        ("pending", pending.collect::<Vec<_>>().into()),
+        ("failing", wire::number(failing)),
+    ]))
+}
+
+/// What is pending by the files as they are.
+struct OnDisk<'a>(&'a Selection);
+
+impl ask::Changes for OnDisk<'_> {
+    fn now(&self, before: &Pending) -> Result<Option<Pending>, Problem> {
+        pending_now(self.0, before)
+    }
+
+    fn of_template(&self, template: &Path) -> Result<Vec<Pending>, Problem> {
+        pending_of(self.0, template)
+    }
 }
 
 /// What makes a change, for a shell.

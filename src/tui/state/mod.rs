@@ -17,7 +17,7 @@ pub(crate) use breakpoint::{Breakpoint, Trigger};
 pub(crate) use derivation::object;
 pub use derivation::{Derivation, Marker};
 pub(crate) use mode::{
-    Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Saves, Shown, breakpoint_row,
+    Asked, Confirm, Edited, Mode, Pick, Picked, Prompt, Quit, Saves, Shown, breakpoint_row,
 };
 pub use sample::{Conversation, Sample};
 pub use template::Template;
@@ -245,6 +245,20 @@ impl State {
 
     pub(crate) fn sample(&self) -> &Sample {
         &self.samples[self.sample]
+    }
+
+    /// What was edited and is in no file, each in a few words.
+    pub(crate) fn unsaved(&self) -> Vec<String> {
+        let template = self.template.is_changed().then(|| {
+            let path = self.template.path.as_ref();
+            path.map_or_else(
+                || "the template".to_owned(),
+                |path| format!("the template, {}", path.display()),
+            )
+        });
+        let samples = self.samples.iter().filter(|sample| sample.is_edited());
+        let samples = samples.map(|sample| format!("the response of {}", sample.name));
+        template.into_iter().chain(samples).collect()
     }
 
     pub(crate) fn timeline(&self) -> &Timeline {

@@ -22,6 +22,8 @@ pub(crate) enum Mode {
     Confirm(Confirm),
     /// A text is shown in full.
     Show(Shown),
+    /// Whether to quit although edits are not saved.
+    Quit(Quit),
 }
 
 /// What is edited.
@@ -95,6 +97,15 @@ pub(crate) struct Confirm {
 pub(crate) enum Saves {
     Fixture,
     Template,
+}
+
+/// Edits that quitting would lose.
+#[derive(Debug)]
+pub(crate) struct Quit {
+    /// What is not saved, each on a row.
+    pub(crate) rows: Vec<String>,
+    /// What was there before.
+    pub(crate) back: Box<Mode>,
 }
 
 /// A text that is shown in full.

@@ -32,6 +32,8 @@ pub struct Sample {
     pub conversation: Option<Conversation>,
     /// What is to be told when it is shown.
     pub trouble: Option<String>,
+    /// The response and the prefix as they were before they were edited; `None` when they were not.
+    pub original: Option<(String, String)>,
 }
 
 /// A conversation, and the prefix that the chat template made of it.
@@ -83,6 +85,20 @@ impl Sample {
             records_events: fixture.events.is_some(),
             ..Self::default()
         }
+    }
+
+    /// Remembers the texts as they are, before they are edited.
+    pub(crate) fn keep_original(&mut self) {
+        if self.original.is_none() {
+            self.original = Some((self.response.clone(), self.prefix.clone()));
+        }
+    }
+
+    /// Whether the texts are others than before they were edited.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.original
+            .as_ref()
+            .is_some_and(|(response, prefix)| (response, prefix) != (&self.response, &self.prefix))
     }
 
     /// The prompt as a fixture keeps it: the conversation, as long as its render was not edited.

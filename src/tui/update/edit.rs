@@ -20,11 +20,13 @@ pub(super) fn begin(state: &mut State, edited: Edited) {
         }
         Edited::Response => {
             let byte = state.place.byte;
+            state.samples[state.sample].keep_original();
             draft(state, state.sample().response.clone());
             state.draft.go_to(byte);
             state.focus = Pane::Response;
         }
         Edited::Prefix => {
+            state.samples[state.sample].keep_original();
             draft(state, state.sample().prefix.clone());
             state.draft.go(Motion::End);
             state.focus = Pane::Response;

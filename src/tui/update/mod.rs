@@ -14,7 +14,7 @@ use super::keys;
 use super::layout;
 use super::state::detail;
 use super::state::tree::{self, value_at};
-use super::state::{Edited, Mode, Pane, RATES, Scroll, Shown, State};
+use super::state::{Edited, Mode, Pane, Quit, RATES, Scroll, Shown, State};
 
 /// Does what is asked, and says what the host is to do.
 pub(crate) fn update(state: &mut State, action: Action) -> Effect {
@@ -25,7 +25,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         state.notice = None;
     }
     match action {
-        Action::Quit => return Effect::Quit,
+        Action::Quit => return quit(state),
         Action::Tick(time) => tick(state, time),
         Action::Arrived(bytes) => edit::arrived(state, &bytes),
         Action::Ended(error) => edit::ended(state, error),
@@ -43,8 +43,47 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 Mode::Pick(_) => pick::picking(state, action),
                 Mode::Confirm(_) => save::confirming(state, action),
                 Mode::Show(_) => showing(state, action),
+                Mode::Quit(_) => quitting(state, &action),
             };
         }
+    }
+    Effect::None
+}
+
+/// Quits, but not without a question when edits would be lost. Who asks twice is sure.
+fn quit(state: &mut State) -> Effect {
+    let rows = state.unsaved();
+    if rows.is_empty() || matches!(state.mode, Mode::Quit(_)) {
+        return Effect::Quit;
+    }
+    state.play.on = false;
+    let back = Box::new(std::mem::take(&mut state.mode));
+    state.enter(Mode::Quit(Quit { rows, back }));
+    Effect::None
+}
+
+/// What an action does while it is asked whether edits may be lost.
+fn quitting(state: &mut State, action: &Action) -> Effect {
+    match action {
+        Action::Yes => return Effect::Quit,
+        Action::SaveTemplate => {
+            state.enter(Mode::Normal);
+            if state.template.is_changed() {
+                return save::template(state);
+            }
+            if let Some(edited) = state.samples.iter().position(|sample| sample.is_edited()) {
+                if edited != state.sample {
+                    state.show_sample(edited);
+                }
+                save::ask_fixture(state);
+            }
+        }
+        Action::No | Action::Leave => {
+            if let Mode::Quit(quit) = std::mem::take(&mut state.mode) {
+                state.enter(*quit.back);
+            }
+        }
+        _ => {}
     }
     Effect::None
 }
@@ -424,6 +463,6 @@ fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
         Mode::Pick(_) => {
             pick::picking(state, Action::Move(by.signum()));
         }
-        Mode::Edit(_) | Mode::Prompt(_) => {}
+        Mode::Edit(_) | Mode::Prompt(_) | Mode::Quit(_) => {}
     }
 }

@@ -225,6 +225,7 @@ pub(super) fn wrote(state: &mut State, result: Result<(), String>) {
                 let message = timeline.at(timeline.len() - 1).message();
                 let sample = state.sample;
                 state.samples[sample].expected = Some(Value::Object(message));
+                state.samples[sample].original = None;
                 state.compare();
             }
             let path = path.unwrap_or_default();

@@ -182,6 +182,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     let hints: &[(&str, &str)] = match &state.mode {
         Mode::Normal => &[
             ("?", "help"),
+            ("q", "quit"),
             ("→←", "chunk"),
             ("][", "event"),
             ("x", "error"),
@@ -190,7 +191,6 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             ("s", "fixture"),
             ("S", "template"),
             ("Space", "play"),
-            ("q", "quit"),
         ],
         Mode::Edit(_) => &[
             ("Esc", "done"),
@@ -213,12 +213,18 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             ("y", "copy"),
             ("?", "help"),
         ],
+        Mode::Quit(_) => &[("y", "quit"), ("s", "save"), ("n", "stay"), ("?", "help")],
         Mode::Prompt(_) => &[],
     };
     let mut x = area.x;
     for (key, what) in hints {
+        // Half a hint helps nobody, and the first ones matter most.
+        let width = key.chars().count() + 1 + what.chars().count();
+        if usize::from(area.right().saturating_sub(x)) < width {
+            break;
+        }
         x = canvas.put(area, x, area.y, key, Role::Title);
-        x = canvas.put(area, x, area.y, &format!(" {what}  "), Role::Dim);
+        x = canvas.put(area, x, area.y, &format!(" {what}"), Role::Dim) + 2;
     }
     if state.is_unexpected {
         let text = "differs from what is expected";

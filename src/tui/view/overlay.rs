@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use crate::tui::layout;
-use crate::tui::state::{Confirm, Mode, Pick, Picked, Prompt, Saves, Shown, State};
+use crate::tui::state::{Confirm, Mode, Pick, Picked, Prompt, Quit, Saves, Shown, State};
 use crate::tui::text::{Rows, glyph};
 use crate::tui::theme::Role;
 
@@ -14,6 +14,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         Mode::Pick(pick) => draw_pick(pick, area, canvas),
         Mode::Confirm(confirm) => draw_confirm(confirm, area, canvas),
         Mode::Show(shown) => draw_shown(shown, area, canvas),
+        Mode::Quit(quit) => draw_quit(quit, area, canvas),
         Mode::Normal | Mode::Edit(_) | Mode::Prompt(_) => {}
     }
 }
@@ -127,6 +128,18 @@ fn draw_confirm(confirm: &Confirm, area: Rect, canvas: &mut Canvas<'_>) {
             sign.to_string()
         };
         canvas.put(inside, inside.x, y, &format!("{lead}{text}"), role);
+    }
+}
+
+fn draw_quit(quit: &Quit, area: Rect, canvas: &mut Canvas<'_>) {
+    let title = "not saved; quit? y n";
+    let widest = quit.rows.iter().map(|row| row.chars().count()).max();
+    let width = u16::try_from(widest.unwrap_or(0) + 2).unwrap_or(u16::MAX);
+    let least = u16::try_from(title.len() + 6).unwrap_or(u16::MAX);
+    let height = u16::try_from(quit.rows.len() + 2).unwrap_or(u16::MAX);
+    let inside = canvas.open_box(layout::centred(area, width.max(least), height), title);
+    for (row, y) in quit.rows.iter().zip(inside.top()..inside.bottom()) {
+        canvas.put(inside, inside.x, y, row, Role::Plain);
     }
 }
 

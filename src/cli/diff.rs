@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use obverse::check::Change;
 use similar::{ChangeTag, TextDiff};
 
-use crate::cli::color::{BLUE, DIM, GREEN, RED, paint};
-use crate::cli::escape;
+use super::color::{BLUE, DIM, GREEN, RED, paint};
+use super::escape;
 
 /// How many lines are shown around what changes.
 const AROUND: usize = 3;
 
 /// The change, styled and escaped.
-pub(super) fn unified(change: &Change) -> String {
+pub(crate) fn unified(change: &Change) -> String {
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
     let what = match (&change.before, &change.after) {

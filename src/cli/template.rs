@@ -1,0 +1,84 @@
+//! Opening response templates, the same way for every verb that takes one.
+
+use std::path::{Path, PathBuf};
+
+use obverse::diagnostic::Diagnostic;
+use obverse::response_template::Invalid;
+use obverse::response_template::config::{self, Loaded};
+
+use super::input;
+use super::problem::{Document, Problem};
+
+/// The configuration in a model folder.
+const CONFIG: &str = "tokenizer_config.json";
+
+/// A response template that was read.
+pub(crate) struct Opened {
+    /// The file that it stands in.
+    pub(crate) file: PathBuf,
+    /// The file's text.
+    pub(crate) text: String,
+    /// The document and its compiled form.
+    pub(crate) loaded: Loaded,
+}
+
+/// The response template in a file, or in the configuration of a model folder.
+pub(crate) fn open(path: &Path) -> Result<Opened, Problem> {
+    let file = file_of(path)?;
+    if file
+        .extension()
+        .is_some_and(|extension| extension == "gguf")
+    {
+        let message = "this is a model with its chat template, not a response template";
+        return Err(none(&file, Diagnostic::error(NONE, message)));
+    }
+    let text = input::read_text(&file)?;
+    match config::load_any(&text) {
+        Ok(loaded) => Ok(Opened { file, text, loaded }),
+        Err(invalid) => Err(refused(&file, text, invalid)),
+    }
+}
+
+/// The file of a response template: the path itself, or the configuration in a model folder.
+fn file_of(path: &Path) -> Result<PathBuf, Problem> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let config = path.join(CONFIG);
+    if config.is_file() {
+        return Ok(config);
+    }
+    let message = format!("the folder has no {CONFIG}, so there is no response template in it");
+    Err(none(path, Diagnostic::error(NONE, message)))
+}
+
+const NONE: &str = "no-response-template";
+
+/// That a text is no response template.
+pub(crate) fn refused(path: &Path, text: String, invalid: Invalid) -> Problem {
+    let mut diagnostics = invalid.into_diagnostics();
+    for diagnostic in diagnostics.iter_mut().filter(|found| found.code == NONE) {
+        diagnostic.hint = Some(hint(path));
+    }
+    Problem::all(diagnostics).about(Document::new(input::name(path), text))
+}
+
+fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
+    Problem::of(diagnostic.with_hint(hint(path))).about(Document {
+        name: input::name(path),
+        text: None,
+    })
+}
+
+/// What makes a response template where there is none.
+fn hint(path: &Path) -> String {
+    let name = input::name(path);
+    let is_config = path.file_name().is_some_and(|file| file == CONFIG);
+    if is_config {
+        format!(
+            "derive one from the chat template: `obverse derive --write {name}` stores it there"
+        )
+    } else {
+        format!("derive one from the chat template: `obverse derive {name}` prints it")
+    }
+}

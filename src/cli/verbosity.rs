@@ -1,0 +1,51 @@
+//! How much people are told on standard error: `--quiet` and `--verbose`, the same for every verb. Results are not changed by it.
+
+use std::sync::OnceLock;
+
+/// How much that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verbosity {
+    /// Errors alone.
+    Quiet,
+    /// What was found and done.
+    Normal,
+    /// Also with what it was done, and how long that took.
+    Verbose,
+}
+
+static CHOSEN: OnceLock<Verbosity> = OnceLock::new();
+
+/// The arguments that choose it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerbosityArgs {
+    /// Tell nothing on standard error but errors
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "verbose",
+        display_order = 901
+    )]
+    quiet: bool,
+
+    /// Tell on standard error, too, with what the work is done and how long it takes
+    #[arg(short, long, global = true, display_order = 902)]
+    verbose: bool,
+}
+
+impl VerbosityArgs {
+    /// Makes it what counts from now on.
+    pub(crate) fn apply(&self) {
+        let chosen = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        let _ = CHOSEN.set(chosen);
+    }
+}
+
+/// What counts.
+pub(crate) fn chosen() -> Verbosity {
+    CHOSEN.get().copied().unwrap_or(Verbosity::Normal)
+}
