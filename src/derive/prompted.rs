@@ -24,9 +24,7 @@ pub(super) fn dropped(
             open: open.to_owned(),
             close: close.to_owned(),
             history: History::Dropped,
-            open_space: String::new(),
             space: String::new(),
-            close_space: String::new(),
             spaced: true,
         };
         let one = Found {

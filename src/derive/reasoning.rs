@@ -23,12 +23,8 @@ pub(super) struct Reasoning {
     pub(super) close: String,
     pub(super) opened_by: Opener,
     pub(super) history: History,
-    /// The white space behind the opening marker in renders.
-    pub(super) open_space: String,
     /// The white space before the closing marker in renders.
     pub(super) space: String,
-    /// The white space behind the closing marker in renders.
-    pub(super) close_space: String,
     /// Whether white space follows the closing marker in renders.
     pub(super) spaced: bool,
 }
@@ -358,7 +354,6 @@ fn rendered(
         .full;
     let said = anchor.turn(&shown.full, probe::REASONING)?;
     let (open, rest) = said.split_once(probe::REASONING)?;
-    let open_space = trailing(open);
     let Some((close, _)) = rest.split_once(&shown.next) else {
         return behind(lab, shown, &without, open, rest, end);
     };
@@ -408,9 +403,7 @@ fn rendered(
         close: close.trim().to_owned(),
         opened_by: Opener::Model,
         history: history(lab, shown),
-        open_space,
         space: leading(close),
-        close_space: trailing(close),
         spaced: close.ends_with(char::is_whitespace),
     };
     let key = shown.key();
@@ -448,9 +441,7 @@ fn behind(
         close: close.to_owned(),
         opened_by: Opener::Model,
         history: history(lab, shown),
-        open_space: trailing(open),
         space: leading(after),
-        close_space: String::new(),
         spaced: true,
     };
     let key = shown.key();
@@ -467,11 +458,6 @@ fn behind(
         evidence("reasoning close", &reasoning.close),
     ];
     (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
-}
-
-/// The white space that a text ends with.
-fn trailing(text: &str) -> String {
-    text[text.trim_end().len()..].to_owned()
 }
 
 /// The white space that a text begins with.

@@ -197,20 +197,6 @@ pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<
     probes
 }
 
-/// Messages whose texts have words in them that begin like the words which the chat template writes next to texts: `ends` where
-/// `end` stands behind what is said.
-pub(super) fn with_words(words: &[String]) -> Vec<Probe> {
-    let mut probes = Vec::new();
-    for word in words {
-        let longer = format!("{word}s");
-        let said = [longer.clone(), format!("Marigold {longer} thicket")];
-        probes.extend(said.map(|text| other(Assistant::saying(&text))));
-        let thought = [longer.clone(), format!("Lantern {longer} wharf")];
-        probes.extend(thought.map(|text| other(Assistant::saying(CONTENT).thinking(&text))));
-    }
-    probes
-}
-
 /// The first call, with another value for its first argument.
 fn calling_with(value: Value) -> Assistant {
     let mut call = call(0);

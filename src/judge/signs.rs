@@ -4,8 +4,7 @@
 //! stands before it, and have any of them within. Which these are is read off renders: whatever stands between two things
 //! that were said begins and ends with a run of signs. The outermost of a run is tried, and the two outermost where they are
 //! not all that stands there. More of them would be a marker that is spoken of, and two that are the same often are one.
-//! Where a marker is a word, texts have longer words that begin like it: `ends` where `end` stands behind what is said. And where
-//! the name of a function or of an argument stands between signs, texts have other words between them: `<v>`.
+//! Where the name of a function or of an argument stands between signs, texts have other words between them: `<v>`.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -16,9 +15,6 @@ use crate::value::Value;
 /// How many signs are tried; those next to texts come before those within calls.
 const MAX_SIGNS: usize = 12;
 
-/// How many words are tried.
-const MAX_WORDS: usize = 6;
-
 /// How many words between signs are tried.
 const MAX_BETWEEN: usize = 3;
 
@@ -27,8 +23,6 @@ const MAX_BETWEEN: usize = 3;
 pub(super) struct Beside {
     /// Signs, one or two.
     pub(super) signs: Vec<String>,
-    /// Words, whole.
-    pub(super) words: Vec<String>,
     /// The signs before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
 }
@@ -65,7 +59,6 @@ pub(super) fn next_to_texts(
     }
     beside.signs.truncate(MAX_SIGNS);
     beside.between.truncate(MAX_BETWEEN);
-    beside.words.truncate(MAX_WORDS);
     beside
 }
 
@@ -103,13 +96,13 @@ fn between(turn: &str, said: &[&str], beside: &mut Beside) {
     for (start, stop) in spans {
         let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
         if end.is_some() {
-            beside.add(beginnings(gap), first_word(gap));
+            beside.add(beginnings(gap));
         }
-        beside.add(endings(gap), last_word(gap));
+        beside.add(endings(gap));
         end = Some(stop);
     }
     if let Some(end) = end {
-        beside.add(beginnings(&turn[end..]), first_word(&turn[end..]));
+        beside.add(beginnings(&turn[end..]));
     }
 }
 
@@ -128,32 +121,14 @@ impl Beside {
         }
     }
 
-    fn add(&mut self, signs: [&str; 2], word: &str) {
+    fn add(&mut self, signs: [&str; 2]) {
         for sign in signs {
             let is_same_twice = sign.len() == 2 && sign[..1] == sign[1..];
             if !sign.is_empty() && !is_same_twice && !self.signs.iter().any(|known| known == sign) {
                 self.signs.push(sign.to_owned());
             }
         }
-        if word.chars().count() > 1 && !self.words.iter().any(|known| known == word) {
-            self.words.push(word.to_owned());
-        }
     }
-}
-
-/// The word that follows a text.
-fn first_word(gap: &str) -> &str {
-    let gap = gap.trim_start();
-    &gap[..gap.find(|c: char| !c.is_alphabetic()).unwrap_or(gap.len())]
-}
-
-/// The word that stands before a text.
-fn last_word(gap: &str) -> &str {
-    let gap = gap.trim_end();
-    let start = gap.rfind(|c: char| !c.is_alphabetic()).map_or(0, |at| {
-        at + gap[at..].chars().next().map_or(0, char::len_utf8)
-    });
-    &gap[start..]
 }
 
 /// The first sign of what follows a text, and the first two where more follows them.
@@ -207,16 +182,6 @@ mod tests {
         assert_eq!(between("a <one>b</one> [two]"), ["<v>", "[v]"]);
         assert_eq!(between("call one{two: 1}"), ["{v:"]);
         assert_eq!(between("<one>|<two>"), ["<v>"]);
-    }
-
-    #[test]
-    fn words_are_tried_whole() {
-        assert_eq!(
-            beside("think\none\nthought\ntwo\nend\n").words,
-            ["think", "thought", "end"]
-        );
-        assert_eq!(beside("<a>one|b c|two</d>").words, [""; 0]);
-        assert_eq!(beside("one \u{e9}t\u{e9}|a two").words, ["\u{e9}t\u{e9}"]);
     }
 
     #[test]

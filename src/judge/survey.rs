@@ -78,7 +78,6 @@ impl Survey {
         for probes in [
             probes::with_signs(&beside.signs),
             probes::with_signs(&beside.between),
-            probes::with_words(&beside.words),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }

@@ -197,9 +197,7 @@ pub(super) fn reasoning(
     let opens = choices.choose(
         "reasoning open delimiter",
         About::Reasoning,
-        [anywhere, at_beginning]
-            .into_iter()
-            .chain(whole_word(reasoning)),
+        [anywhere, at_beginning],
     );
     let field = |close| FieldDocument {
         open: opens.clone(),
@@ -238,47 +236,17 @@ pub(super) fn reasoning(
         readings.reverse();
     }
     if !reasoning.space.is_empty() {
-        let close = text::escape_loosely(&reasoning.close);
-        let before = format!("{}{close}", text::escape(&reasoning.space));
-        let mut add = |way: &str, because: &str, pattern: String| {
-            let means = json::quote(&pattern);
-            readings.push(Reading::new(
-                way,
-                means,
-                because,
-                Delimiter::pattern(pattern),
-            ));
-        };
-        add(
+        let pattern = format!(
+            "{}{}\\s*",
+            text::escape(&reasoning.space),
+            text::escape_loosely(&reasoning.close)
+        );
+        readings.push(Reading::new(
             "with the white space before it",
+            json::quote(&pattern),
             "what closes it may stand in a text as well, without the white space before it",
-            format!("{before}\\s*"),
-        );
-        add(
-            "with the white space around it",
-            "what closes it may stand in a text as well, without the white space around it, and more white space belongs to what follows",
-            format!("{before}{}", text::escape(&reasoning.close_space)),
-        );
+            Delimiter::pattern(pattern),
+        ));
     }
     field(choices.choose("reasoning close delimiter", About::Reasoning, readings))
-}
-
-/// What opens a reasoning, read as a word of its own: `thinks so` is none that `think` opens. The white space behind it ends the
-/// word, where there is always the same.
-fn whole_word(reasoning: &Reasoning) -> Option<Reading<Delimiter>> {
-    let open = &reasoning.open;
-    if !open.ends_with(char::is_alphanumeric) {
-        return None;
-    }
-    let end = match reasoning.open_space.as_str() {
-        "" => "\\b".to_owned(),
-        space => text::escape(space),
-    };
-    let pattern = format!("\\A\\s*{}{end}", text::escape_loosely(open));
-    Some(Reading::new(
-        "at the beginning, as a word of its own",
-        json::quote(&pattern),
-        "a text may begin with a longer word",
-        Delimiter::pattern(pattern),
-    ))
 }

@@ -159,18 +159,14 @@ fn the_words_of_the_constants_are_said_in_prose() {
     assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
 }
 
-/// A word that turns are marked with is no plain prose, as a marker with signs is none. But texts have longer words that begin like it.
+/// A word that turns are marked with is no plain prose, as a marker with signs is none.
 #[test]
 fn words_of_turns_are_not_said() {
     let chat = chat("say {{ m.content }} done", "");
     let wordy = fields(&[r#""content": {"open": "say", "close": "done<end>"}"#]);
     assert_all_back(&judged(&chat, &wordy));
     let other = fields(&[r#""content": {"open": "say", "close": "done"}"#]);
-    let judgement = judged(&chat, &other);
-    let failures = &judgement.failures;
-    assert!(!failures.is_empty() && failures.iter().all(|failure| !failure.plain));
-    let is_longer = |failure: &crate::judge::Failure| failure.found.response.contains("dones");
-    assert!(failures.iter().all(is_longer));
+    assert_all_back(&judged(&chat, &other));
 }
 
 /// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
