@@ -74,13 +74,16 @@ enum Place {
     Join(Node, Node),
 }
 
+/// Members by name, each with its node.
+type Members = Vec<(Rc<str>, Node)>;
+
 /// What is known of one render.
 #[derive(Debug)]
 pub(super) struct Trace {
     nodes: RefCell<Vec<Place>>,
     joins: RefCell<HashMap<(Node, Node), Node>>,
     /// Members that were asked for and not found, by what was asked; of each these are few.
-    missing: RefCell<HashMap<Node, Vec<(Rc<str>, Node)>>>,
+    missing: RefCell<HashMap<Node, Members>>,
     decided: RefCell<Vec<bool>>,
     /// The expression that is evaluated, and its node when there is one.
     here: Cell<(Span, Node)>,
