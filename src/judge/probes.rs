@@ -185,13 +185,18 @@ pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<
             probes.push(other(calling_with(Value::from(text))));
         }
     }
-    // What parts arguments may stand in a text within a list, too, in the order in which it parts them.
+    // What parts arguments may stand in a text within a list, too, in any order.
     if !signs.is_empty() {
         let closed: String = signs
             .iter()
             .map(|sign| format!("}}{sign}]{sign}"))
             .collect();
-        let all = format!("{}ribbon{}{closed}", signs.concat(), signs.join("teal"));
+        let single: Vec<&String> = signs.iter().filter(|sign| sign.len() == 1).collect();
+        let pairs = single
+            .iter()
+            .flat_map(|a| single.iter().map(move |b| (a, b)));
+        let parted: String = pairs.map(|(a, b)| format!("{a}teal{b}")).collect();
+        let all = format!("{}ribbon{parted}{closed}", signs.concat());
         probes.push(other(calling_with(vec![Value::from(all)].into())));
     }
     probes

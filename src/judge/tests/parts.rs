@@ -349,3 +349,75 @@ fn a_name_that_is_not_written_need_not_come_back_and_one_that_is_changed_must() 
         &[Kind::Content],
     );
 }
+
+/// Names of lists, within a namespace, of schemas; and functions with dots.
+#[test]
+fn names_have_signs_in_them() {
+    let chat = chat(&[SAID, TAGGED].concat(), "");
+    let keyed = |key: &str| TAGS.replace("<a:(?P<key>[^>]*)>", &format!("<a:(?P<key>{key})>"));
+    for (key, lost) in [
+        (r"[\\w@\\[\\]. -]+", "orchard:gate"),
+        (r"[\\w@:. -]+", "orchard[]"),
+        (r"[\\w:\\[\\]. -]+", "@orchard"),
+    ] {
+        let judgement = judged(&chat, &fields(&[CONTENT, &keyed(key)]));
+        assert_kinds(&judgement, &[Kind::OddNames], &[Kind::Content]);
+        let responses = judgement.failures.iter();
+        let mut responses = responses.map(|failure| &failure.found.response);
+        assert!(responses.all(|response| response.contains(lost)), "{lost}");
+    }
+    let undotted = TAGS.replace("<c:(?P<name>[^>]*)>", "<c:(?P<name>[^>.]*)>");
+    let judgement = judged(&chat, &fields(&[CONTENT, &undotted]));
+    assert_kinds(&judgement, &[Kind::OddNames], &[Kind::Content]);
+}
+
+/// What parts arguments may stand in a text within a list of one of them.
+#[test]
+fn a_list_may_hold_what_parts_arguments() {
+    let calls = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}(\
+        {% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %})</c>{% endfor %}";
+    let chat = chat(&[SAID, calls].concat(), "");
+    let keywords = |value: &str| {
+        format!(
+            r#""tool_calls": {{"open_pattern": "<c>(?P<name>[\\w.-]+)\\(", "close": ")</c>", "content": "xml-inline", "repeats": true,
+            "content_args": {{"tag_pattern": "(?P<key>[^\\s=,\"][^=,\"]*)=(?P<value>{value})(?=\\Z|, ?[^=,\"]+=)", "value_parser": {{"name": "json"}}}},
+            "transform": {{"type": "function", "function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}}"#
+        )
+    };
+    let whole_texts_alone = keywords(r#"\"(?:[^\"\\\\]|\\\\.)*\"|.*?"#);
+    let judgement = judged(&chat, &fields(&[CONTENT, &whole_texts_alone]));
+    let mut failures = judgement.failures.iter();
+    assert!(failures.any(|failure| failure.found.response.contains("=[\"")));
+    let texts_anywhere = keywords(r#"(?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\"])*?"#);
+    assert_all_back(&judged(&chat, &fields(&[CONTENT, &texts_anywhere])));
+}
+
+/// A line separator that a chat template takes for the end of a line breaks what is JSON otherwise.
+#[test]
+fn texts_have_line_separators() {
+    let indented = CALLED.replace(
+        "c.function | tojson",
+        "c.function | tojson(indent=2) | indent(4)",
+    );
+    let judgement = judged(
+        &chat(&[SAID, &indented].concat(), ""),
+        &fields(&[CONTENT, CALLS]),
+    );
+    assert_kinds(&judgement, &[Kind::StringArgument], &[Kind::Content]);
+    let mut failures = judgement.failures.iter();
+    assert!(
+        failures.all(
+            |failure| crate::value::json::to_string(&failure.found.message).contains('\u{2028}')
+        )
+    );
+}
+
+/// A model may be stopped behind its reasoning.
+#[test]
+fn a_reasoning_may_come_alone() {
+    let needy = r#""thinking": {"open": "<r>", "close_pattern": "</r>(?=<t>)"}"#;
+    let chat = chat(&[THOUGHT, SAID].concat(), "");
+    let judgement = judged(&chat, &fields(&[needy, CONTENT]));
+    assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);
+    assert_all_back(&judged(&chat, &fields(&[THINKING, CONTENT])));
+}
