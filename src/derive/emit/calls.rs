@@ -22,6 +22,8 @@ pub(super) struct Written<'a> {
     pub(super) pieces: &'a Pieces,
     /// What may not be taken for a name.
     names: Names<'a>,
+    /// A condition that what follows opens no other field, where what opens the section has slots in it.
+    pub(super) not_others: &'a str,
 }
 
 pub(super) fn region(
@@ -31,6 +33,7 @@ pub(super) fn region(
     choices: &Choices,
 ) -> FieldDocument {
     let (taken, signs) = (taken(analysis, calls), signs(calls));
+    let not_others = not_others(analysis, calls);
     let written = Written {
         calls,
         ends,
@@ -40,6 +43,7 @@ pub(super) fn region(
             signs: &signs,
             words: are_words(choices),
         },
+        not_others: &not_others,
     };
     let listed = listed::delimiters(&written, choices).filter(|_| {
         let in_list = [
@@ -117,6 +121,7 @@ pub(super) fn next(
     choices: &Choices,
 ) -> String {
     let (taken, signs) = (taken(analysis, calls), signs(calls));
+    let not_others = not_others(analysis, calls);
     let written = Written {
         calls,
         ends,
@@ -126,6 +131,7 @@ pub(super) fn next(
             signs: &signs,
             words: are_words(choices),
         },
+        not_others: &not_others,
     };
     written.next()
 }
@@ -148,6 +154,19 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
             };
             format!("(?!{}{end})", text::escape_loosely(word))
         })
+        .collect()
+}
+
+/// A condition that what follows opens no other field: `0>` is what opens content, and not a section that `NUMBER>` opens.
+fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
+    if !slot::any(&calls.section.0) {
+        return String::new();
+    }
+    let reasoning = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    let others = reasoning.chain(&analysis.content.open);
+    let others = others.filter(|open| !open.trim().is_empty());
+    others
+        .map(|open| format!("(?!{})", text::escape_loosely(open.trim())))
         .collect()
 }
 

@@ -26,6 +26,7 @@ pub(super) fn delimiters(
         calls,
         ends,
         pieces,
+        not_others,
         ..
     } = *written;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
@@ -44,11 +45,11 @@ pub(super) fn delimiters(
     let end = end_of_list(pieces, section_close, ends.text_end);
     if !calls.parallel {
         return Some((
-            Delimiter::pattern(format!("{list}\\s*{call}")),
+            Delimiter::pattern(format!("{not_others}{list}\\s*{call}")),
             Delimiter::pattern(format!("{close}{end}")),
         ));
     }
-    let separator = format!("\\s*{}\\s*", slot::pattern(calls.separator.trim()));
+    let separator = amid_space(&slot::pattern(calls.separator.trim()));
     let inside = match spaced(pieces, section_close) {
         end if end.is_empty() => format!("(?<={list}.*)"),
         end => format!("(?<={list}(?:(?!{end}).)*)"),
@@ -65,10 +66,18 @@ pub(super) fn delimiters(
     };
     Some((
         Delimiter::pattern(format!(
-            "(?:{list}\\s*|(?<={close}){separator}){call}{inside}"
+            "(?:{not_others}{list}\\s*|(?<={close}){separator}){call}{inside}"
         )),
         Delimiter::pattern(format!("{close}(?:{end}|(?={separator}{next}){outside})")),
     ))
+}
+
+/// A pattern with white space around it, or in its place where it is nothing.
+fn amid_space(pattern: &str) -> String {
+    match pattern {
+        "" => "\\s*".to_owned(),
+        pattern => format!("\\s*{pattern}\\s*"),
+    }
 }
 
 /// The parts of a marker beside a list: its pieces, and the signs of lists at the edge at which the list stands.
@@ -103,7 +112,7 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
             let last = tail::or_the_end(last, text_end);
             format!("\\s*{}\\s*{last}", before.join("\\s*"))
         }
-        _ => format!("\\s*{}\\s*", spaced(pieces, marker)),
+        _ => amid_space(&spaced(pieces, marker)),
     }
 }
 
