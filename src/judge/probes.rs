@@ -26,6 +26,11 @@ const PROSE: [&str; 3] = [
     "Marigold \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{0645}\u{0631} e\u{301} \u{1f600} thicket",
 ];
 
+/// What people say of conversations: the words that formats without signs are marked with, as prose has them, at the ends of lines too.
+const COMMON: &str = "Marigold ends here, and the end of it begins another part.\nWe think and thought, said and say it is done; he \
+    answers, the answer was final.\nCalls are called, tools and a tool run, ran and acted; functions return results, one result, then stop.\n\
+    Users and assistants reason on content, text, names and values, start and finish thicket";
+
 /// Answers as models write them. Each begins and ends with a word by which it can be found in a render.
 const CONTENTS: [&str; 6] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
@@ -100,8 +105,9 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
     ];
     // A model that is stopped behind its reasoning has said nothing.
     probes.push(prose(Assistant::saying("").thinking(REASONING)));
-    probes.extend(PROSE.iter().map(|text| prose(Assistant::saying(text))));
-    probes.extend(PROSE.iter().map(|text| {
+    let common = || PROSE.iter().chain([&COMMON]);
+    probes.extend(common().map(|text| prose(Assistant::saying(text))));
+    probes.extend(common().map(|text| {
         let thought = text
             .replace("Marigold", "Lantern")
             .replace("thicket", "wharf");
