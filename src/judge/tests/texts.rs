@@ -162,11 +162,23 @@ fn the_words_of_the_constants_are_said_in_prose() {
 /// A word that turns are marked with is no plain prose, as a marker with signs is none.
 #[test]
 fn words_of_turns_are_not_said() {
-    let chat = chat("say {{ m.content }} done", "");
-    let wordy = fields(&[r#""content": {"open": "say", "close": "done<end>"}"#]);
+    let chat = chat("quoth {{ m.content }} voila", "");
+    let wordy = fields(&[r#""content": {"open": "quoth", "close": "voila<end>"}"#]);
     assert_all_back(&judged(&chat, &wordy));
-    let other = fields(&[r#""content": {"open": "say", "close": "done"}"#]);
+    let other = fields(&[r#""content": {"open": "quoth", "close": "voila"}"#]);
     assert_all_back(&judged(&chat, &other));
+}
+
+/// But common words stand in every prose.
+#[test]
+fn common_words_are_said() {
+    let chat = chat("{{ m.content }} end", "");
+    let bare = fields(&[r#""content": {"close": " end"}"#]);
+    assert_kinds(&judged(&chat, &bare), &[Kind::Content], &[]);
+    assert_all_back(&judged(
+        &chat,
+        &fields(&[r#""content": {"close": " end<end>"}"#]),
+    ));
 }
 
 /// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
