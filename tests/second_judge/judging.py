@@ -319,9 +319,8 @@ class Judge:
             return False
 
     def markers(self):
-        """What the chat template writes that could be taken for a marker, the longest first: a plain word only if turns end with it."""
-        ends = {end.strip() for end in self.ends}
-        return sorted((w for w in self.words if w in self.given or w in ends or len(w) > 1 and not w.isalnum()), key=lambda w: (-len(w), w))
+        """What the chat template writes that could be taken for a marker, the longest first."""
+        return sorted((w for w in self.words if w in self.given or len(w) > 1 and not w.isalnum()), key=lambda w: (-len(w), w))
 
     def judge(self, message, context, manner, chunks=()):
         try:
