@@ -191,18 +191,20 @@ pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<
             probes.push(other(calling_with(Value::from(text))));
         }
     }
-    // What parts arguments may stand in a text within a list, too, in any order.
-    if !signs.is_empty() {
-        let closed: String = signs
-            .iter()
-            .map(|sign| format!("}}{sign}]{sign}"))
-            .collect();
-        let single: Vec<&String> = signs.iter().filter(|sign| sign.len() == 1).collect();
+    // What parts arguments may stand in a text within a list, too, in any order; but quotes end texts where nothing is escaped.
+    let is_quote = |sign: &str| matches!(sign, "\"" | "'");
+    let single: Vec<&str> = signs
+        .iter()
+        .map(String::as_str)
+        .filter(|sign| sign.len() == 1 && !is_quote(sign))
+        .collect();
+    if !single.is_empty() {
+        let closed = single.iter().map(|sign| format!("}}{sign}]{sign}"));
         let pairs = single
             .iter()
-            .flat_map(|a| single.iter().map(move |b| (a, b)));
-        let parted: String = pairs.map(|(a, b)| format!("{a}teal{b}")).collect();
-        let all = format!("{}ribbon{parted}{closed}", signs.concat());
+            .flat_map(|a| single.iter().map(move |b| format!("{a}teal{b}")));
+        let all: String = pairs.chain(closed).collect();
+        let all = format!("{}ribbon{all}", single.concat());
         probes.push(other(calling_with(vec![Value::from(all)].into())));
     }
     probes
