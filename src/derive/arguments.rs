@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::limit::Limit;
+use super::limit::{self, Limit};
 use super::literals::Foreign;
 use super::pieces::Pieces;
-use super::probe::Assistant;
 use super::repeated::{self, Repeated};
 use super::slot;
 use crate::value::{Map, Value};
@@ -325,38 +324,21 @@ impl Unread {
             limit(
                 &self.texts,
                 "signs in the text of an argument are escaped, which no content parser undoes",
-                |message| any_argument(message, has_escaped),
+                |message| limit::any_value(message, |value| value.as_str().is_some_and(is_escaped)),
             ),
             limit(
                 &self.arrays,
                 "an argument that is a list is not written as JSON, and no content parser reads it",
-                |message| any_argument(message, |value| matches!(value, Value::Array(_))),
+                |message| limit::any_argument(message, |value| matches!(value, Value::Array(_))),
             ),
             limit(
                 &self.objects,
                 "an argument that is an object is not written as JSON, and no content parser reads it",
-                |message| any_argument(message, |value| matches!(value, Value::Object(_))),
+                |message| limit::any_argument(message, |value| matches!(value, Value::Object(_))),
             ),
         ];
         found.into_iter().flatten().collect()
     }
-}
-
-/// Whether any text of a value has signs in it that are escaped.
-fn has_escaped(value: &Value) -> bool {
-    match value {
-        Value::String(text) => is_escaped(text),
-        Value::Array(items) => items.iter().any(has_escaped),
-        Value::Object(members) => members.values().any(has_escaped),
-        _ => false,
-    }
-}
-
-fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
-    message
-        .calls
-        .iter()
-        .any(|call| call.arguments.values().any(is))
 }
 
 /// What Python takes for the end of a line, beside line feeds and control characters, which JSON escapes.

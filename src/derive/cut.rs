@@ -243,12 +243,9 @@ impl Body {
 /// Where the parts of `call` are in its JSON object.
 fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
-    let part = |question, wanted: &Value| {
-        let places = json_shape::find(value, wanted).into_iter();
-        // What was encoded twice is a text, which may be all that the message has of it.
-        let texts = json_shape::find_text(value, wanted).into_iter();
-        let places = places.chain(texts).filter_map(keys_only);
-        let readings = places.enumerate().map(|(rank, path)| {
+    let part = |question, places: Vec<Vec<Place>>| {
+        let paths = places.into_iter().filter_map(keys_only);
+        let readings = paths.enumerate().map(|(rank, path)| {
             let way = path.join(".");
             let because = match rank {
                 0 => "it stands there first",
@@ -259,14 +256,19 @@ fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
         });
         choices.choose(question, About::Calls, readings)
     };
-    let name = part("place of the name", &Value::from(call.name.as_str()))?;
-    let arguments = part("place of the arguments", &whole)?;
-    let id = part("place of the id", &Value::from(call.id.as_str()));
+    let [name, id] =
+        [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
+    let name = part("place of the name", name)?;
+    // What was encoded twice is a text, which may be all that the message has of it.
+    let texts = json_shape::find_text(value, &whole);
+    let found = [json_shape::find(value, &whole), texts.clone()].concat();
+    let arguments = part("place of the arguments", found)?;
+    let id = part("place of the id", id);
     let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
     Some(Members {
         name,
         arguments,
-        is_text: json_shape::find_text(value, &whole).contains(&keys),
+        is_text: texts.contains(&keys),
         id,
         keys: value.as_object()?.keys().map(ToString::to_string).collect(),
     })

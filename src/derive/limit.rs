@@ -5,6 +5,7 @@
 //! come back counts as inexpressible only if the smallest message that still does not come back has the limit.
 
 use super::probe::Assistant;
+use crate::value::Value;
 
 /// Something that the response template format has no way to read.
 #[derive(Debug, Clone)]
@@ -13,4 +14,24 @@ pub(super) struct Limit {
     pub(super) text: String,
     /// Whether a message has it.
     pub(super) is_in: fn(&Assistant) -> bool,
+}
+
+/// Whether an argument of a call is such a value.
+pub(super) fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
+    let mut calls = message.calls.iter();
+    calls.any(|call| call.arguments.values().any(is))
+}
+
+/// Whether an argument of a call is such a value, or has one in it, however deep.
+pub(super) fn any_value(message: &Assistant, is: fn(&Value) -> bool) -> bool {
+    fn within(value: &Value, is: fn(&Value) -> bool) -> bool {
+        is(value)
+            || match value {
+                Value::Array(items) => items.iter().any(|item| within(item, is)),
+                Value::Object(members) => members.values().any(|member| within(member, is)),
+                _ => false,
+            }
+    }
+    let mut calls = message.calls.iter();
+    calls.any(|call| call.arguments.values().any(|value| within(value, is)))
 }

@@ -2,9 +2,9 @@
 
 use super::anchor::Anchor;
 use super::lab::{Context, Lab};
-use super::limit::Limit;
+use super::limit::{Limit, any_value};
 use super::probe::{self, Assistant, Dialect};
-use crate::value::{Map, Value, json};
+use crate::value::{Value, json};
 
 /// The kinds of value that JSON writes as a bare word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,10 @@ impl Kind {
     /// Whether an argument of `message` is or holds such a value.
     fn is_in(self) -> fn(&Assistant) -> bool {
         match self {
-            Self::Null => |message| any(message, |value| matches!(value, Value::Null)),
-            Self::Bool => |message| any(message, |value| matches!(value, Value::Bool(_))),
-            Self::Int => |message| any(message, |value| matches!(value, Value::Int(_))),
-            Self::Float => |message| any(message, |value| matches!(value, Value::Float(_))),
+            Self::Null => |message| any_value(message, |value| matches!(value, Value::Null)),
+            Self::Bool => |message| any_value(message, |value| matches!(value, Value::Bool(_))),
+            Self::Int => |message| any_value(message, |value| matches!(value, Value::Int(_))),
+            Self::Float => |message| any_value(message, |value| matches!(value, Value::Float(_))),
         }
     }
 }
@@ -93,22 +93,6 @@ pub(super) fn foreign(
         })
     });
     found.collect()
-}
-
-/// Whether any value in the arguments of the calls is such a one.
-fn any(message: &Assistant, is: fn(&Value) -> bool) -> bool {
-    fn within(value: &Value, is: fn(&Value) -> bool) -> bool {
-        match value {
-            Value::Array(items) => items.iter().any(|item| within(item, is)),
-            Value::Object(members) => members.values().any(|member| within(member, is)),
-            other => is(other),
-        }
-    }
-    let values = message
-        .calls
-        .iter()
-        .flat_map(|call| Map::values(&call.arguments));
-    values.into_iter().any(|value| within(value, is))
 }
 
 #[cfg(test)]

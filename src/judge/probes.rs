@@ -246,12 +246,13 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     probes.extend(plain_values().into_iter().map(|value| lead(one(value))));
     probes.push(lead(calling([])));
     probes.push(lead(calling([named("orchard", "teal ribbon".into())])));
-    probes.extend(ODD_NAMES.iter().map(|name| {
-        lead(calling([
+    let odd = |name: &&str| {
+        calling([
             named(name, "teal ribbon".into()),
             named("bucket", "quiet engine".into()),
-        ]))
-    }));
+        ])
+    };
+    probes.extend(ODD_NAMES.iter().map(odd).map(lead));
     let mut named_oddly = call(0);
     named_oddly.name = "count.sparrows-2".to_owned();
     probes.push(lead(Assistant::calling([named_oddly])));
@@ -259,12 +260,7 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     nameless.id.clear();
     probes.push(lead(Assistant::calling([nameless])));
     // From here on those that are tried where there is reason to.
-    probes.extend(ODDER_NAMES.iter().map(|name| {
-        other(calling([
-            named(name, "teal ribbon".into()),
-            named("bucket", "quiet engine".into()),
-        ]))
-    }));
+    probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));
     let twice = [
         call(0),

@@ -52,7 +52,7 @@ pub(super) fn next_to_texts(
         for place in users {
             if let Ok(full) = renderer.answered(place, &written, manner) {
                 let turn = &full[place.end_in(&full)..];
-                between(turn, &said_in(message, further), &mut beside);
+                beside.add_gaps(turn, &said_in(message, further));
                 beside.add_names(turn, &names_in(message));
             }
         }
@@ -85,28 +85,28 @@ fn names_in(message: &Assistant) -> Vec<&str> {
     names.collect()
 }
 
-/// Adds what stands next to these in the turn.
-fn between(turn: &str, said: &[&str], beside: &mut Beside) {
-    let found = said
-        .iter()
-        .filter_map(|text| Some((turn.find(text)?, text.len())));
-    let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
-    spans.sort_unstable();
-    let mut end = None;
-    for (start, stop) in spans {
-        let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
-        if end.is_some() {
-            beside.add(beginnings(gap));
-        }
-        beside.add(endings(gap));
-        end = Some(stop);
-    }
-    if let Some(end) = end {
-        beside.add(beginnings(&turn[end..]));
-    }
-}
-
 impl Beside {
+    /// Adds the signs that stand next to these in the turn.
+    fn add_gaps(&mut self, turn: &str, said: &[&str]) {
+        let found = said
+            .iter()
+            .filter_map(|text| Some((turn.find(text)?, text.len())));
+        let mut spans: Vec<(usize, usize)> = found.map(|(at, len)| (at, at + len)).collect();
+        spans.sort_unstable();
+        let mut end = None;
+        for (start, stop) in spans {
+            let gap = turn.get(end.unwrap_or(0)..start).unwrap_or_default();
+            if end.is_some() {
+                self.add(beginnings(gap));
+            }
+            self.add(endings(gap));
+            end = Some(stop);
+        }
+        if let Some(end) = end {
+            self.add(beginnings(&turn[end..]));
+        }
+    }
+
     /// Adds a word between the signs that stand around each of these in the turn, where signs stand on both sides.
     fn add_names(&mut self, turn: &str, names: &[&str]) {
         for name in names {
@@ -162,14 +162,10 @@ fn is_sign(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn beside(turn: &str) -> Beside {
-        let mut beside = Beside::default();
-        between(turn, &["one", "two"], &mut beside);
-        beside
-    }
-
     fn signs(turn: &str) -> Vec<String> {
-        beside(turn).signs
+        let mut beside = Beside::default();
+        beside.add_gaps(turn, &["one", "two"]);
+        beside.signs
     }
 
     #[test]

@@ -10,20 +10,19 @@ use super::super::tool_calls::ToolCalls;
 use super::super::{slot, text};
 use super::ends::Ends;
 use super::marker::{self, Captures, Names};
-use super::{alternatives, is_plain, listed, optional, pairs};
+use super::{JSON_STRING, alternatives, is_plain, listed, optional, pairs};
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Map, Value, json};
 
 /// What writing the region of calls needs to know.
-#[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
     pub(super) calls: &'a ToolCalls,
     pub(super) ends: &'a Ends<'a>,
     pub(super) pieces: &'a Pieces,
     /// What may not be taken for a name.
-    names: Names<'a>,
+    names: Names,
     /// A condition that what follows opens no other field, where what opens the section has slots in it.
-    pub(super) not_others: &'a str,
+    pub(super) not_others: String,
 }
 
 pub(super) fn region(
@@ -32,19 +31,7 @@ pub(super) fn region(
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
-    let (taken, signs) = (taken(analysis, calls), signs(calls));
-    let not_others = not_others(analysis, calls);
-    let written = Written {
-        calls,
-        ends,
-        pieces: &analysis.pieces,
-        names: Names {
-            taken: &taken,
-            signs: &signs,
-            words: are_words(choices),
-        },
-        not_others: &not_others,
-    };
+    let written = Written::new(analysis, calls, ends, choices);
     let listed = listed::delimiters(&written, choices).filter(|_| {
         let in_list = [
             "in the list",
@@ -113,29 +100,6 @@ pub(super) fn region(
     }
 }
 
-/// A pattern for what opens a call, which captures nothing.
-pub(super) fn next(
-    analysis: &Analysis,
-    calls: &ToolCalls,
-    ends: &Ends<'_>,
-    choices: &Choices,
-) -> String {
-    let (taken, signs) = (taken(analysis, calls), signs(calls));
-    let not_others = not_others(analysis, calls);
-    let written = Written {
-        calls,
-        ends,
-        pieces: &analysis.pieces,
-        names: Names {
-            taken: &taken,
-            signs: &signs,
-            words: are_words(choices),
-        },
-        not_others: &not_others,
-    };
-    written.next()
-}
-
 /// A condition that what follows is no word that opens another field where a name would stand.
 fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
     let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
@@ -198,7 +162,26 @@ fn signs(calls: &ToolCalls) -> Vec<char> {
     signs
 }
 
-impl Written<'_> {
+impl<'a> Written<'a> {
+    pub(super) fn new(
+        analysis: &'a Analysis,
+        calls: &'a ToolCalls,
+        ends: &'a Ends<'a>,
+        choices: &Choices,
+    ) -> Self {
+        Self {
+            calls,
+            ends,
+            pieces: &analysis.pieces,
+            names: Names {
+                taken: taken(analysis, calls),
+                signs: signs(calls),
+                words: are_words(choices),
+            },
+            not_others: not_others(analysis, calls),
+        }
+    }
+
     /// What stands before a body, with or without the white space before it.
     fn own(&self) -> &str {
         self.calls.call.0.trim_start()
@@ -211,7 +194,7 @@ impl Written<'_> {
             self.own(),
             &self.calls.body,
             captures,
-            self.names,
+            &self.names,
         )
     }
 
@@ -241,8 +224,8 @@ impl Written<'_> {
         };
         // A text of the arguments may have the same marker in it.
         let between = match self.calls.body.is_json() {
-            true => r#"(?:"(?:[^"\\]|\\.)*"|[^"])*?"#,
-            false => ".*?",
+            true => format!("(?:{JSON_STRING}|[^\"])*?"),
+            false => ".*?".to_owned(),
         };
         let behind = marker::behind(self.pieces, behind, captures);
         format!("(?={between}{behind})")
@@ -337,7 +320,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         ends,
         pieces,
         ..
-    } = *written;
+    } = written;
     let own = calls.call.1.trim();
     if own.is_empty() {
         let next = match &calls.body {
@@ -358,38 +341,28 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     if marker::is_json(own) {
         return json_close(written, &close, choices);
     }
-    let is_json = !matches!(calls.body, Body::Pairs(_));
-    let behind = |because| {
-        let pattern = format!("(?<=[\\}}\\]]\\s*){pattern}");
-        Reading::new(
-            "behind the arguments",
-            json::quote(&pattern),
-            because,
-            Delimiter::pattern(pattern),
-        )
+    let reading = |way, because, pattern: String| {
+        let means = json::quote(&pattern);
+        Reading::new(way, means, because, Delimiter::pattern(pattern))
     };
-    let names = (is_json && slot::any(own)).then(|| {
+    let ends_in_bracket = !matches!(calls.body, Body::Pairs(_));
+    let (names_call, is_bare) = (slot::any(own), !slot::any(own));
+    let behind = |because| {
+        let pattern = format!("{BEHIND_BRACKET}{pattern}");
+        reading("behind the arguments", because, pattern)
+    };
+    let names = (ends_in_bracket && names_call).then(|| {
         behind("a marker that names its call begins like many, and the arguments end before it")
     });
-    let bare = (is_json && !slot::any(own)).then(|| {
+    let bare = (ends_in_bracket && is_bare).then(|| {
         behind("what closes a call may stand in an argument as well, where no arguments end")
     });
-    let ending = (is_json && !slot::any(own)).then(|| {
-        let section = calls.section.1.trim();
-        let end = match section {
-            "" => stop(calls, ends, &written.next()),
-            section => Some(format!("{}|{}", slot::pattern(section), before_next(calls, &written.next()))),
-        };
-        let end = end.map(|end| format!("{end}|")).unwrap_or_default();
-        let pattern = format!("(?<=[\\}}\\]]\\s*){close}\\s*(?={end}\\s*{})", ends.text_end);
-        Reading::new(
-            "where the calls end or go on",
-            json::quote(&pattern),
-            "what closes a call may stand in a text of the arguments as well, even behind a bracket",
-            Delimiter::pattern(pattern),
-        )
+    let ending = (ends_in_bracket && is_bare).then(|| {
+        let because = "what closes a call may stand in a text of the arguments as well, even behind a bracket";
+        let pattern = before_the_end(written, &close);
+        reading("where the calls end or go on", because, pattern)
     });
-    let literal = (!slot::any(own)).then(|| {
+    let literal = is_bare.then(|| {
         Reading::new(
             "literal",
             json::quote(own),
@@ -397,39 +370,48 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             Delimiter::literal(own),
         )
     });
-    let pattern = Reading::new(
-        "pattern",
-        json::quote(&pattern),
-        "it takes what may stand between two calls and behind all of them, white space too",
-        Delimiter::pattern(pattern),
-    );
     let space = &calls.call.1[..calls.call.1.len() - calls.call.1.trim_start().len()];
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{close}\\s*", text::escape(space));
-        Reading::new(
-            "with the white space before it",
-            json::quote(&pattern),
-            "what closes a call may stand in it as well, without the white space before it",
-            Delimiter::pattern(pattern),
-        )
+        let because =
+            "what closes a call may stand in it as well, without the white space before it";
+        reading("with the white space before it", because, pattern)
     });
-    choices.choose(
-        "call close",
-        About::Calls,
-        names
-            .into_iter()
-            .chain([pattern])
-            .chain(literal)
-            .chain(exact)
-            .chain(bare)
-            .chain(ending),
-    )
+    let because =
+        "it takes what may stand between two calls and behind all of them, white space too";
+    let usual = reading("pattern", because, pattern.clone());
+    let readings = names
+        .into_iter()
+        .chain([usual])
+        .chain(literal)
+        .chain(exact)
+        .chain(bare)
+        .chain(ending);
+    choices.choose("call close", About::Calls, readings)
+}
+
+/// A condition that the arguments may end here, as objects and lists do.
+const BEHIND_BRACKET: &str = "(?<=[\\}\\]]\\s*)";
+
+/// A pattern for what closes a call, behind its arguments, where the section or the turn ends or another call begins.
+fn before_the_end(written: &Written<'_>, close: &str) -> String {
+    let Written { calls, ends, .. } = written;
+    let next = written.next();
+    let end = match calls.section.1.trim() {
+        "" => stop(calls, ends, &next),
+        section => {
+            let (section, next) = (slot::pattern(section), before_next(calls, &next));
+            Some(format!("{section}|{next}"))
+        }
+    };
+    let end = end.map(|end| format!("{end}|")).unwrap_or_default();
+    format!("{BEHIND_BRACKET}{close}\\s*(?={end}\\s*{})", ends.text_end)
 }
 
 /// What closes a call that signs of JSON close, which may stand in the body as well: they close it only where the section ends, or
 /// the turn, or another call follows.
 fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<Delimiter> {
-    let Written { calls, ends, .. } = *written;
+    let Written { calls, ends, .. } = written;
     let text_end = ends.text_end;
     let next = written.next();
     let at_section = match stop(calls, ends, &next) {

@@ -11,7 +11,7 @@ use super::super::pieces::Pieces;
 use super::super::slot;
 use super::calls::Written;
 use super::marker::Captures;
-use super::{pairs, tail};
+use super::{JSON_STRING, pairs, tail};
 use crate::response_template::Delimiter;
 
 /// What lists and objects are written with; no marker by itself.
@@ -28,7 +28,7 @@ pub(super) fn delimiters(
         pieces,
         not_others,
         ..
-    } = *written;
+    } = written;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let close = calls.call.1.trim();
     let (own, _) = calls.call.0.split_once(slot::NAME)?;
@@ -120,7 +120,7 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
 /// JSON. It sees through lists in lists; texts may have brackets.
 fn outside_lists(list: &str) -> String {
     // No sign of JSON but those of a text has a backslash, which leaves one way alone to read it backwards.
-    let other = r#"[^"\\\[\]]|"(?:[^"\\]|\\.)*""#;
+    let other = format!("[^\"\\\\\\[\\]]|{JSON_STRING}");
     format!("(?<={list}(?:{other}|\\[(?:{other}|\\[(?:{other})*\\])*\\])*)")
 }
 

@@ -17,17 +17,17 @@ pub(super) enum Captures {
 }
 
 /// What is no name, or not in one.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Names<'a> {
+#[derive(Debug, Default)]
+pub(super) struct Names {
     /// A condition that what follows is none of the words that stand where a name would.
-    pub(super) taken: &'a str,
+    pub(super) taken: String,
     /// The signs with which the calls' own markers begin: a name that had them would begin sooner than its call.
-    pub(super) signs: &'a [char],
+    pub(super) signs: Vec<char>,
     /// Whether a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
 }
 
-impl Names<'_> {
+impl Names {
     /// A pattern for a name that has none of the signs of `stop`, nor those with which a call begins; but a dot, a dash or an
     /// underscore may stand within one.
     fn word(&self, stop: &str) -> String {
@@ -59,7 +59,7 @@ pub(super) fn opening(
     marker: &str,
     body: &Body,
     captures: Captures,
-    names: Names<'_>,
+    names: &Names,
 ) -> String {
     let after = match body {
         Body::Pairs(pairs) => pairs.open.clone(),
@@ -76,7 +76,7 @@ pub(super) fn opening(
 
 /// The same for a marker that stands behind a body.
 pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures) -> String {
-    written(pieces, marker, "", captures, Names::default())
+    written(pieces, marker, "", captures, &Names::default())
 }
 
 /// Whether a marker is made of the signs of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
@@ -95,7 +95,7 @@ fn written(
     marker: &str,
     after: &str,
     captures: Captures,
-    names: Names<'_>,
+    names: &Names,
 ) -> String {
     let is_json = is_json(marker);
     let spaced = match is_json {
@@ -200,7 +200,7 @@ mod tests {
             marker,
             &Body::Json,
             captures,
-            Names::default(),
+            &Names::default(),
         )
     }
 

@@ -71,6 +71,9 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     }
 }
 
+/// A pattern for a text as JSON writes one.
+const JSON_STRING: &str = r#""(?:[^"\\]|\\.)*""#;
+
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 fn optional(marker: &str) -> String {
     match marker {

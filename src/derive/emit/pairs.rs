@@ -4,7 +4,7 @@ use super::super::arguments::{Around, Pairs, Style};
 use super::super::choice::{About, Choices, Reading};
 use super::super::pieces::Pieces;
 use super::super::{probe, slot, text};
-use super::loose;
+use super::{JSON_STRING, loose};
 use crate::value::{Map, Value};
 
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text: what a text looks
@@ -63,15 +63,16 @@ pub(super) enum Keys {
 
 /// How the names of arguments end.
 pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
-    let between = first(argument).trim();
+    let between = behind_key(argument).trim();
     let before_sign = Reading::new(
         "before a sign",
         "names without the first sign of what follows them",
         "names of arguments are words in most tools",
         Keys::BeforeSign,
     );
-    let may_differ =
-        is_said_again(argument) || between.chars().count() > 1 || !brackets(argument).is_empty();
+    let may_differ = is_said_again(argument)
+        || between.chars().count() > 1
+        || !brackets_in_values(argument).is_empty();
     let before_marker = may_differ.then(|| {
         Reading::new(
             "before all of it",
@@ -86,7 +87,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
 }
 
 /// What stands between a name and a value.
-fn first(argument: &Pairs) -> &str {
+fn behind_key(argument: &Pairs) -> &str {
     match &argument.style {
         Style::Json(around) => &around.between,
         _ => argument.value.first().map_or("", |around| &around.between),
@@ -96,22 +97,23 @@ fn first(argument: &Pairs) -> &str {
 /// Whether a value of JSON ends where the name stands again, and no such value begins with what ends the name.
 fn is_said_again(argument: &Pairs) -> bool {
     let begins_json = |sign| matches!(sign, '[' | '{' | '"' | '-');
-    let ends_name = first(argument).trim().chars().next();
+    let ends_name = behind_key(argument).trim().chars().next();
     matches!(&argument.style, Style::Json(around) if around.close.contains(slot::KEY))
         && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
 }
 
 /// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
 fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
-    let first = argument.value.first().map_or("", |around| &around.between);
+    let open = slot::pattern(argument.open.trim_start());
     let is_whole = keys == Keys::BeforeMarker;
+    let marker = behind_key(argument).trim();
     if is_whole && is_said_again(argument) {
         // Of several such signs the last one ends the name: no value of JSON begins with it.
-        let open = slot::pattern(argument.open.trim_start());
-        let sign = slot::stop(self::first(argument).trim());
+        let sign = slot::stop(marker);
         let name = format!("[^\\r\\n\"{sign}]|[{sign}](?=[{sign}])");
         return format!("{open}{group}(?=\\S)(?:{name})+)");
     }
+    let first = argument.value.first().map_or("", |around| &around.between);
     let between = match is_whole {
         true => "",
         false => first,
@@ -122,18 +124,17 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     if ends_nowhere(argument) {
         // What looks like a key may stand in a value, behind a bracket or a quote.
         let brackets: &[&str] = match keys {
-            Keys::BeforeSign => brackets(argument),
+            Keys::BeforeSign => brackets_in_values(argument),
             Keys::BeforeMarker => &[],
         };
         let signs = ["\"", "'"].iter().chain(brackets).copied();
         stop.extend(signs.filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))));
     }
-    let open = slot::pattern(argument.open.trim_start());
     if is_apart(argument) {
         return format!("{open}{group}[^\\s{stop}]+)");
     }
     if is_whole {
-        let end = format!("(?!\\s*{})", slot::pattern(self::first(argument).trim()));
+        let end = format!("(?!\\s*{})", slot::pattern(marker));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     // A name may have spaces in it, but neither begins nor ends with one.
@@ -142,7 +143,7 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
 
 /// The brackets behind which something in a value may look like a key. In a list or an object of JSON no key stands but between
 /// quotes, nor does one stand behind a bracket where a marker stands before each.
-fn brackets(argument: &Pairs) -> &'static [&'static str] {
+fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     let is_marked = !argument.open.trim().is_empty();
     match argument.style {
         _ if is_marked || !ends_nowhere(argument) => &[],
@@ -212,7 +213,7 @@ fn values(argument: &Pairs) -> String {
         let (close, trail) = split_space(close, Edge::Start);
         // What closes a value may stand in a text of it.
         return format!(
-            "{}{}(?P<value>(?:\"(?:[^\"\\\\]|\\\\.)*\"|[^\"])+?){}{}",
+            "{}{}(?P<value>(?:{JSON_STRING}|[^\"])+?){}{}",
             slot::pattern(between),
             if between.is_empty() {
                 "\\s+".to_owned()
@@ -271,16 +272,15 @@ fn values(argument: &Pairs) -> String {
 
 /// A pattern for a text as JSON writes one, a text between these quotes, and any character that begins neither.
 fn texts_between(open: &str, close: &str) -> String {
-    let json = r#""(?:[^"\\]|\\.)*""#;
     if open == "\"" {
-        return format!("{json}|[^\"]");
+        return format!("{JSON_STRING}|[^\"]");
     }
     let inner = match open == close && open.chars().count() == 1 {
         true => format!("(?:[^{0}\\\\]|\\\\.)*", slot::stop(open)),
         false => format!("(?:(?!{}).)*", text::escape(close)),
     };
     let [open, close] = [open, close].map(text::escape);
-    format!("{json}|{open}{inner}{close}|(?!{open})[^\"]")
+    format!("{JSON_STRING}|{open}{inner}{close}|(?!{open})[^\"]")
 }
 
 fn value(between: &str, lead: &str, close: &str) -> String {

@@ -4,6 +4,7 @@ use super::super::analysis::Analysis;
 use super::super::choice::{About, Choices, Reading};
 use super::super::reasoning::Reasoning;
 use super::super::{probe, slot, text};
+use super::calls::Written;
 use super::{Ends, Target};
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
@@ -24,7 +25,8 @@ pub(super) fn content(
     let close = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) => {
             let before_calls = if marker.is_empty() {
-                format!("(?={})", super::calls::next(analysis, calls, ends, choices))
+                let written = Written::new(analysis, calls, ends, choices);
+                format!("(?={})", written.next())
             } else {
                 format!("{}\\s*", slot::pattern(marker))
             };
