@@ -4,6 +4,7 @@ use obverse::value::json::{self, Format};
 use obverse::value::{Map, Value};
 
 use super::escape;
+use super::problem::Problem;
 
 /// An object with these members.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
@@ -106,10 +107,19 @@ pub(crate) fn take_bool(members: &mut Map, key: &str, default: bool) -> Result<b
 
 /// A span as start and end.
 pub(crate) fn span(span: std::ops::Range<usize>) -> Value {
-    Value::Array(vec![number(span.start), number(span.end)])
+    Value::Array(vec![Value::count(span.start), Value::count(span.end)])
 }
 
-/// A count or an offset.
-pub(crate) fn number(number: usize) -> Value {
-    Value::from(i64::try_from(number).unwrap_or(i64::MAX))
+/// What is reported, as a value.
+///
+/// # Errors
+///
+/// A problem that says that `what` cannot be written.
+pub(crate) fn reported(what: &str, report: &impl serde::Serialize) -> Result<Value, Problem> {
+    let failed = |error: String| {
+        let message = format!("{what} cannot be written as JSON: {error}");
+        Problem::failed("report", message)
+    };
+    let written = serde_json::to_string(report).map_err(|error| failed(error.to_string()))?;
+    json::parse(&written).map_err(|error| failed(error.message()))
 }

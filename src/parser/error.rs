@@ -83,8 +83,8 @@ impl ParseError {
                 members.insert(key.to_owned(), value);
             }
         };
-        let offset = |at: usize| Value::from(i64::try_from(at).unwrap_or(i64::MAX));
-        let span = |span: &Range<usize>| vec![offset(span.start), offset(span.end)].into();
+        let span =
+            |span: &Range<usize>| vec![Value::count(span.start), Value::count(span.end)].into();
         add("kind", Some(self.kind.name().into()));
         add("message", Some(self.message.as_str().into()));
         add("field", self.field.as_deref().map(Value::from));

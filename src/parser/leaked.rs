@@ -120,11 +120,10 @@ impl Leaked {
 
     /// The marker as an object: `field`, `start`, `end` and `text`.
     pub fn to_map(&self) -> Map {
-        let offset = |at: usize| Value::from(i64::try_from(at).unwrap_or(i64::MAX));
         let mut members = Map::new();
         members.insert("field".to_owned(), Value::from(self.field.as_str()));
-        members.insert("start".to_owned(), offset(self.span.start));
-        members.insert("end".to_owned(), offset(self.span.end));
+        members.insert("start".to_owned(), Value::count(self.span.start));
+        members.insert("end".to_owned(), Value::count(self.span.end));
         members.insert("text".to_owned(), Value::from(self.text.as_str()));
         members
     }

@@ -22,12 +22,11 @@ pub struct SessionError(String);
 
 /// The session of a debugger.
 pub(super) fn write(state: &State) -> String {
-    let number = |value: usize| Value::from(i64::try_from(value).unwrap_or(i64::MAX));
     let numbers = |values: &[usize]| {
         Value::from(
             values
                 .iter()
-                .map(|value| number(*value))
+                .map(|value| Value::count(*value))
                 .collect::<Vec<_>>(),
         )
     };
@@ -80,13 +79,13 @@ pub(super) fn write(state: &State) -> String {
     }
     members.extend(object([
         ("samples", samples.collect::<Vec<_>>().into()),
-        ("sample", number(state.sample)),
+        ("sample", Value::count(state.sample)),
         ("chunking", Value::from(chunking.to_string())),
         (
             "skip_json_strings",
             Value::from(state.options.skip_json_strings),
         ),
-        ("byte", number(state.place.byte)),
+        ("byte", Value::count(state.place.byte)),
         (
             "breakpoints",
             breakpoints

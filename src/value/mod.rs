@@ -100,6 +100,11 @@ impl Value {
         }
     }
 
+    /// A count or an offset.
+    pub fn count(number: usize) -> Self {
+        Self::from(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
     /// What kind of JSON the value is, with its article: `null`, `a list`, ...
     pub fn json_kind(&self) -> &'static str {
         match self {

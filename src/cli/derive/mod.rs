@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use obverse::derive::{self, Derivation, DeriveError, Options};
 use obverse::response_template::{Engine, config};
-use obverse::value::{Value, json};
+use obverse::value::Value;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
@@ -200,7 +200,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         derivation,
     } = derived;
     let template = derivation.document.to_json();
-    let report = report_value(derivation)?;
+    let report = wire::reported("the report", &derivation.report)?;
     let reported = match &report {
         Value::Object(members) if args.sources.len() > 1 => wire::line(members.clone()),
         one => wire::pretty(one),
@@ -253,18 +253,6 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
 }
 
 /// The report, as it is written.
-fn report_value(derivation: &Derivation) -> Result<Value, Problem> {
-    let failed = |error: String| {
-        Problem::failed(
-            "report",
-            format!("the report cannot be written as JSON: {error}"),
-        )
-    };
-    let written =
-        serde_json::to_string(&derivation.report).map_err(|error| failed(error.to_string()))?;
-    json::parse(&written).map_err(|error| failed(error.message()))
-}
-
 pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     let about = |problem: Problem| match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),

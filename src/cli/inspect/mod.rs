@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use obverse::derive::Options;
 use obverse::derive::inspect::{InspectError, TemplateInspection, inspect};
-use obverse::value::json;
 
 use super::problem::Problem;
 use super::progress::Progress;
@@ -68,12 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         output::print_table(&human::inspection(&inspection))?;
         return Ok(status);
     }
-    let failed = |error: String| {
-        let message = format!("what was observed cannot be written as JSON: {error}");
-        Problem::failed("report", message)
-    };
-    let written = serde_json::to_string(&inspection).map_err(|error| failed(error.to_string()))?;
-    let value = json::parse(&written).map_err(|error| failed(error.message()))?;
+    let value = wire::reported("what was observed", &inspection)?;
     output::print_json(&wire::pretty(&value))?;
     Ok(status)
 }

@@ -5,7 +5,7 @@ use obverse::pattern::Pattern;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
 
-use crate::cli::wire::{number, object, span};
+use crate::cli::wire::{object, span};
 
 /// The members of the line; `passed` are the delimiters that were read since the last one.
 pub(super) fn members(
@@ -13,14 +13,19 @@ pub(super) fn members(
     passed: &[Passed],
     template: &ResponseTemplate,
 ) -> Map {
-    let limit = |used, most| Value::from(object([("used", number(used)), ("most", number(most))]));
+    let limit = |used, most| {
+        Value::from(object([
+            ("used", Value::count(used)),
+            ("most", Value::count(most)),
+        ]))
+    };
     let (usage, limits) = (&snapshot.usage, &snapshot.limits);
     object([
         ("type", Value::from("state")),
         ("status", Value::from(snapshot.status.name())),
-        ("prefix_bytes", number(snapshot.prefix_bytes)),
-        ("fed", number(snapshot.fed)),
-        ("position", number(snapshot.position)),
+        ("prefix_bytes", Value::count(snapshot.prefix_bytes)),
+        ("fed", Value::count(snapshot.fed)),
+        ("position", Value::count(snapshot.position)),
         ("held", Value::from(snapshot.held)),
         (
             "region",
@@ -77,7 +82,7 @@ fn watched(watched: &Watched<'_>) -> Value {
         Waiting::Nothing => add("waiting", Value::from("nothing")),
         Waiting::UnderWay { from } => {
             add("waiting", Value::from("under_way"));
-            add("from", number(*from))
+            add("from", Value::count(*from))
         }
         Waiting::Matched { span: matched, .. } => {
             add("waiting", Value::from("matched"));

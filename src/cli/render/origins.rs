@@ -67,16 +67,19 @@ pub(super) fn members(template: &ChatTemplate, traced: &Traced) -> Map {
 }
 
 fn of_run(lines: &Lines<'_>, run: &Run) -> Value {
-    let mut out = wire::object([("start", number(run.start)), ("end", number(run.end))]);
+    let mut out = wire::object([
+        ("start", Value::count(run.start)),
+        ("end", Value::count(run.end)),
+    ]);
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     match &run.origin {
         Origin::Source { start, end, .. } => {
             let (line, column) = lines.place(*start);
             let place = wire::object([
-                ("line", number(line)),
-                ("column", number(column)),
-                ("start", number(*start)),
-                ("end", number(*end)),
+                ("line", Value::count(line)),
+                ("column", Value::count(column)),
+                ("start", Value::count(*start)),
+                ("end", Value::count(*end)),
             ]);
             put("source", Value::Object(place));
         }
@@ -89,7 +92,10 @@ fn of_run(lines: &Lines<'_>, run: &Run) -> Value {
         } => {
             put("input", of_path(path));
             if let Some((start, end)) = from {
-                put("from", Value::Array(vec![number(*start), number(*end)]));
+                put(
+                    "from",
+                    Value::Array(vec![Value::count(*start), Value::count(*end)]),
+                );
             }
             if *key {
                 put("key", Value::Bool(true));
@@ -108,13 +114,9 @@ fn of_run(lines: &Lines<'_>, run: &Run) -> Value {
 fn of_path(path: &Path) -> Value {
     let steps = path.iter().map(|step| match step {
         Step::Key(key) => Value::from(key.as_str()),
-        Step::Index(index) => number(*index),
+        Step::Index(index) => Value::count(*index),
     });
     Value::Array(steps.collect())
-}
-
-fn number(value: usize) -> Value {
-    Value::from(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
 /// Where the lines of a source start.

@@ -98,7 +98,7 @@ fn report(all: &[Pending], failing: usize) -> Value {
     });
     Value::Object(wire::object([
         ("pending", pending.collect::<Vec<_>>().into()),
-        ("failing", wire::number(failing)),
+        ("failing", Value::count(failing)),
     ]))
 }
 
