@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::afterword;
 use super::choice::{About, Choices, Wanted};
+use super::counters;
 use super::cutting::{self, Cutting};
 use super::known::{Conversation, Known};
 use super::pieces::Pieces;
@@ -51,6 +52,8 @@ pub(super) struct Lab<'a> {
     pub(super) slots: Vec<Slot>,
     /// The texts of probes that the template writes as JSON.
     pub(super) json_texts: Vec<&'static str>,
+    /// Whether the template counts, so that renders are read with slots for its numbers.
+    counts: bool,
     /// The questions that can be answered in several ways.
     pub(super) choices: Choices,
     /// Whether the template renders with and without tools.
@@ -135,6 +138,7 @@ impl<'a> Lab<'a> {
             pieces: Rc::default(),
             slots: Vec::new(),
             json_texts: Vec::new(),
+            counts: false,
             choices: Choices::default(),
             without_tools: true,
             with_tools: true,
@@ -178,6 +182,11 @@ impl<'a> Lab<'a> {
             .iter()
             .filter_map(|conversation| Some(self.traced(conversation)?.2))
             .collect();
+        if !renders.is_empty() && own.iter().chain(renders).any(counters::any) {
+            self.counts = true;
+            self.added = RefCell::default();
+            self.known = Known::default();
+        }
         let tokens = self.source.special_tokens.values();
         let templates = self.source.templates.iter();
         let sought = templates.flat_map(|(_, template)| template.sought());
@@ -344,8 +353,17 @@ impl<'a> Lab<'a> {
         let name = named.find(|(_, known)| std::ptr::eq(known, template));
         let name = name.filter(|_| self.source.templates.len() > 1);
         let inputs = self.inputs(context, conversation.add_generation_prompt);
-        let traced = self.spend(&self.wants, &inputs, ChatTemplate::render_borrowed_traced);
-        Some((name.map(|(name, _)| name.as_str()), template, traced.ok()?))
+        let traced = self.render_traced(&inputs).ok()?;
+        Some((name.map(|(name, _)| name.as_str()), template, traced))
+    }
+
+    /// Renders with origins, with slots for the numbers that the template counts.
+    fn render_traced(&self, inputs: &Inputs<'_>) -> Result<Traced, RenderError> {
+        let traced = self.spend(&self.wants, inputs, ChatTemplate::render_borrowed_traced)?;
+        Ok(match self.counts {
+            true => counters::to_slots(&traced),
+            false => traced,
+        })
     }
 
     /// The prompt of a context with documents for retrieval.
@@ -432,7 +450,13 @@ impl<'a> Lab<'a> {
     ) -> Result<String, RenderError> {
         self.known
             .get_or_render(context, add_generation_prompt, || {
-                let rendered = self.render_wanting(&self.wants, context, add_generation_prompt);
+                let rendered = match self.counts {
+                    true => {
+                        let inputs = self.inputs(context, add_generation_prompt);
+                        self.render_traced(&inputs).map(|traced| traced.text)
+                    }
+                    false => self.render_wanting(&self.wants, context, add_generation_prompt),
+                };
                 rendered.map(|full| self.without_quotes(full))
             })
     }

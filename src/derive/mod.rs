@@ -30,6 +30,7 @@ mod choice;
 mod content;
 mod content_close;
 mod cost;
+mod counters;
 mod cut;
 mod cutting;
 mod decision;

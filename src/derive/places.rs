@@ -30,7 +30,13 @@ pub(super) fn tell(lab: &Lab<'_>, anchor: &Anchor, mut evidence: Vec<Evidence>) 
     }
     drop(seen);
     for (found, places) in evidence.iter_mut().zip(places) {
-        found.marker = slot::show(&found.marker);
+        for text in [
+            &mut found.marker,
+            &mut found.left.text,
+            &mut found.right.text,
+        ] {
+            *text = slot::show(text);
+        }
         found.places = places;
     }
     evidence
@@ -251,7 +257,8 @@ fn length(marker: &str, text: &str, loosely: bool) -> Option<usize> {
     let mut wanted = marker.chars().peekable();
     while let Some(c) = wanted.next() {
         rest = if slot::is_one(c) {
-            &rest[slot::filled(c, rest)?..]
+            let as_it_is = rest.strip_prefix(c);
+            as_it_is.or_else(|| rest.get(slot::filled(c, rest)?..))?
         } else if loosely && c.is_whitespace() {
             while wanted.next_if(|next| next.is_whitespace()).is_some() {}
             rest.trim_start()

@@ -66,6 +66,11 @@ pub(super) fn pattern(marker: &str) -> String {
     pattern
 }
 
+/// A pattern for the marker as it is, but for its numbers.
+pub(super) fn exact_pattern(marker: &str) -> String {
+    text::escape(marker).replace(NUMBER, "\\d+")
+}
+
 /// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
 /// space is none, since the white space ends the name.
 pub(super) fn stop(after: &str) -> String {

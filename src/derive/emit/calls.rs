@@ -105,10 +105,15 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
     let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
         return String::new();
     };
+    let in_section = format!("{}{before}", calls.section.0);
+    let befores = [in_section.trim(), before.trim()];
     let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
     others
         .chain(&analysis.content.open)
-        .filter_map(|open| Some(open.strip_prefix(before.trim())?.trim_start()))
+        .filter_map(|open| {
+            let rest = befores.iter().find_map(|before| open.strip_prefix(before));
+            Some(rest?.trim_start())
+        })
         .filter(|word| !word.is_empty())
         .map(|word| {
             let end = if word.ends_with(char::is_alphanumeric) {

@@ -18,6 +18,7 @@ use indexmap::IndexMap;
 
 use self::ends::Ends;
 use super::analysis::Analysis;
+use super::anchor::Anchor;
 use super::choice::Choices;
 use super::{probe, slot};
 use crate::judge::slot::Slot;
@@ -66,8 +67,29 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     );
     Document {
         defaults,
-        start_anchor: Delimiter::Literals(analysis.anchor.literals.clone()),
+        start_anchor: start_anchor(&analysis.anchor),
         fields,
+    }
+}
+
+/// What begins the turn: literals, or a pattern where something in them varies.
+fn start_anchor(anchor: &Anchor) -> Delimiter {
+    let literals = &anchor.literals;
+    if !literals.iter().any(|literal| slot::any(literal)) {
+        return Delimiter::Literals(literals.clone());
+    }
+    let patterns = literals.iter().map(|literal| slot::exact_pattern(literal));
+    Delimiter::pattern(alternatives(patterns.collect()).unwrap_or_default())
+}
+
+/// These markers as they are, or a pattern where something in them varies.
+fn markers(markers: Vec<String>) -> Delimiter {
+    match markers.iter().any(|marker| slot::any(marker)) {
+        false => Delimiter::Literals(markers),
+        true => {
+            let patterns = markers.iter().map(|marker| slot::pattern(marker));
+            Delimiter::pattern(alternatives(patterns.collect()).unwrap_or_default())
+        }
     }
 }
 

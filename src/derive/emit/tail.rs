@@ -26,9 +26,15 @@ pub(super) fn or_the_end(marker: &str, text_end: &str) -> String {
     format!("(?:{whole}\\s*|{beginning}\\s*{text_end})")
 }
 
-/// A pattern for what the marker begins with, short of all of it; `None` for a single sign, and where its length varies.
+/// How many digits a number has at most.
+const DIGITS: usize = 6;
+
+/// A pattern for what the marker begins with, short of all of it; `None` for a single sign, and where its length varies by more
+/// than the digits of numbers.
 fn beginning(marker: &str) -> Option<String> {
-    if slot::any(marker) {
+    let numbers = marker.matches(slot::NUMBER).count();
+    let edges = marker.chars().take(2).chain(marker.chars().last());
+    if slot::any(&marker.replace(slot::NUMBER, "")) || edges.into_iter().any(slot::is_one) {
         return None;
     }
     let signs: Vec<char> = marker.chars().collect();
@@ -41,7 +47,7 @@ fn beginning(marker: &str) -> Option<String> {
     };
     // Two signs tell it from other text; of the rest it is enough that it may still become the marker.
     let rest = if rest.contains(last) {
-        format!(".{{0,{}}}", middle.len())
+        format!(".{{0,{}}}", middle.len() + numbers * DIGITS)
     } else {
         format!("[^{}]*", slot::stop(&last.to_string()))
     };
@@ -89,5 +95,11 @@ mod tests {
         }
         assert_eq!(optional("", "\\Z"), "");
         assert_eq!(optional(",", "\\Z"), "(?:,\\s*)?");
+        let counted = optional(&format!("-- {} messages --", slot::NUMBER), "\\Z");
+        for at in 0..="-- 12 messages --".len() {
+            let response = format!("Hi</c>{}", &"-- 12 messages --"[..at]);
+            let found = content(&format!("</c>{counted}"), &response);
+            assert_eq!(found.as_deref(), Some("Hi"), "{response}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::super::choice::{About, Choices, Reading};
 use super::super::reasoning::Reasoning;
 use super::super::{probe, slot, text};
 use super::calls::Written;
-use super::{Ends, Target};
+use super::{Ends, Target, markers};
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Value, json};
@@ -44,7 +44,7 @@ pub(super) fn content(
     };
     let literals = literal_close(analysis, ends).filter(|_| passed.is_empty());
     let close = literals.or_else(|| close.and_then(|pattern| {
-        let literal = only_end.map(|end| {
+        let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
             Reading::new(
                 "literal",
                 json::quote(end),
@@ -72,11 +72,11 @@ pub(super) fn content(
             (Some(open), _) => {
                 let others = analysis.content.others.iter();
                 let opens = std::iter::once(open).chain(others).cloned().collect();
-                Some(Delimiter::Literals(opens))
+                Some(markers(opens))
             }
             // What closes a reasoning that nothing opens is what opens the content.
             (None, Some(reasoning)) if reasoning.open.is_empty() => {
-                Some(Delimiter::literal(&reasoning.close))
+                Some(markers(vec![reasoning.close.clone()]))
             }
             _ => None,
         },
@@ -183,12 +183,12 @@ pub(super) fn reasoning(
             ..FieldDocument::default()
         };
     }
-    let at_beginning = format!("\\A\\s*{}", text::escape_loosely(&reasoning.open));
+    let at_beginning = format!("\\A\\s*{}", slot::pattern(&reasoning.open));
     let anywhere = Reading::new(
         "anywhere",
-        json::quote(&reasoning.open),
+        json::quote(&slot::show(&reasoning.open)),
         "a response may go on to think",
-        Delimiter::literal(&reasoning.open),
+        markers(vec![reasoning.open.clone()]),
     );
     let at_beginning = Reading::new(
         "at the beginning",
@@ -211,7 +211,7 @@ pub(super) fn reasoning(
     if ends.is_last && super::is_plain(needed) {
         return field(Some(Delimiter::literal(needed)));
     }
-    let pattern = format!("{}\\s*", text::escape_loosely(&reasoning.close));
+    let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
     let mut readings = vec![
         Reading::new(
             "pattern",
@@ -225,13 +225,13 @@ pub(super) fn reasoning(
         ),
         Reading::new(
             "literal",
-            json::quote(&reasoning.close),
+            json::quote(&slot::show(&reasoning.close)),
             if reasoning.spaced {
                 "the content's parser takes white space away as well"
             } else {
                 "no white space follows it in a render"
             },
-            Delimiter::literal(&reasoning.close),
+            markers(vec![reasoning.close.clone()]),
         ),
     ];
     if !reasoning.spaced {
@@ -241,7 +241,7 @@ pub(super) fn reasoning(
         let pattern = format!(
             "{}{}\\s*",
             text::escape(&reasoning.space),
-            text::escape_loosely(&reasoning.close)
+            slot::pattern(&reasoning.close)
         );
         readings.push(Reading::new(
             "with the white space before it",
