@@ -194,6 +194,16 @@ pub(super) fn pairs(pieces: &Pieces, text: &str, arguments: &Map) -> Option<(Pai
 }
 
 impl Pairs {
+    /// Whether an argument ends its line.
+    pub(super) fn ends_line(&self) -> bool {
+        let json = match &self.style {
+            Style::Json(around) => Some(around),
+            _ => None,
+        };
+        let mut around = self.value.iter().chain(json);
+        around.all(|around| around.close.ends_with('\n'))
+    }
+
     /// What follows the one argument of a call, a text.
     pub(super) fn rest<'t>(&self, said: &'t str, key: &str, text: &str) -> Option<&'t str> {
         let close = self.value.first()?.close.replace(slot::KEY, key);

@@ -27,7 +27,10 @@ pub(super) fn readings(pieces: &Pieces, before: &str, between: &str, after: &str
     let ways = if close <= open {
         vec![(close, open)]
     } else if between[open..close].trim().is_empty() {
-        vec![(close, close)]
+        // White space behind a line feed indents what follows it.
+        let line = between[open..close].rfind('\n').map(|at| open + at + 1);
+        let cut = line.unwrap_or(close);
+        vec![(cut, cut)]
     } else {
         vec![(open, open), (close, close)]
     };
@@ -64,6 +67,13 @@ mod tests {
             ("<all>\n", "\n</all>")
         );
         assert_eq!(found.separator, ", ");
+    }
+
+    #[test]
+    fn white_space_that_indents_belongs_to_what_follows() {
+        let found = &repeated(&[], "run x\n    ", "\n    ", "\n  run y")[0];
+        assert_eq!(found.each, ("    ".to_owned(), "\n".to_owned()));
+        assert_eq!(found.after, "  run y");
     }
 
     #[test]

@@ -382,6 +382,12 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             "what closes a call may stand in it as well, without the white space before it";
         reading("with the white space before it", because, pattern)
     });
+    let ends_line = matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line());
+    let at_line = (space.is_empty() && ends_line).then(|| {
+        let because =
+            "what closes a call may stand within a line as well, and each argument ends one";
+        reading("where a line begins", because, format!("(?<=\\n){pattern}"))
+    });
     let because =
         "it takes what may stand between two calls and behind all of them, white space too";
     let usual = reading("pattern", because, pattern.clone());
@@ -390,6 +396,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain([usual])
         .chain(literal)
         .chain(exact)
+        .chain(at_line)
         .chain(bare)
         .chain(ending);
     choices.choose("call close", About::Calls, readings)

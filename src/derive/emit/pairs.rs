@@ -63,7 +63,7 @@ pub(super) enum Keys {
 
 /// How the names of arguments end.
 pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
-    let between = behind_key(argument).trim();
+    let between = behind_key(argument).trim_start();
     let before_sign = Reading::new(
         "before a sign",
         "names without the first sign of what follows them",
@@ -134,7 +134,12 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
         return format!("{open}{group}[^\\s{stop}]+)");
     }
     if is_whole {
-        let end = format!("(?!\\s*{})", slot::pattern(marker));
+        // `a:b: 1` is an argument of the name `a:b`.
+        let space = match behind_key(argument).ends_with(char::is_whitespace) {
+            true => "\\s",
+            false => "",
+        };
+        let end = format!("(?!\\s*{}{space})", slot::pattern(marker));
         return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     // A name may have spaces in it, but neither begins nor ends with one.
