@@ -159,7 +159,7 @@ pub(super) fn pairs(pieces: &Pieces, text: &str, arguments: &Map) -> Option<(Pai
     let &[before, between, middle, between_again] = literals.as_slice() else {
         return None;
     };
-    if between != between_again || between.trim().is_empty() {
+    if between != between_again || between.is_empty() {
         return None;
     }
     // A closing tag that says the key again differs from argument to argument in nothing else.
@@ -173,6 +173,10 @@ pub(super) fn pairs(pieces: &Pieces, text: &str, arguments: &Map) -> Option<(Pai
     } = repeated::readings(pieces, before, &middle, &after)
         .into_iter()
         .next()?;
+    // Words beside words are prose.
+    if between.trim().is_empty() && open.trim().is_empty() {
+        return None;
+    }
     let said_again = if close.contains(slot::KEY) {
         second.len() - slot::KEY.len_utf8()
     } else {

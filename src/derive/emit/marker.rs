@@ -126,6 +126,12 @@ fn written(
         let word = format!("[^\\s{stop}]+");
         match found {
             slot::NAME => {
+                // White space ends a name as well, so that it may have such a sign in it: `get-time --zone UTC`.
+                let is_apart = end.starts_with(char::is_whitespace);
+                let stop = match end.trim_start().chars().next() {
+                    Some('-' | '.' | ':' | '/') if is_apart => String::new(),
+                    _ => stop,
+                };
                 if !pattern.is_empty() && !is_json && !quoted {
                     loose::push_space(&mut pattern);
                 }

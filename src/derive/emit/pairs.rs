@@ -71,6 +71,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         Keys::BeforeSign,
     );
     let may_differ = is_said_again(argument)
+        || (is_apart(argument) && matches!(argument.style, Style::Json(_)))
         || between.chars().count() > 1
         || !brackets_in_values(argument).is_empty();
     let before_marker = may_differ.then(|| {
@@ -102,6 +103,9 @@ fn is_said_again(argument: &Pairs) -> bool {
         && ends_name.is_some_and(|sign| !sign.is_alphanumeric() && !begins_json(sign))
 }
 
+/// A pattern for what a value begins with as JSON writes one.
+const JSON_BEGINNING: &str = r#"(?:["\[{]|-?\d|(?:true|false|null)\b)"#;
+
 /// A pattern for the key of an argument and what stands before it, up to the end of what `group` opens.
 fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
     let open = slot::pattern(argument.open.trim_start());
@@ -129,6 +133,11 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
         };
         let signs = ["\"", "'"].iter().chain(brackets).copied();
         stop.extend(signs.filter(|sign| !first.starts_with(sign.trim_start_matches('\\'))));
+    }
+    if is_apart(argument) && is_whole {
+        // `--a b 1` is an argument of the name `a b`.
+        let end = format!("(?!\\s+{JSON_BEGINNING})");
+        return format!("{open}{group}(?=\\S)(?:{end}[^\\r\\n{stop}])+)");
     }
     if is_apart(argument) {
         return format!("{open}{group}[^\\s{stop}]+)");
