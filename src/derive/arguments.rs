@@ -200,12 +200,22 @@ pub(super) fn pairs(pieces: &Pieces, text: &str, arguments: &Map) -> Option<(Pai
 impl Pairs {
     /// Whether an argument ends its line.
     pub(super) fn ends_line(&self) -> bool {
-        let json = match &self.style {
-            Style::Json(around) => Some(around),
-            _ => None,
-        };
-        let mut around = self.value.iter().chain(json);
+        let mut around = self.around().into_iter();
         around.all(|around| around.close.ends_with('\n'))
+    }
+
+    /// What closes an argument, without the white space around it.
+    pub(super) fn closes(&self) -> Vec<&str> {
+        let around = self.around().into_iter();
+        around.map(|around| around.close.trim()).collect()
+    }
+
+    /// What stands around a value as it is read.
+    fn around(&self) -> Vec<&Around> {
+        match &self.style {
+            Style::Json(around) => vec![around],
+            _ => self.value.iter().collect(),
+        }
     }
 
     /// What follows the one argument of a call, a text.

@@ -41,6 +41,7 @@ pub(super) fn delimiters(
     }
     let call = written.open(Captures::All);
     let list = spaced(pieces, section_open);
+    let behind = behind_argument(written, close);
     let close = slot::pattern(close);
     let end = end_of_list(pieces, section_close, ends.text_end);
     if !calls.parallel {
@@ -51,7 +52,8 @@ pub(super) fn delimiters(
     }
     let separator = amid_space(&slot::pattern(calls.separator.trim()));
     let inside = match spaced(pieces, section_close) {
-        end if end.is_empty() => format!("(?<={list}.*)"),
+        // What closes each call closes no list by itself.
+        end if end.is_empty() || close.contains(&end) => format!("(?<={list}.*)"),
         end => format!("(?<={list}(?:(?!{end}).)*)"),
     };
     let next = written.next();
@@ -60,7 +62,7 @@ pub(super) fn delimiters(
         Body::Pairs(argument) => {
             let first = pairs::beginning(argument, pairs::keys(argument, choices));
             let next = format!("{next}(?:{first}|{close})");
-            (next, outside_texts(argument))
+            (next, outside_texts(argument, &list))
         }
         Body::Dialect(_) | Body::Object(_) | Body::Array(_) => (next, String::new()),
     };
@@ -68,8 +70,31 @@ pub(super) fn delimiters(
         Delimiter::pattern(format!(
             "(?:{not_others}{list}\\s*|(?<={close}){separator}){call}{inside}"
         )),
-        Delimiter::pattern(format!("{close}(?:{end}|(?={separator}{next}){outside})")),
+        Delimiter::pattern(format!(
+            "{behind}{close}(?:{end}|(?={separator}{next}){outside})"
+        )),
     ))
+}
+
+/// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call
+/// as well: `(do (f (x 1)))`. Nothing where the two differ.
+fn behind_argument(written: &Written<'_>, close: &str) -> String {
+    let Body::Pairs(argument) = &written.calls.body else {
+        return String::new();
+    };
+    let closes = argument.closes();
+    let is_alike = |of_argument: &&str| {
+        !of_argument.is_empty()
+            && (of_argument.starts_with(close) || close.starts_with(of_argument))
+    };
+    match closes.iter().all(is_alike) && !closes.is_empty() {
+        true => {
+            let ends = closes.iter().map(|close| slot::pattern(close));
+            let ends: Vec<String> = ends.chain([written.open(Captures::None)]).collect();
+            format!("(?<=(?:{})\\s*)", ends.join("|"))
+        }
+        false => String::new(),
+    }
 }
 
 /// A pattern with white space around it, or in its place where it is nothing.
@@ -125,12 +150,16 @@ fn outside_lists(list: &str) -> String {
 }
 
 /// A condition that the text of an argument that has begun is closed, where texts stand in quotes.
-fn outside_texts(argument: &Pairs) -> String {
+fn outside_texts(argument: &Pairs, list: &str) -> String {
     let Some(around) = argument.value.first() else {
         return String::new();
     };
     let opened = slot::pattern(around.between.trim());
     match (&argument.style, argument.quotes()) {
+        // Nothing but its quote tells that a text begins, which ends one as well: all since the list was opened tells.
+        (Style::Json(_), _) if opened == "\"" => {
+            format!("(?<={list}(?:[^\"\\\\]|{JSON_STRING})*)")
+        }
         (Style::Json(_), _) => format!("(?<!{opened}(?:[^\"\\\\]|\\\\.)*)"),
         (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),
         (Style::Text, Some((_, close))) => {
