@@ -2,7 +2,7 @@
 
 use super::anchor::{self, Anchor};
 use super::channels;
-use super::choice::About;
+use super::choice::Question;
 use super::content::{self, Content};
 use super::content_close;
 use super::evidence::Evidence;
@@ -99,7 +99,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
     let opens_a_region = reasoning::begins_in_anchor(lab, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(lab, &tooled, &anchor);
     let readings = anchor::readings(&lab.pieces, found, opens_a_region);
-    let begins = lab.choices.choose("anchor", About::Turn, readings);
+    let begins = lab.choices.choose(Question::Anchor, readings);
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
     let mut anchor = begins.anchor;
     evidence.push(begins.evidence);
@@ -139,9 +139,9 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
             "a field for each",
             "what stands under another key is rendered between markers of its own",
         ];
-        let is_left_out =
-            lab.choices
-                .whether("further texts", About::Reasoning, [left_out, fields]);
+        let is_left_out = lab
+            .choices
+            .whether(Question::FurtherTexts, [left_out, fields]);
         if is_left_out {
             further.clear();
         }
@@ -211,10 +211,7 @@ pub(super) fn analyse(lab: &Lab<'_>) -> Result<Analysis, Unreadable> {
             ),
         };
         let readings = anchor::readings(&lab.pieces, found, false);
-        if let Some(begins) =
-            lab.choices
-                .choose("anchor after a tool's result", About::Turn, readings)
-        {
+        if let Some(begins) = lab.choices.choose(Question::AnchorAfterTool, readings) {
             evidence.push(begins.evidence);
             let begins = begins.anchor;
             if let Some(reasoning) = &reasoning {

@@ -2,7 +2,7 @@
 
 use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style, Unread};
-use super::choice::{About, Reading};
+use super::choice::{Question, Reading};
 use super::lab::{Context, Lab};
 use super::probe::{self, Assistant, Dialect};
 use crate::value::{Value, json};
@@ -89,7 +89,7 @@ pub(super) fn learn(
     let readings = json.into_iter().chain(quoted.unwrap_or_else(|| vec![text]));
     let style = lab
         .choices
-        .choose("argument values", About::Calls, readings)
+        .choose(Question::ArgumentValues, readings)
         .unwrap_or(Style::Text);
     let unread = |value: Value| {
         let written = written(&value)?;

@@ -26,10 +26,154 @@ pub(super) struct Offer {
 /// A question that was asked, with the ways to answer it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
-    pub(super) question: &'static str,
-    pub(super) about: About,
+    pub(super) question: Question,
     pub(super) options: Vec<Offer>,
     pub(super) taken: usize,
+}
+
+/// What can be read in several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Question {
+    /// Where the assistant's turn begins.
+    Anchor,
+    /// Where it begins after a tool's result.
+    AnchorAfterTool,
+    /// What is written after the last message that belongs to none.
+    Afterword,
+    /// What of a render is a generation prompt that nobody asked for.
+    UnaskedPrompt,
+    /// What ends the turn.
+    TurnEnd,
+    /// Whether there is reasoning, and of which kind.
+    Reasoning,
+    /// Under which key messages have it.
+    ReasoningKey,
+    /// What opens it.
+    ReasoningOpen,
+    /// What closes it.
+    ReasoningClose,
+    /// How the delimiter that opens it is written.
+    ReasoningOpenDelimiter,
+    /// How the delimiter that closes it is written.
+    ReasoningCloseDelimiter,
+    /// Whether texts beside the reasoning and the content are fields.
+    FurtherTexts,
+    /// What opens the content.
+    ContentOpen,
+    /// How the delimiter that closes it is written.
+    ContentClose,
+    /// What becomes of text before and after calls.
+    TextAroundCalls,
+    /// How calls are handed to the chat template.
+    CallSpelling,
+    /// In which form calls are written.
+    CallForm,
+    /// Whether several calls are read, or one.
+    SeveralCalls,
+    /// Whether numbers in the markers count the calls.
+    NumbersAroundCalls,
+    /// What belongs to each of several calls.
+    AroundCall,
+    /// Where the calls end and the end of the turn begins.
+    EndOfCalls,
+    /// Whether the id behind a call is looked for.
+    IdBehind,
+    /// Where in a call's JSON its name is.
+    NamePlace,
+    /// Where its arguments are.
+    ArgumentsPlace,
+    /// Where its id is.
+    IdPlace,
+    /// What the values of arguments are that stand apart.
+    ArgumentValues,
+    /// Which characters a function's name has.
+    FunctionNames,
+    /// Where an argument's name ends.
+    ArgumentNames,
+    /// Whether a call is one only where a list was opened.
+    CallsInList,
+    /// How the delimiter that opens a call is written.
+    CallOpen,
+    /// How the delimiter that closes a call is written.
+    CallClose,
+    /// Where a call ends that only brackets close.
+    BareCallEnd,
+}
+
+impl Question {
+    /// Its name in reports, which is stable.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Anchor => "anchor",
+            Self::AnchorAfterTool => "anchor after a tool's result",
+            Self::Afterword => "afterword",
+            Self::UnaskedPrompt => "unasked prompt",
+            Self::TurnEnd => "turn end",
+            Self::Reasoning => "reasoning",
+            Self::ReasoningKey => "reasoning key",
+            Self::ReasoningOpen => "reasoning open",
+            Self::ReasoningClose => "reasoning close",
+            Self::ReasoningOpenDelimiter => "reasoning open delimiter",
+            Self::ReasoningCloseDelimiter => "reasoning close delimiter",
+            Self::FurtherTexts => "further texts",
+            Self::ContentOpen => "content open",
+            Self::ContentClose => "content close",
+            Self::TextAroundCalls => "text around calls",
+            Self::CallSpelling => "call spelling",
+            Self::CallForm => "call form",
+            Self::SeveralCalls => "several calls",
+            Self::NumbersAroundCalls => "numbers around calls",
+            Self::AroundCall => "around a call",
+            Self::EndOfCalls => "end of the calls",
+            Self::IdBehind => "id behind a call",
+            Self::NamePlace => "place of the name",
+            Self::ArgumentsPlace => "place of the arguments",
+            Self::IdPlace => "place of the id",
+            Self::ArgumentValues => "argument values",
+            Self::FunctionNames => "names of functions",
+            Self::ArgumentNames => "names of arguments",
+            Self::CallsInList => "calls in a list",
+            Self::CallOpen => "call open",
+            Self::CallClose => "call close",
+            Self::BareCallEnd => "end of a bare call",
+        }
+    }
+
+    /// The part of a message that it is about.
+    pub(super) fn about(self) -> About {
+        match self {
+            Self::Anchor
+            | Self::AnchorAfterTool
+            | Self::Afterword
+            | Self::UnaskedPrompt
+            | Self::TurnEnd => About::Turn,
+            Self::Reasoning
+            | Self::ReasoningKey
+            | Self::ReasoningOpen
+            | Self::ReasoningClose
+            | Self::ReasoningOpenDelimiter
+            | Self::ReasoningCloseDelimiter
+            | Self::FurtherTexts => About::Reasoning,
+            Self::ContentOpen | Self::ContentClose | Self::TextAroundCalls => About::Content,
+            Self::CallSpelling => About::Spelling,
+            Self::CallForm
+            | Self::SeveralCalls
+            | Self::NumbersAroundCalls
+            | Self::AroundCall
+            | Self::EndOfCalls
+            | Self::IdBehind
+            | Self::NamePlace
+            | Self::ArgumentsPlace
+            | Self::IdPlace
+            | Self::ArgumentValues
+            | Self::FunctionNames
+            | Self::ArgumentNames
+            | Self::CallsInList
+            | Self::CallOpen
+            | Self::CallClose
+            | Self::BareCallEnd => About::Calls,
+        }
+    }
 }
 
 /// The part of a message that a question is about.
@@ -48,7 +192,7 @@ pub(super) enum About {
 /// A question that is to be answered in another way than the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wanted {
-    pub(super) question: &'static str,
+    pub(super) question: Question,
     pub(super) way: String,
 }
 
@@ -92,8 +236,7 @@ impl Choices {
     /// A question may be asked again, of another render: it is one question, and answered in the same way.
     pub(super) fn choose<T>(
         &self,
-        question: &'static str,
-        about: About,
+        question: Question,
         readings: impl IntoIterator<Item = Reading<T>>,
     ) -> Option<T> {
         let mut told: Vec<Reading<T>> = Vec::new();
@@ -112,24 +255,19 @@ impl Choices {
             .and_then(|wanted| told.iter().position(|told| told.option.way == wanted.way))
             .unwrap_or(0);
         let options = told.iter().map(|told| told.option.clone()).collect();
-        self.record(question, about, options, taken);
+        self.record(question, options, taken);
         told.into_iter().nth(taken).map(|told| told.value)
     }
 
     /// Whether to do something, each way with its name, its meaning and the evidence: to do it is the best way.
-    pub(super) fn whether(
-        &self,
-        question: &'static str,
-        about: About,
-        [so, otherwise]: [[&str; 3]; 2],
-    ) -> bool {
+    pub(super) fn whether(&self, question: Question, [so, otherwise]: [[&str; 3]; 2]) -> bool {
         let reading =
             |[way, means, because]: [&str; 3], value| Reading::new(way, means, because, value);
         let readings = [reading(so, true), reading(otherwise, false)];
-        self.choose(question, about, readings).unwrap_or_default()
+        self.choose(question, readings).unwrap_or_default()
     }
 
-    fn record(&self, question: &'static str, about: About, options: Vec<Offer>, taken: usize) {
+    fn record(&self, question: Question, options: Vec<Offer>, taken: usize) {
         if options.is_empty() {
             return;
         }
@@ -137,7 +275,6 @@ impl Choices {
         let Some(known) = asked.iter_mut().find(|known| known.question == question) else {
             asked.push(Asked {
                 question,
-                about,
                 options,
                 taken,
             });
@@ -176,29 +313,28 @@ mod tests {
     #[test]
     fn the_first_way_is_taken_unless_another_is_wanted() {
         let choices = Choices::default();
-        assert_eq!(choices.choose("end", About::Turn, readings()), Some(1));
+        assert_eq!(choices.choose(Question::TurnEnd, readings()), Some(1));
         let wanted = |way: &str| {
             choices.want(vec![Wanted {
-                question: "end",
+                question: Question::TurnEnd,
                 way: way.to_owned(),
             }]);
-            choices.choose("end", About::Turn, readings())
+            choices.choose(Question::TurnEnd, readings())
         };
         assert_eq!(wanted("the first"), Some(2));
         assert_eq!(choices.asked()[0].taken, 1);
         assert_eq!(wanted("unheard of"), Some(1));
         let none: Vec<Reading<u8>> = Vec::new();
-        assert_eq!(choices.choose("other", About::Turn, none), None);
+        assert_eq!(choices.choose(Question::Anchor, none), None);
         assert_eq!(choices.asked().len(), 1);
     }
 
     #[test]
     fn what_means_the_same_is_one_option() {
         let choices = Choices::default();
-        choices.choose("end", About::Turn, readings());
+        choices.choose(Question::TurnEnd, readings());
         choices.choose(
-            "end",
-            About::Turn,
+            Question::TurnEnd,
             [Reading::new("another", "\"<c>\"", "", 4)],
         );
         let asked = choices.asked();

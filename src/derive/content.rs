@@ -1,7 +1,7 @@
 //! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
 
 use super::anchor::Anchor;
-use super::choice::{self, About, Reading};
+use super::choice::{self, Question, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab, Turn};
 use super::probe::{self, Assistant, Dialect};
@@ -143,7 +143,7 @@ pub(super) fn read(
     );
     let open = lab
         .choices
-        .choose("content open", About::Content, [wrapped, last, plain])
+        .choose(Question::ContentOpen, [wrapped, last, plain])
         .flatten();
     let evidence = open.iter().map(|marker| Evidence {
         question: "content open",

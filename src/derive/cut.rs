@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arguments::{self, JsonDialect, Pairs};
-use super::choice::{About, Choices, Reading};
+use super::choice::{Choices, Question, Reading};
 use super::json_shape::{self, Place};
 use super::pieces::Pieces;
 use super::probe::Call;
@@ -254,16 +254,16 @@ fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
             let means = format!("at {}", crate::value::json::quote(&way));
             Reading::new(way, means, because, path)
         });
-        choices.choose(question, About::Calls, readings)
+        choices.choose(question, readings)
     };
     let [name, id] =
         [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
-    let name = part("place of the name", name)?;
+    let name = part(Question::NamePlace, name)?;
     // What was encoded twice is a text, which may be all that the message has of it.
     let texts = json_shape::find_text(value, &whole);
     let found = [json_shape::find(value, &whole), texts.clone()].concat();
-    let arguments = part("place of the arguments", found)?;
-    let id = part("place of the id", id);
+    let arguments = part(Question::ArgumentsPlace, found)?;
+    let id = part(Question::IdPlace, id);
     let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
     Some(Members {
         name,

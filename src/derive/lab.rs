@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::afterword;
-use super::choice::{About, Choices, Wanted};
+use super::choice::{Choices, Question, Wanted};
 use super::counters;
 use super::cutting::{self, Cutting};
 use super::known::{Conversation, Known};
@@ -268,7 +268,7 @@ impl<'a> Lab<'a> {
             let afterword = afterword::read(&asked, &prompt, &answered_text)?;
             let taken = self
                 .choices
-                .choose("afterword", About::Turn, afterword.readings());
+                .choose(Question::Afterword, afterword.readings());
             return Some(Added {
                 prompt: None,
                 afterword: taken.flatten().map(str::to_owned),
@@ -282,7 +282,7 @@ impl<'a> Lab<'a> {
             asked_again: &self.render(&asked_again, false).ok()?,
         };
         let readings = unasked::readings(&renders, &self.pieces);
-        let taken = self.choices.choose("unasked prompt", About::Turn, readings);
+        let taken = self.choices.choose(Question::UnaskedPrompt, readings);
         Some(Added {
             is_asked: taken.is_some(),
             prompt: taken.flatten().map(str::to_owned),

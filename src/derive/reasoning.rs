@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::anchor::Anchor;
-use super::choice::{self, About, Reading};
+use super::choice::{self, Question, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::pieces::Pieces;
@@ -140,7 +140,7 @@ pub(super) fn read(
     });
     let mut found = lab
         .choices
-        .choose("reasoning", About::Reasoning, readings)
+        .choose(Question::Reasoning, readings)
         .unwrap_or_default();
     if let Some(reasoning) = &mut found.reasoning {
         reasoning.opened_by = opener(&lab.pieces, &prompts, &reasoning.open);
@@ -336,8 +336,7 @@ fn shown_beside(
         let means = format!("the message key {key}");
         Reading::new(key, means, because, shown)
     });
-    lab.choices
-        .choose("reasoning key", About::Reasoning, readings)
+    lab.choices.choose(Question::ReasoningKey, readings)
 }
 
 /// Reads the markers around a reasoning that the template renders before what the message says.
@@ -362,9 +361,7 @@ fn rendered(
         .split_once(&shown.next)?;
     let bare = bare_lead(lab, anchor, shown, settings);
     let readings = close_readings(&lab.pieces, open, close, lead, bare.as_deref());
-    let close = lab
-        .choices
-        .choose("reasoning close", About::Reasoning, readings)?;
+    let close = lab.choices.choose(Question::ReasoningClose, readings)?;
     let reading = |way, because, open: &str| {
         Reading::new(way, choice::marker(open), because, open.trim().to_owned())
     };
@@ -395,9 +392,7 @@ fn rendered(
         )
     });
     let readings = readings.into_iter().chain(everywhere);
-    let open = lab
-        .choices
-        .choose("reasoning open", About::Reasoning, readings)?;
+    let open = lab.choices.choose(Question::ReasoningOpen, readings)?;
     let reasoning = Reasoning {
         open,
         close: close.trim().to_owned(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::DeriveError;
 use super::analysis::{self, Analysis};
-use super::choice::{About, Asked, Wanted};
+use super::choice::{About, Asked, Question, Wanted};
 use super::cost::{self, Cost};
 use super::decision::{Alternative, Decision, Fate};
 use super::emit::{self, Target};
@@ -370,7 +370,8 @@ impl Driver<'_> {
                 .all(|round| self.judge.message(*round).reasoning.is_some())
             && proven.is_less_wrong(best);
         // Of one call and of several either may be given up, whichever fewer messages have.
-        let gives_up_calls = reading.question == "several calls" && proven.is_less_wrong(best);
+        let gives_up_calls =
+            reading.question == Question::SeveralCalls && proven.is_less_wrong(best);
         if !gives_up_reasoning && !gives_up_calls {
             let subject = self.bench(&proven.attempt).subject();
             let shown = self.judge.failure(subject, *first);
@@ -461,7 +462,7 @@ impl Driver<'_> {
         let decided = asked.iter().filter(|asked| asked.options.len() > 1);
         let decided: Vec<Decision> = decided
             .map(|asked| Decision {
-                question: asked.question,
+                question: asked.question.name(),
                 options: (0..asked.options.len())
                     .map(|index| self.alternative(asked, index))
                     .collect(),
@@ -505,7 +506,7 @@ fn all(asked: &[Asked]) -> Vec<Wanted> {
     };
     let (spelling, reading): (Vec<&Asked>, Vec<&Asked>) = asked
         .iter()
-        .partition(|asked| asked.about == About::Spelling);
+        .partition(|asked| asked.question.about() == About::Spelling);
     let all = reading.into_iter().chain(spelling);
     all.flat_map(others).collect()
 }
@@ -518,7 +519,7 @@ fn touched(best: &Proven) -> Vec<Wanted> {
         .asked
         .iter()
         .cloned()
-        .partition(|asked| wrong.contains(&asked.about));
+        .partition(|asked| wrong.contains(&asked.question.about()));
     let mut readings = all(&near);
     let lacking = best.lacking();
     if lacking.failed + lacking.lost + lacking.refused + lacking.not_understood > 0 {

@@ -1,7 +1,7 @@
 //! How must a message with calls be spelled so that the chat template renders them?
 
 use super::anchor::Anchor;
-use super::choice::{About, Reading};
+use super::choice::{Question, Reading};
 use super::cut::cut;
 use super::finding::Finding;
 use super::lab::{Context, Lab};
@@ -66,10 +66,7 @@ pub(super) fn spell(
         };
         Reading::new(way, way, because, spelled)
     });
-    if let Some(spelled) = lab
-        .choices
-        .choose("call spelling", About::Spelling, readings)
-    {
+    if let Some(spelled) = lab.choices.choose(Question::CallSpelling, readings) {
         return Ok(spelled);
     }
     let finding = match (not_understood, refusal) {

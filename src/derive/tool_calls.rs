@@ -4,7 +4,7 @@ use super::anchor::Anchor;
 use super::argument_values;
 use super::arguments;
 use super::call_evidence;
-use super::choice::{self, About, Reading};
+use super::choice::{self, Question, Reading};
 use super::content::Content;
 use super::cut::{Body, Cut, Form, Members, cut};
 use super::evidence::{Evidence, Sample};
@@ -172,7 +172,7 @@ pub(super) fn read(lab: &Lab<'_>, context: &Context, anchor: &Anchor, said: Said
     let one = [probe::call(0)];
     let said_once = anchor.turn(&full, &one[0].name).unwrap_or_default();
     let forms = forms(lab, said_once, &one);
-    let Some((single, form)) = lab.choices.choose("call form", About::Calls, forms) else {
+    let Some((single, form)) = lab.choices.choose(Question::CallForm, forms) else {
         return Found {
             calls: None,
             dialect,
@@ -304,10 +304,7 @@ fn counted(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> (Cut, 
         readings.reverse();
     }
     let [of_one, of_several] = counted;
-    match lab
-        .choices
-        .choose("numbers around calls", About::Calls, readings)
-    {
+    match lab.choices.choose(Question::NumbersAroundCalls, readings) {
         Some(true) => (of_one, Some(of_several)),
         _ => (single, double),
     }
@@ -329,7 +326,7 @@ fn otherwise(lab: &Lab<'_>, cut: Cut) -> Option<Cut> {
     );
     let readings = [several, one];
     lab.choices
-        .choose("several calls", About::Calls, readings)
+        .choose(Question::SeveralCalls, readings)
         .flatten()
 }
 
@@ -410,7 +407,7 @@ fn assemble(lab: &Lab<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolC
     let around = match repeated {
         Some([before, between, after]) => {
             let readings = around_readings(&lab.pieces, before, between, after);
-            let around = lab.choices.choose("around a call", About::Calls, readings);
+            let around = lab.choices.choose(Question::AroundCall, readings);
             around.unwrap_or_default()
         }
         _ => {
@@ -451,8 +448,7 @@ fn reads_id_behind(lab: &Lab<'_>, calls: &ToolCalls) -> bool {
         "no id, which whoever runs the call has to give it",
         "what opens a call does not wait for its end then",
     ];
-    lab.choices
-        .whether("id behind a call", About::Calls, [ahead, none])
+    lab.choices.whether(Question::IdBehind, [ahead, none])
 }
 
 /// What of the text before, between and after two calls belongs to each, and what to both.
@@ -527,9 +523,7 @@ fn split_end(lab: &Lab<'_>, tail: &str, end: &str) -> (String, String) {
             tail.len(),
         ));
     }
-    let at = lab
-        .choices
-        .choose("end of the calls", About::Calls, readings);
+    let at = lab.choices.choose(Question::EndOfCalls, readings);
     let (close, end) = tail.split_at(at.unwrap_or(tail.len()));
     (close.to_owned(), end.to_owned())
 }

@@ -1,7 +1,7 @@
 //! What ends the model's turn? What follows its last word both at the end of a conversation and before the next message.
 
 use super::anchor::Anchor;
-use super::choice::{self, About, Reading};
+use super::choice::{self, Question, Reading};
 use super::evidence::{Evidence, Sample};
 use super::lab::{Context, Lab};
 use super::pieces::Pieces;
@@ -124,7 +124,7 @@ fn read_under(
     let in_middle = answered.as_deref().and_then(tail);
     let asked = lab.history(context).ok()?;
     let readings = readings(&lab.pieces, &at_end, in_middle.as_deref(), &asked);
-    let shared = lab.choices.choose("turn end", About::Turn, readings)?;
+    let shared = lab.choices.choose(Question::TurnEnd, readings)?;
     let (marker, rest) = at_end.split_at(shared);
     let (markers, epilogue) = match &in_middle {
         // A conversation may end its last turn with a marker of its own; the others then end with the first one before

@@ -2,7 +2,7 @@
 
 use super::super::analysis::Analysis;
 use super::super::arguments::JsonDialect;
-use super::super::choice::{About, Choices, Reading};
+use super::super::choice::{Choices, Question, Reading};
 use super::super::cut::{Body, Members};
 use super::super::pieces::Pieces;
 use super::super::probe::{self, ArgumentsForm};
@@ -43,7 +43,7 @@ pub(super) fn region(
             "a call is one wherever it is written as one",
             "what stands behind a call's name may tell that it is one, and what closes the list may stand in a call",
         ];
-        choices.whether("calls in a list", About::Calls, [in_list, apart])
+        choices.whether(Question::CallsInList, [in_list, apart])
     });
     let (open, close) = match listed {
         Some((open, close)) => (Some(open), Some(close)),
@@ -151,7 +151,7 @@ fn are_words(choices: &Choices) -> bool {
         "names that are words, with dots, dashes, colons and slashes in them",
         "functions have such names, and other signs before what follows a name are text",
     ];
-    !choices.whether("names of functions", About::Calls, [any, words])
+    !choices.whether(Question::FunctionNames, [any, words])
 }
 
 /// The signs with which the markers of the calls begin.
@@ -315,7 +315,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         false => reading("its marker", because, pattern),
     };
     let readings = std::iter::once(plain).chain(before_body).chain(exact);
-    choices.choose("call open", About::Calls, readings)
+    choices.choose(Question::CallOpen, readings)
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
@@ -399,7 +399,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(at_line)
         .chain(bare)
         .chain(ending);
-    choices.choose("call close", About::Calls, readings)
+    choices.choose(Question::CallClose, readings)
 }
 
 /// A condition that the arguments may end here, as objects and lists do.
@@ -453,7 +453,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         reading("where the turn does", because, end)
     });
     let readings = std::iter::once(at_section).chain(at_turn_end);
-    let end = choices.choose("end of a bare call", About::Calls, readings)?;
+    let end = choices.choose(Question::BareCallEnd, readings)?;
     // Space before the first sign belongs to the arguments, which are JSON and can bear it.
     let close = close.trim_start_matches("\\s*");
     let space = if close.ends_with("\\s*") { "" } else { "\\s*" };

@@ -1,7 +1,7 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
 use super::super::arguments::{Around, Pairs, Style};
-use super::super::choice::{About, Choices, Reading};
+use super::super::choice::{Choices, Question, Reading};
 use super::super::pieces::Pieces;
 use super::super::{probe, slot, text};
 use super::{JSON_STRING, loose};
@@ -83,7 +83,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         )
     });
     let readings = std::iter::once(before_sign).chain(before_marker);
-    let keys = choices.choose("names of arguments", About::Calls, readings);
+    let keys = choices.choose(Question::ArgumentNames, readings);
     keys.unwrap_or(Keys::BeforeSign)
 }
 

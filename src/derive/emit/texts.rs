@@ -1,7 +1,7 @@
 //! The regions of texts: the content, which is what nothing else claims unless something opens it, and the reasoning.
 
 use super::super::analysis::Analysis;
-use super::super::choice::{About, Choices, Reading};
+use super::super::choice::{Choices, Question, Reading};
 use super::super::reasoning::Reasoning;
 use super::super::{probe, slot, text};
 use super::calls::Written;
@@ -64,7 +64,7 @@ pub(super) fn content(
         });
         let exact = exact.filter(|_| analysis.content.before_calls.is_none());
         let readings = [pattern].into_iter().chain(literal).chain(exact);
-        choices.choose("content close", About::Content, readings)
+        choices.choose(Question::ContentClose, readings)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     let field = FieldDocument {
@@ -150,7 +150,7 @@ fn joins(choices: &Choices) -> bool {
         "what is said last",
         "where nothing is said after a call nothing is to be put together",
     ];
-    choices.whether("text around calls", About::Content, [joined, last])
+    choices.whether(Question::TextAroundCalls, [joined, last])
 }
 
 /// The region with its text where the message has it: under a key within a key it is a member of an object.
@@ -196,11 +196,7 @@ pub(super) fn reasoning(
         "what opens it may stand in a text as well",
         Delimiter::pattern(at_beginning),
     );
-    let opens = choices.choose(
-        "reasoning open delimiter",
-        About::Reasoning,
-        [anywhere, at_beginning],
-    );
+    let opens = choices.choose(Question::ReasoningOpenDelimiter, [anywhere, at_beginning]);
     let field = |close| FieldDocument {
         open: opens.clone(),
         close,
@@ -250,5 +246,5 @@ pub(super) fn reasoning(
             Delimiter::pattern(pattern),
         ));
     }
-    field(choices.choose("reasoning close delimiter", About::Reasoning, readings))
+    field(choices.choose(Question::ReasoningCloseDelimiter, readings))
 }
