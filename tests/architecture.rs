@@ -83,6 +83,35 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The deriver's own rooms, in the same way.
+const DERIVER: &[(&str, &[&str])] = &[
+    ("probe", &[]),
+    ("evidence", &["probe"]),
+    ("compare", &["probe"]),
+    ("choice", &["compare"]),
+    ("render", &["probe", "evidence", "compare", "choice"]),
+    (
+        "read",
+        &["probe", "evidence", "compare", "choice", "render"],
+    ),
+    ("emit", &["probe", "evidence", "compare", "choice", "read"]),
+    ("proof", &["probe", "evidence", "compare", "read", "emit"]),
+    (
+        "search",
+        &[
+            "probe", "evidence", "choice", "render", "read", "emit", "proof",
+        ],
+    ),
+    (
+        "inspect",
+        &["probe", "evidence", "compare", "render", "read"],
+    ),
+    (
+        "report",
+        &["probe", "evidence", "compare", "render", "read", "inspect"],
+    ),
+];
+
 /// Below everything.
 const BASE: &[&str] = &["value", "diagnostic", "text"];
 
@@ -282,6 +311,32 @@ fn wrong_imports(path: &Path, text: &str) -> Vec<String> {
         .collect()
 }
 
+/// What is wrong with the imports of one of the deriver's rooms. What stands at its top, the door, may use all of them.
+fn wrong_within_the_deriver(path: &Path, text: &str) -> Vec<String> {
+    let Ok(below) = path.strip_prefix("derive") else {
+        return Vec::new();
+    };
+    let Some(room) = room_of(below).filter(|room| room != "mod") else {
+        return Vec::new();
+    };
+    let Some((_, allowed)) = DERIVER.iter().find(|(name, _)| *name == room) else {
+        return vec![format!(
+            "{}: a room that the table does not know",
+            path.display()
+        )];
+    };
+    let code = scan(text).code;
+    let paths = code.match_indices("crate::derive::");
+    let heads = paths.filter_map(|(start, found)| head(&code[start + found.len()..]));
+    heads
+        .filter(|target| {
+            let is_room = DERIVER.iter().any(|(name, _)| name == target);
+            is_room && *target != room && !allowed.contains(&target.as_str())
+        })
+        .map(|target| format!("{}: `{room}` may not use `{target}`", path.display()))
+        .collect()
+}
+
 /// The markers and names of models in a file, outside comments and tests.
 fn known_by_heart(path: &Path, text: &str) -> Vec<String> {
     if path.file_stem().is_some_and(|stem| stem == "tests") {
@@ -330,13 +385,66 @@ fn models_in(text: &str) -> Vec<&'static str> {
 fn imports_run_one_way() {
     let wrong: Vec<_> = sources()
         .iter()
-        .flat_map(|(path, text)| wrong_imports(path, text))
+        .flat_map(|(path, text)| {
+            let within = wrong_within_the_deriver(path, text);
+            [wrong_imports(path, text), within].concat()
+        })
         .collect();
     assert!(
         wrong.is_empty(),
         "imports against the house's table:\n{}",
         wrong.join("\n")
     );
+}
+
+/// The files of the deriver's rooms that a file imports from its own room, doors left out.
+fn neighbours(path: &Path, text: &str) -> Option<((String, String), Vec<String>)> {
+    let below = path.strip_prefix("derive").ok()?;
+    let room = room_of(below)?;
+    let file = below.file_stem()?.to_str()?.to_owned();
+    if below.iter().count() != 2 || file == "mod" {
+        return None;
+    }
+    let source = scan(text);
+    let tests = source.test_only();
+    let mut found = Vec::new();
+    for prefix in ["super::".to_owned(), format!("crate::derive::{room}::")] {
+        for (start, _) in source.code.match_indices(&prefix) {
+            let before = &source.code[..start];
+            let is_whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == ':');
+            if is_whole && !tests.iter().any(|range| range.contains(&start)) {
+                let rest = &source.code[start + prefix.len()..];
+                match rest.strip_prefix('{') {
+                    Some(group) => found.extend(group_heads(group)),
+                    None => found.extend(head(rest)),
+                }
+            }
+        }
+    }
+    found.retain(|name| *name != file);
+    Some(((room, file), found))
+}
+
+#[test]
+fn no_files_of_a_room_import_each_other() {
+    let files: Vec<_> = sources()
+        .iter()
+        .filter_map(|(path, text)| neighbours(path, text))
+        .collect();
+    // What imports nothing that is left is taken away until nothing changes: what stays is in a cycle or imports one.
+    let mut left: Vec<_> = files.iter().collect();
+    loop {
+        let names: Vec<_> = left.iter().map(|(name, _)| name.clone()).collect();
+        let before = left.len();
+        left.retain(|((room, _), imports)| {
+            let mut imports = imports.iter();
+            imports.any(|file| names.contains(&(room.clone(), file.clone())))
+        });
+        if left.len() == before {
+            break;
+        }
+    }
+    assert!(left.is_empty(), "import each other: {left:#?}");
 }
 
 #[test]
@@ -411,6 +519,21 @@ fn an_import_against_the_table_is_found() {
         "a new room goes into the table"
     );
     assert_eq!(wrong("main.rs", "use crate::parser;"), 0);
+}
+
+#[test]
+fn an_import_against_the_derivers_table_is_found() {
+    let wrong = |path: &str, text: &str| wrong_within_the_deriver(Path::new(path), text).len();
+    assert_eq!(
+        wrong("derive/read/a.rs", "use crate::derive::emit::emit;"),
+        1
+    );
+    assert_eq!(
+        wrong("derive/emit/a.rs", "use crate::derive::read::cut::Body;"),
+        0
+    );
+    assert_eq!(wrong("derive/mod.rs", "use crate::derive::emit::emit;"), 0);
+    assert_eq!(wrong("derive/attic/a.rs", ""), 1);
 }
 
 #[test]

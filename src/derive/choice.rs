@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 /// One way to read what was seen, and what it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reading<T> {
+pub(super) struct Candidate<T> {
     pub(super) option: Offer,
     pub(super) value: T,
 }
@@ -39,7 +39,7 @@ pub(super) enum Question {
     /// Where it begins after a tool's result.
     AnchorAfterTool,
     /// What is written after the last message that belongs to none.
-    Afterword,
+    Trailer,
     /// What of a render is a generation prompt that nobody asked for.
     UnaskedPrompt,
     /// What ends the turn.
@@ -106,7 +106,7 @@ impl Question {
         match self {
             Self::Anchor => "anchor",
             Self::AnchorAfterTool => "anchor after a tool's result",
-            Self::Afterword => "afterword",
+            Self::Trailer => "afterword",
             Self::UnaskedPrompt => "unasked prompt",
             Self::TurnEnd => "turn end",
             Self::Reasoning => "reasoning",
@@ -144,7 +144,7 @@ impl Question {
         match self {
             Self::Anchor
             | Self::AnchorAfterTool
-            | Self::Afterword
+            | Self::Trailer
             | Self::UnaskedPrompt
             | Self::TurnEnd => About::Turn,
             Self::Reasoning
@@ -203,7 +203,7 @@ pub(super) struct Choices {
     asked: RefCell<Vec<Asked>>,
 }
 
-impl<T> Reading<T> {
+impl<T> Candidate<T> {
     pub(super) fn new(
         way: impl Into<String>,
         means: impl Into<String>,
@@ -237,10 +237,10 @@ impl Choices {
     pub(super) fn choose<T>(
         &self,
         question: Question,
-        readings: impl IntoIterator<Item = Reading<T>>,
+        candidates: impl IntoIterator<Item = Candidate<T>>,
     ) -> Option<T> {
-        let mut told: Vec<Reading<T>> = Vec::new();
-        for reading in readings {
+        let mut told: Vec<Candidate<T>> = Vec::new();
+        for reading in candidates {
             if !told
                 .iter()
                 .any(|known| known.option.means == reading.option.means)
@@ -262,9 +262,9 @@ impl Choices {
     /// Whether to do something, each way with its name, its meaning and the evidence: to do it is the best way.
     pub(super) fn whether(&self, question: Question, [so, otherwise]: [[&str; 3]; 2]) -> bool {
         let reading =
-            |[way, means, because]: [&str; 3], value| Reading::new(way, means, because, value);
-        let readings = [reading(so, true), reading(otherwise, false)];
-        self.choose(question, readings).unwrap_or_default()
+            |[way, means, because]: [&str; 3], value| Candidate::new(way, means, because, value);
+        let candidates = [reading(so, true), reading(otherwise, false)];
+        self.choose(question, candidates).unwrap_or_default()
     }
 
     fn record(&self, question: Question, options: Vec<Offer>, taken: usize) {
@@ -294,7 +294,7 @@ impl Choices {
 
 /// A marker as one reading's meaning: quoted, with words in its slots, without the white space around it.
 pub(super) fn marker(literal: &str) -> String {
-    let literal = super::slot::show(literal.trim());
+    let literal = crate::derive::compare::slot::show(literal.trim());
     crate::value::json::quote(&literal)
 }
 
@@ -302,29 +302,29 @@ pub(super) fn marker(literal: &str) -> String {
 mod tests {
     use super::*;
 
-    fn readings() -> [Reading<usize>; 3] {
+    fn candidates() -> [Candidate<usize>; 3] {
         [
-            Reading::new("whole", "\"<a><b>\"", "both have it", 1),
-            Reading::new("the first", "\"<a>\"", "it may be enough", 2),
-            Reading::new("the shortest", "\"<a>\"", "nothing is shorter", 3),
+            Candidate::new("whole", "\"<a><b>\"", "both have it", 1),
+            Candidate::new("the first", "\"<a>\"", "it may be enough", 2),
+            Candidate::new("the shortest", "\"<a>\"", "nothing is shorter", 3),
         ]
     }
 
     #[test]
     fn the_first_way_is_taken_unless_another_is_wanted() {
         let choices = Choices::default();
-        assert_eq!(choices.choose(Question::TurnEnd, readings()), Some(1));
+        assert_eq!(choices.choose(Question::TurnEnd, candidates()), Some(1));
         let wanted = |way: &str| {
             choices.want(vec![Wanted {
                 question: Question::TurnEnd,
                 way: way.to_owned(),
             }]);
-            choices.choose(Question::TurnEnd, readings())
+            choices.choose(Question::TurnEnd, candidates())
         };
         assert_eq!(wanted("the first"), Some(2));
         assert_eq!(choices.asked()[0].taken, 1);
         assert_eq!(wanted("unheard of"), Some(1));
-        let none: Vec<Reading<u8>> = Vec::new();
+        let none: Vec<Candidate<u8>> = Vec::new();
         assert_eq!(choices.choose(Question::Anchor, none), None);
         assert_eq!(choices.asked().len(), 1);
     }
@@ -332,10 +332,10 @@ mod tests {
     #[test]
     fn what_means_the_same_is_one_option() {
         let choices = Choices::default();
-        choices.choose(Question::TurnEnd, readings());
+        choices.choose(Question::TurnEnd, candidates());
         choices.choose(
             Question::TurnEnd,
-            [Reading::new("another", "\"<c>\"", "", 4)],
+            [Candidate::new("another", "\"<c>\"", "", 4)],
         );
         let asked = choices.asked();
         let ways: Vec<&str> = asked[0].options.iter().map(|o| o.way.as_str()).collect();

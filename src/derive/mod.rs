@@ -4,62 +4,30 @@
 //! without reasoning, tools, one call and two, other settings of its kwargs), and what the renders have in common and
 //! where they differ tells how the model's turn is written. In the order in which it happens:
 //!
-//! - `wants` says what the template cannot do without, `probe` and `lab` make and render the variants, `known` keeps the
-//!   renders, `text`, `json_shape`, `cut` and `slot` compare them;
-//! - one file for each question: `anchor`, `turn_end`, `reasoning`, `content`, `spelling`, `tool_calls`, `arguments`,
-//!   `channels`, with what they ask first: `unasked`, `afterword`, `prompted`, `cutting`;
-//! - `analysis` asks them, `emit` writes the response template;
-//! - `limit` says what of it no response template can read;
+//! - `probe` makes the messages; `render` says what the template cannot do without, renders the variants and keeps the renders;
+//! - `compare` tells what two renders share, where a marker ends, and what of it varies;
+//! - `read` asks one question after the other, each in a file of its own, and `read::analysis` asks them all;
+//! - `emit` writes the response template;
 //! - `proof` has it judged, which proves it by inversion;
-//! - where something could be read in several ways, `choice` keeps them all, and `settle` tries others where a message does
-//!   not come back;
-//! - `places` says where the chat template writes what was found, by the origins of the renders that it was read from;
-//! - `report` says what was found, and `decision` what else could have been;
+//! - where something could be read in several ways, `choice` keeps all candidates, and `search` tries others where a message does not
+//!   come back;
+//! - `evidence` is what all of them tell of what they saw, and `report` puts it together: what was found and proved, and where the
+//!   chat template writes it, by the origins of the renders that it was read from;
 //! - [`inspect`] says what the chat template can take, on the same bench.
 //!
 //! Nothing here knows a model or a marker.
 
-mod afterword;
-mod analysis;
-mod anchor;
-mod argument_values;
-mod arguments;
-mod call_evidence;
-mod channels;
 mod choice;
-mod content;
-mod content_close;
-mod cost;
-mod counters;
-mod cut;
-mod cutting;
-mod decision;
+mod compare;
 mod emit;
 mod evidence;
-mod finding;
 pub mod inspect;
-mod json_shape;
-mod known;
-mod lab;
-mod limit;
-mod literals;
-mod pieces;
-mod place;
-mod places;
 mod probe;
-mod prompted;
 mod proof;
-mod reasoning;
-mod repeated;
+mod read;
+mod render;
 mod report;
-mod settle;
-mod slot;
-mod spelling;
-mod text;
-mod tool_calls;
-mod turn_end;
-mod unasked;
-mod wants;
+mod search;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::judge::{self, Judge};
@@ -67,15 +35,15 @@ use crate::response_template::{Document, Engine, Invalid};
 use crate::value::Value;
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
-pub use analysis::Unreadable;
-pub use cost::{Cost, Stage};
-pub use decision::{Alternative, Decision, Fate};
-pub use evidence::{Evidence, Piece, Sample, Side, diff};
-pub use finding::{Counterexample, Finding};
+pub use evidence::decision::{Alternative, Decision, Fate};
+pub use evidence::finding::{Counterexample, Finding};
+pub use evidence::place::Place;
+pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
 pub use inspect::Supports;
-pub use place::Place;
-pub use reasoning::{History, Opener};
-pub use report::{
+pub use read::analysis::Unreadable;
+pub use read::thought::{History, Opener};
+pub use render::cost::{Cost, Stage};
+pub use report::summary::{
     ContentMode, ContentReport, ReasoningMode, ReasoningReport, Report, ToolsMode, ToolsReport,
     Verdict,
 };
@@ -150,45 +118,48 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let mut lab = lab::Lab::new(source, options.clock)?;
+    let mut renderer = render::open(source, options.clock)?;
     let target = emit::Target::of(&options.engines);
-    let (wants, steps) = (lab.wants.clone(), lab.steps());
-    let variables = |tools: &[Value]| wants.given(tools);
+    let (requirements, steps) = (renderer.requirements.clone(), renderer.steps());
+    let variables = |tools: &[Value]| requirements.given(tools);
     let setup = judge::Setup {
         clock: options.clock,
         steps: &steps,
-        parts: wants.parts,
+        parts: requirements.parts,
         variables: &variables,
         thorough: options.thorough,
     };
     let judge = Judge::new(source, &setup);
-    lab.adopt(judge.rules());
-    lab.know(&judge.traced());
-    lab.slots = judge.slots().to_vec();
-    lab.read_quotes();
-    let settle::Settled {
+    renderer.adopt(judge.rules());
+    renderer.know(&judge.traced());
+    renderer.slots = judge.slots().to_vec();
+    renderer.read_quotes();
+    let search::Settled {
         mut analysis,
         document,
         mut proof,
         decisions,
         mut cost,
-    } = settle::settle(
-        &lab,
+    } = search::settle(
+        &renderer,
         &judge,
         &options.engines,
         options.thorough,
         options.alternatives,
     )?;
     let supports;
-    (supports, cost.supports) = cost::measured(&lab, || inspect::supports::read(&lab, &analysis));
-    if lab.is_exhausted() {
+    (supports, cost.supports) =
+        render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
+    if renderer.is_exhausted() {
         return Err(DeriveError::Exhausted {
-            limit: lab::MAX_STEPS,
+            limit: render::renderer::MAX_STEPS,
         });
     }
     let found = std::mem::take(&mut analysis.evidence);
     let evidence;
-    (evidence, cost.places) = cost::measured(&lab, || places::tell(&lab, &analysis.anchor, found));
+    (evidence, cost.places) = render::cost::measured(&renderer, || {
+        report::places::tell(&renderer, &analysis.anchor, found)
+    });
     let mut findings = analysis.findings.clone();
     findings.extend(source.assumed_tokens.iter().map(|name| {
         let token = source.special_tokens.get(name).and_then(Value::as_str);
@@ -238,7 +209,7 @@ fn refusals(engines: &[Engine], document: &Document) -> Vec<Finding> {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join("\n");
-        (!text.is_empty()).then(|| Finding::error(finding::REFUSED_BY_ENGINE, text))
+        (!text.is_empty()).then(|| Finding::error(evidence::finding::REFUSED_BY_ENGINE, text))
     };
     engines.iter().filter_map(refused).collect()
 }

@@ -1,29 +1,18 @@
 //! The region of the calls: what opens and closes each, and how its content parser reads the body.
 
-use super::super::analysis::Analysis;
-use super::super::arguments::JsonDialect;
-use super::super::choice::{Choices, Question, Reading};
-use super::super::cut::{Body, Members};
-use super::super::pieces::Pieces;
-use super::super::probe::{self, ArgumentsForm};
-use super::super::tool_calls::ToolCalls;
-use super::super::{slot, text};
 use super::ends::Ends;
-use super::marker::{self, Captures, Names};
-use super::{JSON_STRING, alternatives, is_plain, listed, optional, pairs};
+use super::marker::{self, Captures};
+use super::written::Written;
+use super::{alternatives, is_plain, listed, optional, pairs};
+use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::compare::{slot, text};
+use crate::derive::probe::{self, ArgumentsForm};
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::arguments::JsonDialect;
+use crate::derive::read::calls::ToolCalls;
+use crate::derive::read::cut::{Body, Members};
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Map, Value, json};
-
-/// What writing the region of calls needs to know.
-pub(super) struct Written<'a> {
-    pub(super) calls: &'a ToolCalls,
-    pub(super) ends: &'a Ends<'a>,
-    pub(super) pieces: &'a Pieces,
-    /// What may not be taken for a name.
-    names: Names,
-    /// A condition that what follows opens no other field, where what opens the section has slots in it.
-    pub(super) not_others: String,
-}
 
 pub(super) fn region(
     analysis: &Analysis,
@@ -100,143 +89,6 @@ pub(super) fn region(
     }
 }
 
-/// A condition that what follows is no word that opens another field where a name would stand.
-fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
-    let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
-        return String::new();
-    };
-    let in_section = format!("{}{before}", calls.section.0);
-    let befores = [in_section.trim(), before.trim()];
-    let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
-    others
-        .chain(&analysis.content.open)
-        .filter_map(|open| {
-            let rest = befores.iter().find_map(|before| open.strip_prefix(before));
-            Some(rest?.trim_start())
-        })
-        .filter(|word| !word.is_empty())
-        .map(|word| {
-            let end = if word.ends_with(char::is_alphanumeric) {
-                "\\b"
-            } else {
-                ""
-            };
-            format!("(?!{}{end})", text::escape_loosely(word))
-        })
-        .collect()
-}
-
-/// A condition that what follows opens no other field: `0>` is what opens content, and not a section that `NUMBER>` opens.
-fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
-    if !slot::any(&calls.section.0) {
-        return String::new();
-    }
-    let reasoning = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
-    let others = reasoning.chain(&analysis.content.open);
-    let others = others.filter(|open| !open.trim().is_empty());
-    others
-        .map(|open| format!("(?!{})", text::escape_loosely(open.trim())))
-        .collect()
-}
-
-/// Whether names of functions are words.
-fn are_words(choices: &Choices) -> bool {
-    let any = [
-        "up to what follows them",
-        "names with any sign but those that follow them",
-        "the chat template writes a name as it is",
-    ];
-    let words = [
-        "words",
-        "names that are words, with dots, dashes, colons and slashes in them",
-        "functions have such names, and other signs before what follows a name are text",
-    ];
-    !choices.whether(Question::FunctionNames, [any, words])
-}
-
-/// The signs with which the markers of the calls begin.
-fn signs(calls: &ToolCalls) -> Vec<char> {
-    let markers = [calls.section.0.trim(), calls.call.0.trim()];
-    let first = markers
-        .into_iter()
-        .filter_map(|marker| marker.chars().next());
-    let mut signs: Vec<char> = first
-        .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))
-        .collect();
-    signs.dedup();
-    signs
-}
-
-impl<'a> Written<'a> {
-    pub(super) fn new(
-        analysis: &'a Analysis,
-        calls: &'a ToolCalls,
-        ends: &'a Ends<'a>,
-        choices: &Choices,
-    ) -> Self {
-        Self {
-            calls,
-            ends,
-            pieces: &analysis.pieces,
-            names: Names {
-                taken: taken(analysis, calls),
-                signs: signs(calls),
-                words: are_words(choices),
-            },
-            not_others: not_others(analysis, calls),
-        }
-    }
-
-    /// What stands before a body, with or without the white space before it.
-    fn own(&self) -> &str {
-        self.calls.call.0.trim_start()
-    }
-
-    /// A pattern for what opens each call.
-    pub(super) fn open(&self, captures: Captures) -> String {
-        marker::opening(
-            self.pieces,
-            self.own(),
-            &self.calls.body,
-            captures,
-            &self.names,
-        )
-    }
-
-    /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
-    /// captured where a region closes would be in nobody's scope.
-    pub(super) fn next(&self) -> String {
-        let first = match self.calls.body.first_sign() {
-            Some(sign) if !matches!(self.calls.body, Body::Array(_)) => {
-                text::escape(&sign.to_string())
-            }
-            _ => String::new(),
-        };
-        format!("{}{first}", self.open(Captures::None))
-    }
-
-    /// A pattern that looks ahead for what of the call stands behind its body alone: its name, its id.
-    fn ahead(&self) -> String {
-        let behind = self.calls.call.1.trim();
-        let name = !self.calls.call.0.contains(slot::NAME) && behind.contains(slot::NAME);
-        if !name && !self.calls.id_behind {
-            return String::new();
-        }
-        let captures = if self.calls.id_behind {
-            Captures::All
-        } else {
-            Captures::Name
-        };
-        // A text of the arguments may have the same marker in it.
-        let between = match self.calls.body.is_json() {
-            true => format!("(?:{JSON_STRING}|[^\"])*?"),
-            false => ".*?".to_owned(),
-        };
-        let behind = marker::behind(self.pieces, behind, captures);
-        format!("(?={between}{behind})")
-    }
-}
-
 /// How `json` reads the arguments.
 fn dialect_arguments(json: &JsonDialect) -> Map {
     let mut arguments = Map::new();
@@ -291,7 +143,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     };
     let reading = |way, because, pattern: String| {
         let means = json::quote(&pattern);
-        Reading::new(way, means, because, Delimiter::pattern(pattern))
+        Candidate::new(way, means, because, Delimiter::pattern(pattern))
     };
     let before_body = before_body.map(|pattern| {
         let because = "what opens a call may stand in text as well, where no arguments follow";
@@ -306,7 +158,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     });
     let because = "it stands before every call";
     let plain = match is_literal {
-        true => Reading::new(
+        true => Candidate::new(
             "its marker",
             json::quote(own),
             because,
@@ -314,8 +166,8 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         ),
         false => reading("its marker", because, pattern),
     };
-    let readings = std::iter::once(plain).chain(before_body).chain(exact);
-    choices.choose(Question::CallOpen, readings)
+    let candidates = std::iter::once(plain).chain(before_body).chain(exact);
+    choices.choose(Question::CallOpen, candidates)
 }
 
 /// What closes a region of calls, with whatever may stand before the next one or the end.
@@ -348,7 +200,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     }
     let reading = |way, because, pattern: String| {
         let means = json::quote(&pattern);
-        Reading::new(way, means, because, Delimiter::pattern(pattern))
+        Candidate::new(way, means, because, Delimiter::pattern(pattern))
     };
     let ends_in_bracket = !matches!(calls.body, Body::Pairs(_));
     let (names_call, is_bare) = (slot::any(own), !slot::any(own));
@@ -368,7 +220,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         reading("where the calls end or go on", because, pattern)
     });
     let literal = is_bare.then(|| {
-        Reading::new(
+        Candidate::new(
             "literal",
             json::quote(own),
             "what stands between two calls, and behind all of them, would be text",
@@ -391,7 +243,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let because =
         "it takes what may stand between two calls and behind all of them, white space too";
     let usual = reading("pattern", because, pattern.clone());
-    let readings = names
+    let candidates = names
         .into_iter()
         .chain([usual])
         .chain(literal)
@@ -399,7 +251,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(at_line)
         .chain(bare)
         .chain(ending);
-    choices.choose(Question::CallClose, readings)
+    choices.choose(Question::CallClose, candidates)
 }
 
 /// A condition that the arguments may end here, as objects and lists do.
@@ -441,7 +293,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
         format!("(?:{last}|{})", before_next(calls, &next))
     });
-    let reading = |way, because, end: String| Reading::new(way, json::quote(&end), because, end);
+    let reading = |way, because, end: String| Candidate::new(way, json::quote(&end), because, end);
     let at_section = reading(
         "where the section does",
         "what closes the section closes its last call",
@@ -452,8 +304,8 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
             "what closes the section may stand in an argument as well, where no turn ends";
         reading("where the turn does", because, end)
     });
-    let readings = std::iter::once(at_section).chain(at_turn_end);
-    let end = choices.choose(Question::BareCallEnd, readings)?;
+    let candidates = std::iter::once(at_section).chain(at_turn_end);
+    let end = choices.choose(Question::BareCallEnd, candidates)?;
     // Space before the first sign belongs to the arguments, which are JSON and can bear it.
     let close = close.trim_start_matches("\\s*");
     let space = if close.ends_with("\\s*") { "" } else { "\\s*" };

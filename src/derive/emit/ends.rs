@@ -1,9 +1,9 @@
 //! What ends a turn, and what may follow that.
 
-use super::super::analysis::Analysis;
-use super::super::pieces::Pieces;
-use super::super::{slot, text};
 use super::{Target, tail};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::{slot, text};
+use crate::derive::read::analysis::Analysis;
 use crate::response_template::Delimiter;
 
 /// What ends a turn.

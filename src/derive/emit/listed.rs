@@ -4,14 +4,14 @@
 //! open another one, and are no prose, only what stands before them tells: the list was opened and not yet closed. That they do
 //! not stand inside an argument, what stands there tells too: no list and no text of an argument was opened and not yet closed.
 
-use super::super::arguments::{Pairs, Style};
-use super::super::choice::Choices;
-use super::super::cut::Body;
-use super::super::pieces::Pieces;
-use super::super::slot;
-use super::calls::Written;
 use super::marker::Captures;
+use super::written::Written;
 use super::{JSON_STRING, pairs, tail};
+use crate::derive::choice::Choices;
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::slot;
+use crate::derive::read::arguments::{Pairs, Style};
+use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;
 
 /// What lists and objects are written with; no marker by itself.

@@ -1,6 +1,6 @@
 //! White space that models vary between the markers of which a longer one is made.
 
-use super::super::pieces::Pieces;
+use crate::derive::compare::pieces::Pieces;
 
 /// The marker with white space between its pieces; in a pattern it may be missing.
 pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {

@@ -1,9 +1,9 @@
 //! Markers with slots as patterns: what opens a call captures what stands in its slots.
 
-use super::super::cut::Body;
-use super::super::pieces::Pieces;
-use super::super::{slot, text};
 use super::loose;
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::{slot, text};
+use crate::derive::read::cut::Body;
 
 /// What of a marker's slots a pattern captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

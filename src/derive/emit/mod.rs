@@ -13,14 +13,16 @@ mod pairs;
 mod tail;
 mod target;
 mod texts;
+mod written;
 
 use indexmap::IndexMap;
 
 use self::ends::Ends;
-use super::analysis::Analysis;
-use super::anchor::Anchor;
-use super::choice::Choices;
-use super::{probe, slot};
+use crate::derive::choice::Choices;
+use crate::derive::compare::slot;
+use crate::derive::probe;
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::anchor::Anchor;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document};
 use crate::value::{Map, Value};

@@ -1,10 +1,11 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
-use super::super::arguments::{Around, Pairs, Style};
-use super::super::choice::{Choices, Question, Reading};
-use super::super::pieces::Pieces;
-use super::super::{probe, slot, text};
 use super::{JSON_STRING, loose};
+use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::{slot, text};
+use crate::derive::probe;
+use crate::derive::read::arguments::{Around, Pairs, Style};
 use crate::value::{Map, Value};
 
 /// How `xml-inline` reads the arguments. Unless every value is JSON or texts stand in quotes, values stay text: what a text looks
@@ -64,7 +65,7 @@ pub(super) enum Keys {
 /// How the names of arguments end.
 pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     let between = behind_key(argument).trim_start();
-    let before_sign = Reading::new(
+    let before_sign = Candidate::new(
         "before a sign",
         "names without the first sign of what follows them",
         "names of arguments are words in most tools",
@@ -75,15 +76,15 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         || between.chars().count() > 1
         || !brackets_in_values(argument).is_empty();
     let before_marker = may_differ.then(|| {
-        Reading::new(
+        Candidate::new(
             "before all of it",
             "names that end where all of what follows them stands",
             "the name of an argument may have such a sign in it",
             Keys::BeforeMarker,
         )
     });
-    let readings = std::iter::once(before_sign).chain(before_marker);
-    let keys = choices.choose(Question::ArgumentNames, readings);
+    let candidates = std::iter::once(before_sign).chain(before_marker);
+    let keys = choices.choose(Question::ArgumentNames, candidates);
     keys.unwrap_or(Keys::BeforeSign)
 }
 

@@ -5,8 +5,8 @@
 //! text, and perhaps instead of one. While a response arrives, it is also what keeps transformers waiting: that takes a whole match
 //! before one that only begins, and would close with the first marker as soon as a sign of the second has come.
 
-use super::super::slot;
-use super::super::text::escape;
+use crate::derive::compare::slot;
+use crate::derive::compare::text::escape;
 
 /// A pattern for a marker that may be missing, and for the white space after it; nothing for no marker.
 pub(super) fn optional(marker: &str, text_end: &str) -> String {

@@ -1,7 +1,7 @@
 //! What a response template is written for: transformers, or servers that take less.
 
-use super::super::analysis::Analysis;
-use super::super::finding::Finding;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::read::analysis::Analysis;
 use crate::judge::slot::Slot;
 use crate::response_template::Engine;
 use crate::value::Value;

@@ -1,11 +1,12 @@
 //! The regions of texts: the content, which is what nothing else claims unless something opens it, and the reasoning.
 
-use super::super::analysis::Analysis;
-use super::super::choice::{Choices, Question, Reading};
-use super::super::reasoning::Reasoning;
-use super::super::{probe, slot, text};
-use super::calls::Written;
+use super::written::Written;
 use super::{Ends, Target, markers};
+use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::compare::{slot, text};
+use crate::derive::probe;
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::thought::Reasoning;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Value, json};
@@ -45,14 +46,14 @@ pub(super) fn content(
     let literals = literal_close(analysis, ends).filter(|_| passed.is_empty());
     let close = literals.or_else(|| close.and_then(|pattern| {
         let literal = only_end.filter(|end| !slot::any(end)).map(|end| {
-            Reading::new(
+            Candidate::new(
                 "literal",
                 json::quote(end),
                 "white space after it would be text again, which takes the place of what was said where texts are not put together",
                 Delimiter::literal(end),
             )
         });
-        let pattern = Reading::new(
+        let pattern = Candidate::new(
             "pattern",
             json::quote(&pattern),
             "it takes the white space after it, and what else may follow the end of a turn",
@@ -60,11 +61,11 @@ pub(super) fn content(
         );
         let exact = ends.exact(&passed).map(|pattern| {
             let because = "what ends the turn may stand in a text as well, without the white space before it";
-            Reading::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
+            Candidate::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
         });
         let exact = exact.filter(|_| analysis.content.before_calls.is_none());
-        let readings = [pattern].into_iter().chain(literal).chain(exact);
-        choices.choose(Question::ContentClose, readings)
+        let candidates = [pattern].into_iter().chain(literal).chain(exact);
+        choices.choose(Question::ContentClose, candidates)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     let field = FieldDocument {
@@ -184,13 +185,13 @@ pub(super) fn reasoning(
         };
     }
     let at_beginning = format!("\\A\\s*{}", slot::pattern(&reasoning.open));
-    let anywhere = Reading::new(
+    let anywhere = Candidate::new(
         "anywhere",
         json::quote(&slot::show(&reasoning.open)),
         "a response may go on to think",
         markers(vec![reasoning.open.clone()]),
     );
-    let at_beginning = Reading::new(
+    let at_beginning = Candidate::new(
         "at the beginning",
         json::quote(&at_beginning),
         "what opens it may stand in a text as well",
@@ -208,8 +209,8 @@ pub(super) fn reasoning(
         return field(Some(Delimiter::literal(needed)));
     }
     let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
-    let mut readings = vec![
-        Reading::new(
+    let mut candidates = vec![
+        Candidate::new(
             "pattern",
             json::quote(&pattern),
             if reasoning.spaced {
@@ -219,7 +220,7 @@ pub(super) fn reasoning(
             },
             Delimiter::pattern(pattern),
         ),
-        Reading::new(
+        Candidate::new(
             "literal",
             json::quote(&slot::show(&reasoning.close)),
             if reasoning.spaced {
@@ -231,7 +232,7 @@ pub(super) fn reasoning(
         ),
     ];
     if !reasoning.spaced {
-        readings.reverse();
+        candidates.reverse();
     }
     if !reasoning.space.is_empty() {
         let pattern = format!(
@@ -239,12 +240,12 @@ pub(super) fn reasoning(
             text::escape(&reasoning.space),
             slot::pattern(&reasoning.close)
         );
-        readings.push(Reading::new(
+        candidates.push(Candidate::new(
             "with the white space before it",
             json::quote(&pattern),
             "what closes it may stand in a text as well, without the white space before it",
             Delimiter::pattern(pattern),
         ));
     }
-    field(choices.choose(Question::ReasoningCloseDelimiter, readings))
+    field(choices.choose(Question::ReasoningCloseDelimiter, candidates))
 }

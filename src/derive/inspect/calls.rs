@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
 use crate::chat_template::RenderError;
+use crate::derive::probe::{self, ArgumentsForm, Assistant, CALLS_KEY, Call, Dialect, NoContent};
 use crate::value::{Key, Map, Value};
 
 /// The tool calls of an assistant's message.

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::evidence::{Side, diff};
-use super::super::text;
 use super::outcome::shorten;
+use crate::derive::compare::text;
+use crate::derive::evidence::sample::{Side, diff};
 
 /// How many changes are told.
 const MOST: usize = 4;

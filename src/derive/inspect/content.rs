@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::super::probe;
 use super::change::changes;
 use super::outcome::{Outcome, shorten};
 use super::subject::{self, INVENTED, Subject, text_part};
 use crate::chat_template::RenderError;
+use crate::derive::probe;
 use crate::value::Value;
 
 /// The contents of messages.
@@ -143,7 +143,7 @@ fn unknown_part(subject: &Subject<'_>) -> Outcome {
 fn parts(subject: &Subject<'_>) -> Vec<Part> {
     let plain = with_part(subject, None);
     let invented = with_part(subject, Some(INVENTED));
-    subject::names(subject.lab)
+    subject::names(subject.renderer)
         .into_iter()
         .filter(|name| name != "text" && name != "type")
         .filter_map(|kind| {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::probe::{self, Assistant};
-use super::super::text;
 use super::orders::Turn;
 use super::subject::{self, Subject};
+use crate::derive::compare::text;
+use crate::derive::probe::{self, Assistant};
 use crate::value::{Map, Value};
 
 /// How many characters before a difference are told, and how many after it.
@@ -134,14 +134,17 @@ fn grown(subject: &Subject<'_>, calls: bool, reasoned: bool, kwargs: &Map) -> (u
             .chain(rest.first())
             .map(|(_, message)| message.clone());
         let next = subject.talk(calls, next).under(kwargs);
-        let Ok(after) = subject.lab.history(&next) else {
+        let Ok(after) = subject.renderer.history(&next) else {
             continue;
         };
         appendable += 1;
         let turns = || before.iter().map(|(turn, _)| *turn).collect();
         let is_answer = matches!(appended, Turn::Assistant | Turn::Call);
         for prompt in [false, true] {
-            let (history, prompted) = (subject.lab.history(&context), subject.lab.prompt(&context));
+            let (history, prompted) = (
+                subject.renderer.history(&context),
+                subject.renderer.prompt(&context),
+            );
             // Where nothing asks the model to go on, the prompt is the history.
             let earlier = match prompt {
                 true if is_answer && prompted != history => prompted,

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::super::lab::Context;
-use super::super::probe::{self, Assistant, CALLS_KEY};
 use super::subject::{self, FILLING, Subject};
+use crate::derive::probe::{self, Assistant, CALLS_KEY};
+use crate::derive::render::conversation::Context;
 use crate::value::Value;
 
 /// Keys that turn up only when others are there are looked for so many times.
@@ -133,7 +133,7 @@ fn with(message: &mut Value, key: &str, value: Value) {
 
 /// The places in messages of a role that a render asks for, where it is not refused.
 fn asked(subject: &Subject<'_>, talk: &Context, role: &str) -> Vec<String> {
-    let Ok((_, reads)) = subject.lab.observe(talk, true) else {
+    let Ok((_, reads)) = subject.renderer.observe(talk, true) else {
         return Vec::new();
     };
     let places = reads

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::super::lab::Context;
-use super::super::probe::{self, Assistant};
 use super::change::{Change, changes};
 use super::outcome::Outcome;
 use super::subject::{self, FILLING, Subject};
 use crate::chat_template::RenderError;
+use crate::derive::probe::{self, Assistant};
+use crate::derive::render::conversation::Context;
 use crate::value::{Map, Value};
 
 /// A variable that the template reads and that nobody gave.
@@ -65,7 +65,7 @@ pub(super) fn read(subject: &Subject<'_>) -> Vec<Kwarg> {
     };
     let plain = render(&Map::new());
     subject
-        .lab
+        .renderer
         .kwargs()
         .into_iter()
         .map(|(name, values)| {

@@ -24,9 +24,9 @@ mod tools;
 
 use serde::{Serialize, Serializer};
 
-use super::lab::{Lab, MAX_STEPS};
-use super::probe::{self, Dialect};
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::derive::probe::{self, Dialect};
+use crate::derive::render::{self, renderer::MAX_STEPS};
 use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
@@ -48,7 +48,7 @@ pub use supports::Supports;
 pub use system::{Place as SystemPlace, System};
 pub use tools::{Tools, ToolsPlace, Written};
 
-use super::Options;
+use crate::derive::Options;
 use outcome::shorten;
 use subject::{FILLING, Subject};
 
@@ -171,13 +171,13 @@ pub fn inspect(source: &ChatTemplateSource, options: &Options) -> Inspection {
 
 /// Inspects the one chat template of a source.
 fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, InspectError> {
-    let lab = Lab::new(source, options.clock)?.with_contents_as_they_are();
+    let renderer = render::open(source, options.clock)?.with_contents_as_they_are();
     // Under the name that transformers hands on under two, until the template's own is known.
     let standard = Dialect {
         reasoning: Some(Slot::key("reasoning_content")),
         ..Dialect::standard()
     };
-    let mut subject = Subject::new(&lab, standard);
+    let mut subject = Subject::new(&renderer, standard);
     subject.in_parts = content::only_in_parts(&subject);
     let (spellings, dialect) = calls::spellings(&subject);
     subject.dialect = dialect;
@@ -209,7 +209,7 @@ fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, In
         kwargs,
         reasoning,
     };
-    if lab.is_exhausted() {
+    if renderer.is_exhausted() {
         return Err(InspectError::Exhausted { limit: MAX_STEPS });
     }
     Ok(answers)
@@ -242,7 +242,7 @@ fn documents(subject: &Subject<'_>) -> Outcome {
         ("content", Value::from(FILLING)),
     ]);
     let render = subject
-        .lab
+        .renderer
         .with_documents(&subject.talk(false, [subject::user()]), &[document]);
     Outcome::of(&render, &[FILLING])
 }
@@ -265,8 +265,14 @@ fn special_tokens(source: &ChatTemplateSource) -> Map {
 /// Whether the prompt is another one on another day.
 fn dated(source: &ChatTemplateSource, subject: &Subject<'_>) -> bool {
     let prompt = |clock| {
-        let lab = Lab::new(source, clock).ok()?.with_contents_as_they_are();
-        let prompt = |tools| lab.prompt(&subject.talk(tools, [subject::user()])).ok();
+        let renderer = render::open(source, clock)
+            .ok()?
+            .with_contents_as_they_are();
+        let prompt = |tools| {
+            renderer
+                .prompt(&subject.talk(tools, [subject::user()]))
+                .ok()
+        };
         Some((prompt(false), prompt(true)))
     };
     prompt(Clock::date(1987, 3, 14)) != prompt(Clock::date(2011, 11, 26))

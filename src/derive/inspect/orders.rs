@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::probe;
 use super::outcome::Outcome;
 use super::subject::Subject;
+use crate::derive::probe;
 use crate::value::Value;
 
 /// A message of an order.

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::lab::Context;
-use super::super::probe;
 use super::outcome::shorten;
 use super::subject::{self, Subject};
+use crate::derive::probe;
+use crate::derive::render::conversation::Context;
 use crate::value::Map;
 
 /// What `add_generation_prompt` adds to a conversation.
@@ -56,9 +56,10 @@ pub(super) fn read(subject: &Subject<'_>, settings: &[Map]) -> Vec<GenerationPro
     for (after, context) in &contexts {
         for kwargs in settings {
             let context = context.under(kwargs);
-            let (Ok(history), Ok(prompt)) =
-                (subject.lab.history(&context), subject.lab.prompt(&context))
-            else {
+            let (Ok(history), Ok(prompt)) = (
+                subject.renderer.history(&context),
+                subject.renderer.prompt(&context),
+            ) else {
                 continue;
             };
             let text = prompt.strip_prefix(history.as_str()).map(shorten);

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::super::lab::Context;
-use super::super::probe::{self, Assistant, Dialect};
 use super::keys::{Effect, RoleKeys};
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
 use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 

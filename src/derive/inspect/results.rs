@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::probe;
 use super::outcome::{Outcome, shorten};
 use super::subject::{self, Subject};
+use crate::derive::probe;
 use crate::value::Value;
 
 /// Messages of the role `tool`.

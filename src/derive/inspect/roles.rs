@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::probe;
 use super::outcome::Outcome;
 use super::subject::{self, INVENTED, Subject};
 use crate::chat_template::RenderError;
+use crate::derive::probe;
 use crate::value::Value;
 
 /// The roles of the message format.
@@ -42,7 +42,7 @@ struct Tried {
 
 pub(super) fn read(subject: &Subject<'_>) -> Roles {
     let invented = tried(subject, INVENTED);
-    let mined: Vec<String> = subject::names(subject.lab)
+    let mined: Vec<String> = subject::names(subject.renderer)
         .into_iter()
         .filter(|name| !STANDARD.contains(&name.as_str()))
         .collect();

@@ -1,8 +1,9 @@
 //! The chat template under examination, and conversations to try it with.
 
-use super::super::lab::{Context, Lab};
-use super::super::probe::{self, Assistant, Call, Dialect};
 use crate::chat_template::RenderError;
+use crate::derive::probe::{self, Assistant, Call, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
 use crate::value::Value;
 
 /// A name that no chat template knows, for a role or the type of a part.
@@ -14,16 +15,16 @@ pub(super) const FILLING: &str = "Kestrel plum";
 /// A chat template, and how it wants an assistant's message spelled.
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Subject<'l> {
-    pub(super) lab: &'l Lab<'l>,
+    pub(super) renderer: &'l Renderer<'l>,
     pub(super) dialect: Dialect,
     /// Whether contents are written in parts, for a template that takes nothing else.
     pub(super) in_parts: bool,
 }
 
 impl<'l> Subject<'l> {
-    pub(in crate::derive) fn new(lab: &'l Lab<'l>, dialect: Dialect) -> Self {
+    pub(in crate::derive) fn new(renderer: &'l Renderer<'l>, dialect: Dialect) -> Self {
         Self {
-            lab,
+            renderer,
             dialect,
             in_parts: false,
         }
@@ -65,7 +66,7 @@ impl<'l> Subject<'l> {
     ) -> Context {
         Context {
             history: messages.into_iter().collect(),
-            ..self.lab.user(tools)
+            ..self.renderer.user(tools)
         }
     }
 
@@ -76,9 +77,9 @@ impl<'l> Subject<'l> {
             .last()
             .is_some_and(|message| role(message) == Some("assistant"));
         if answered {
-            self.lab.history(context)
+            self.renderer.history(context)
         } else {
-            self.lab.prompt(context)
+            self.renderer.prompt(context)
         }
     }
 
@@ -118,7 +119,7 @@ pub(super) fn role(message: &Value) -> Option<&str> {
 }
 
 /// The constants of the templates that could be names of roles or of kinds of parts, the first of them.
-pub(super) fn names(lab: &Lab<'_>) -> Vec<String> {
+pub(super) fn names(renderer: &Renderer<'_>) -> Vec<String> {
     const MOST: usize = 48;
     let is_name = |text: &&str| {
         (2..=24).contains(&text.len())
@@ -128,7 +129,7 @@ pub(super) fn names(lab: &Lab<'_>) -> Vec<String> {
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
     let mut found: Vec<String> = Vec::new();
-    for name in lab.constants().filter(is_name) {
+    for name in renderer.constants().filter(is_name) {
         if found.len() < MOST && !found.iter().any(|known| known == name) {
             found.push(name.to_owned());
         }

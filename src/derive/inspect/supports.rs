@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::analysis::Analysis;
-use super::super::lab::Lab;
 use super::subject::Subject;
 use super::{calls, results, system, tools};
+use crate::derive::read::analysis::Analysis;
+use crate::derive::render::renderer::Renderer;
 
 /// What the chat template can take: each was rendered and looked for in the render.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -32,8 +32,8 @@ pub struct Supports {
     pub kwargs: Vec<String>,
 }
 
-pub(in crate::derive) fn read(lab: &Lab<'_>, analysis: &Analysis) -> Supports {
-    let subject = Subject::new(lab, analysis.dialect.clone());
+pub(in crate::derive) fn read(renderer: &Renderer<'_>, analysis: &Analysis) -> Supports {
+    let subject = Subject::new(renderer, analysis.dialect.clone());
     let calls = analysis.calls.is_some();
     let mut kwargs: Vec<String> = analysis
         .settings
@@ -43,7 +43,7 @@ pub(in crate::derive) fn read(lab: &Lab<'_>, analysis: &Analysis) -> Supports {
     kwargs.dedup();
     Supports {
         system: system::outcome(&subject).is_rendered(),
-        without_tools: lab.without_tools,
+        without_tools: renderer.without_tools,
         tools: tools::outcome(&subject).is_rendered(),
         tool_calls: calls,
         parallel_calls: calls && calls::parallel(&subject).is_in_text(),

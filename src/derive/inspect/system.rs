@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::super::pieces::Pieces;
-use super::super::probe;
 use super::change::changes;
 use super::outcome::{Outcome, shorten};
 use super::subject::{self, Subject};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::probe;
 
 /// A system message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ pub(super) fn read(subject: &Subject<'_>) -> System {
     };
     System {
         outcome,
-        place: place(&subject.lab.pieces, &with, &without),
+        place: place(&subject.renderer.pieces, &with, &without),
         default: default(&with, &without),
     }
 }

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::super::probe;
 use super::outcome::Outcome;
 use super::subject::{self, Subject};
+use crate::derive::probe;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
 
@@ -65,7 +65,7 @@ pub(in crate::derive) fn outcome(subject: &Subject<'_>) -> Outcome {
         return rendered(subject, tools);
     }
     let call = probe::call(0);
-    Outcome::of(&subject.lab.prompt(&context), &[&call.name])
+    Outcome::of(&subject.renderer.prompt(&context), &[&call.name])
 }
 
 pub(super) fn read(subject: &Subject<'_>) -> Tools {
@@ -73,10 +73,10 @@ pub(super) fn read(subject: &Subject<'_>) -> Tools {
     let function = tool.get("function").cloned().unwrap_or_default();
     let outcome = outcome(subject);
     let context = subject.talk(true, [subject::user()]);
-    let text = subject.lab.prompt(&context).unwrap_or_default();
+    let text = subject.renderer.prompt(&context).unwrap_or_default();
     let shown = outcome.is_rendered();
     let mut reads: Vec<String> = subject
-        .lab
+        .renderer
         .observe(&context, true)
         .map(|(_, reads)| reads.places)
         .unwrap_or_default()
@@ -99,13 +99,13 @@ pub(super) fn read(subject: &Subject<'_>) -> Tools {
 fn rendered(subject: &Subject<'_>, tools: Vec<Value>) -> Outcome {
     let mut context = subject.talk(true, [subject::user()]);
     context.tools = Some(tools.into());
-    Outcome::of(&subject.lab.prompt(&context), &[&probe::call(0).name])
+    Outcome::of(&subject.renderer.prompt(&context), &[&probe::call(0).name])
 }
 
 fn without(subject: &Subject<'_>) -> Outcome {
     let mut context = subject.talk(false, [subject::user()]);
     context.tools = None;
-    Outcome::of(&subject.lab.prompt(&context), &[probe::USER])
+    Outcome::of(&subject.renderer.prompt(&context), &[probe::USER])
 }
 
 fn empty_is_none(subject: &Subject<'_>) -> Option<bool> {
@@ -113,7 +113,10 @@ fn empty_is_none(subject: &Subject<'_>) -> Option<bool> {
     none.tools = None;
     let mut empty = none.clone();
     empty.tools = Some(Rc::default());
-    let (none, empty) = (subject.lab.prompt(&none), subject.lab.prompt(&empty));
+    let (none, empty) = (
+        subject.renderer.prompt(&none),
+        subject.renderer.prompt(&empty),
+    );
     Some(none.ok()? == empty.ok()?)
 }
 
@@ -160,7 +163,7 @@ fn place(subject: &Subject<'_>) -> Option<ToolsPlace> {
             subject::user_again(),
         ],
     );
-    let text = subject.lab.prompt(&context).ok()?;
+    let text = subject.renderer.prompt(&context).ok()?;
     let tools = text.find(&probe::call(0).name)?;
     Some(if tools < text.find(probe::USER)? {
         ToolsPlace::First

@@ -1,9 +1,9 @@
 //! Reasoning that the chat template drops, written by hand into a turn that it renders.
 
-use super::super::finding::Finding;
-use super::super::probe;
-use super::super::reasoning::History;
 use super::{Bench, Proof};
+use crate::derive::evidence::finding::Finding;
+use crate::derive::probe;
+use crate::derive::read::thought::History;
 use crate::judge::Case;
 use crate::value::{Map, Value};
 
@@ -21,7 +21,7 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
     if reasoning.history != History::Dropped {
         return;
     }
-    let field = super::super::emit::reasoning_field(bench.analysis, bench.target);
+    let field = crate::derive::emit::reasoning_field(bench.analysis, bench.target);
     let turns = proof.judgement.cases.iter();
     let cases: Vec<Case> = turns
         .flat_map(|case| THOUGHTS.map(|thought| with_reasoning(bench, case, field, thought)))

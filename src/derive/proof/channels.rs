@@ -1,8 +1,8 @@
 //! Text in a channel in which the chat template writes none: proved by writing it in by hand.
 
-use super::super::finding::Finding;
-use super::super::probe::{self, CALLS_KEY};
 use super::Bench;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::probe::{self, CALLS_KEY};
 use crate::judge::Case;
 use crate::value::{Value, json};
 

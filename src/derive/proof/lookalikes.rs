@@ -3,10 +3,10 @@
 //! What closes a region closes it wherever it stands, in the reference as here. A chat template writes such a text as it is,
 //! so that whether a message with it comes back is not a matter of the response template alone; it is told and fails nothing.
 
-use super::super::analysis::Analysis;
-use super::super::finding::{Counterexample, Finding};
-use super::super::slot;
 use super::Bench;
+use crate::derive::compare::slot;
+use crate::derive::evidence::finding::{Counterexample, Finding};
+use crate::derive::read::analysis::Analysis;
 
 /// Tells which markers are taken for markers where they are only spoken of.
 pub(super) fn find(bench: &Bench<'_>) -> Option<Finding> {

@@ -8,11 +8,11 @@ mod by_hand;
 mod channels;
 mod lookalikes;
 
-use super::analysis::Analysis;
-use super::arguments::Style;
-use super::cut::Body;
-use super::emit::Target;
-use super::finding::{Counterexample, Finding};
+use crate::derive::emit::Target;
+use crate::derive::evidence::finding::{Counterexample, Finding};
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::arguments::Style;
+use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
 use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Subject, Unproved};
 use crate::response_template::ResponseTemplate;

@@ -1,0 +1,620 @@
+//! The pieces of which a chat template's renders are made, and where in a text one of them ends and the next begins.
+//!
+//! Two renders rarely part exactly where a marker ends: `<end>` and `<user>` share their first sign. What a marker is, no sign
+//! tells: `<end>` may as well be written `fin` or `⟦end⟧`. The origins of a render's characters do: `<end>` is one constant of the
+//! chat template and `<user>` another, so that a cut inside one of them moves to where it begins.
+//!
+//! How the constants are written in the source counts for little. One behind which nothing but another constant is ever seen is a
+//! part of what goes on there: `'<' + message.role + '>'` is one marker, and so is `'<a>' + '<b>'` where the first is never seen alone.
+//!
+//! A text is *covered* with pieces: as few of its characters as possible are in none of them, and of several such covers the one
+//! with the most pieces counts, since what stands together in one constant (`<bot><think>` in a prompt) may stand apart in another.
+//! White space belongs to no piece and parts nothing but lines: a marker may be two words. A cover costs the length of the text
+//! times the number of pieces that begin with the same character.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::text;
+use crate::chat_template::{Origin, Step, Traced};
+use crate::value::python;
+
+/// How long a piece may be: longer ones are prose.
+const LONGEST: usize = 160;
+
+/// The pieces by their first characters.
+#[derive(Debug, Clone, Default)]
+pub(in crate::derive) struct Pieces {
+    /// Markers, as far as that is seen.
+    whole: Known,
+    /// The same and the constants of which they are made.
+    fine: Known,
+    /// The constants behind which nothing but another constant is ever seen.
+    open: BTreeSet<String>,
+}
+
+/// Texts by their first characters.
+#[derive(Debug, Clone, Default)]
+struct Known(HashMap<char, BTreeSet<String>>);
+
+/// How many bytes a constant has at least that parts another one.
+const SHORTEST: usize = 3;
+
+/// In how many bytes a marker may differ from one that it is like.
+const MAX_UNLIKE: usize = 2;
+
+/// How many constants are looked at to part them.
+const MAX_PARTED: usize = 4096;
+
+/// What covers a text from one place to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Cover {
+    /// The characters in no piece.
+    unknown: usize,
+    /// The pieces, counted down: more of them are better.
+    pieces: std::cmp::Reverse<usize>,
+    /// How many bytes the first step takes, and whether that is a piece.
+    step: (usize, bool),
+}
+
+impl Pieces {
+    /// The constants, roles, and what else is no text of a message, as far as these renders show them, and the `marks` that stand by
+    /// themselves: tokens that are given, and constants that an answer is searched for.
+    pub(in crate::derive) fn of<'t>(
+        renders: impl IntoIterator<Item = &'t Traced>,
+        marks: impl IntoIterator<Item = &'t str>,
+    ) -> Self {
+        let lines: Vec<Line> = renders.into_iter().flat_map(lines).collect();
+        let trimmed = |text: &str| text.trim_matches(python::is_space).to_owned();
+        let marks: BTreeSet<String> = marks.into_iter().map(trimmed).collect();
+        let constants = |lines: &[Line]| -> BTreeSet<String> {
+            let all = lines.iter().flatten().flatten();
+            all.map(|constant| trimmed(constant))
+                .chain(marks.iter().cloned())
+                .filter(|constant| !constant.is_empty() && constant.len() <= LONGEST)
+                .collect()
+        };
+        let open = open(&lines);
+        let mut whole = constants(&joined(&lines, &open));
+        let written = constants(&lines);
+        let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
+        let alone = alone(&lines, &open);
+        let alone = alone.into_iter().map(trimmed);
+        let alone = alone.filter(|one| one.len() >= SHORTEST);
+        let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
+        part(&mut fine, whole.clone(), &marks);
+        // A part of a marker is no marker.
+        let parts = fine.iter().filter(|one| !written.contains(*one));
+        whole.extend(parts.cloned());
+        Self {
+            whole: Known::of(whole),
+            fine: Known::of(fine),
+            open: open.iter().map(|one| trimmed(one)).collect(),
+        }
+    }
+
+    /// Whether this is a piece.
+    pub(in crate::derive) fn is_one(&self, text: &str) -> bool {
+        text.chars()
+            .next()
+            .and_then(|first| self.whole.0.get(&first))
+            .is_some_and(|known| known.contains(text))
+    }
+
+    /// The stretches of the text that are a piece, or lie between pieces, without the white space around them.
+    pub(in crate::derive) fn tokens<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        let edges = self.edges(text);
+        let stretches = edges.windows(2).map(|ends| &text[ends[0]..ends[1]]);
+        stretches
+            .map(|stretch| stretch.trim_matches(python::is_space))
+            .filter(|stretch| !stretch.is_empty())
+            .collect()
+    }
+
+    /// The last token of a text with the white space after it; all of a text without tokens.
+    pub(in crate::derive) fn last_token<'t>(&self, text: &'t str) -> &'t str {
+        self.tokens(text)
+            .last()
+            .and_then(|token| text.rfind(token))
+            .map_or(text, |at| &text[at..])
+    }
+
+    /// Where the first token of a text ends; `None` for a blank one.
+    pub(in crate::derive) fn first_end(&self, text: &str) -> Option<usize> {
+        let first = *self.tokens(text).first()?;
+        Some(text.find(first)? + first.len())
+    }
+
+    /// How many bytes two texts begin with alike, without splitting a piece of either: a text that ends there is not split.
+    pub(in crate::derive) fn shared_start(&self, a: &str, b: &str) -> usize {
+        let mut shared = text::common_prefix(a, b);
+        while let Some(start) = [a, b]
+            .into_iter()
+            .filter_map(|text| self.piece_at(text, shared))
+            .map(|(start, _)| start)
+            .min()
+        {
+            shared = start;
+        }
+        shared
+    }
+
+    /// The same where what follows is a header: a constant behind which others always stand, which go on themselves, belongs to those.
+    pub(in crate::derive) fn shared_before_header(&self, a: &str, b: &str) -> usize {
+        let shared = self.shared_start(a, b);
+        match self.open_before(a, shared) {
+            // What directly follows a text ends it.
+            Some(start) if start > 0 && [a, b].iter().all(|text| self.is_open_at(text, shared)) => {
+                start
+            }
+            _ => shared,
+        }
+    }
+
+    /// Whether what begins at the cut is a constant behind which another one always stands.
+    fn is_open_at(&self, text: &str, cut: usize) -> bool {
+        let rest = &text[cut..];
+        let cover = self.fine.cover(rest);
+        let (len, is_piece) = cover[0].step;
+        is_piece && self.open.contains(&rest[..len])
+    }
+
+    /// Where the constant begins that ends at the cut, if another one always stands behind it.
+    fn open_before(&self, text: &str, cut: usize) -> Option<usize> {
+        let before = text[..cut].trim_end_matches(python::is_space);
+        let cover = self.fine.cover(before);
+        let mut at = 0;
+        while at < before.len() {
+            let (len, is_piece) = cover[at].step;
+            if at + len == before.len() {
+                return (is_piece && self.open.contains(&before[at..])).then_some(at);
+            }
+            at += len;
+        }
+        None
+    }
+
+    /// The same of their ends.
+    pub(in crate::derive) fn shared_end(&self, a: &str, b: &str) -> usize {
+        let mut shared = text::common_suffix(a, b);
+        while let Some(rest) = [a, b]
+            .into_iter()
+            .filter_map(|text| {
+                let (_, end) = self.piece_at(text, text.len() - shared)?;
+                Some(text.len() - end)
+            })
+            .min()
+        {
+            shared = rest;
+        }
+        shared
+    }
+
+    /// The piece inside which a cut lies, or the part of one.
+    fn piece_at(&self, text: &str, cut: usize) -> Option<(usize, usize)> {
+        let cover = self.fine.cover(text);
+        let mut at = 0;
+        // Where what is no piece begins.
+        let mut unknown: Option<usize> = None;
+        while at < text.len() {
+            let (len, is_piece) = cover[at].step;
+            let end = at + len;
+            let is_blank = text[at..end].chars().all(python::is_space);
+            if is_piece && at < cut && cut < end {
+                return Some((at, end));
+            }
+            if is_piece || is_blank {
+                if let Some(start) = unknown.take().filter(|start| *start < cut && cut < at) {
+                    return self.is_part(&text[start..at]).then_some((start, at));
+                }
+                if at >= cut {
+                    return None;
+                }
+            } else {
+                unknown.get_or_insert(at);
+            }
+            at = end;
+        }
+        let start = unknown.filter(|start| *start < cut && cut < text.len())?;
+        self.is_part(&text[start..]).then_some((start, text.len()))
+    }
+
+    /// Whether a text is a part of a piece, of which another part was taken for something else.
+    fn is_part(&self, text: &str) -> bool {
+        let mut all = self.fine.0.values().flatten();
+        all.any(|piece| piece.contains(text))
+    }
+
+    /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands
+    /// before every message of a user stands there too.
+    pub(in crate::derive) fn opening<'t>(&self, render: &'t str) -> Vec<&'t str> {
+        let said = render
+            .find(crate::derive::probe::USER)
+            .unwrap_or(render.len());
+        let tokens = self.tokens(&render[..said]).into_iter();
+        tokens.take_while(|token| self.is_one(token)).collect()
+    }
+
+    /// Moves a cut behind what follows a message to before what begins the next one: the tokens with which the conversation
+    /// `asked` begins as well. All of what stands there is left, if it is nothing else.
+    pub(in crate::derive) fn before_header(&self, text: &str, cut: usize, asked: &str) -> usize {
+        let opening = self.opening(asked);
+        let mut before = cut;
+        while let [_, .., last] = self.tokens(&text[..before]).as_slice()
+            && opening.contains(last)
+            && let Some(at) = text[..before].rfind(last)
+        {
+            before = at;
+        }
+        before
+    }
+
+    /// Where the beginning of a piece begins with which a text ends that was cut off; its end if it ends with whole ones.
+    pub(in crate::derive) fn whole(&self, text: &str) -> usize {
+        let cover = self.fine.cover(text);
+        let mut end = text.len();
+        let mut at = 0;
+        let mut unknown_from = None;
+        while at < text.len() {
+            let (len, is_piece) = cover[at].step;
+            let is_blank = text[at..at + len].chars().all(python::is_space);
+            if is_piece || is_blank {
+                unknown_from = None;
+            } else {
+                unknown_from.get_or_insert(at);
+            }
+            at += len;
+        }
+        if let Some(from) = unknown_from {
+            end = from;
+        }
+        end
+    }
+
+    /// The places in the text where a piece begins or ends or a line does, its beginning and its end among them, in order.
+    pub(in crate::derive) fn edges(&self, text: &str) -> Vec<usize> {
+        let cover = self.whole.cover(text);
+        let mut edges = vec![0];
+        let mut at = 0;
+        let mut was_piece = true;
+        while at < text.len() {
+            let (len, is_piece) = cover[at].step;
+            // Blanks belong to what stands before them; behind a line feed something new begins.
+            let is_blank = text[at..at + len].chars().all(python::is_space);
+            let after_line = text[..at].ends_with('\n');
+            let is_apart = is_piece && was_piece || !is_amid_word(text, at);
+            if (is_piece || was_piece || after_line)
+                && is_apart
+                && !is_blank
+                && edges.last() != Some(&at)
+            {
+                edges.push(at);
+            }
+            if !is_blank {
+                was_piece = is_piece;
+            }
+            at += len;
+            if is_piece && at < text.len() && !is_amid_word(text, at) {
+                edges.push(at);
+            }
+        }
+        if edges.last() != Some(&text.len()) {
+            edges.push(text.len());
+        }
+        edges
+    }
+}
+
+/// Whether the place is between two characters of a word.
+fn is_amid_word(text: &str, at: usize) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text[..at].ends_with(is_part) && text[at..].starts_with(is_part)
+}
+
+impl Known {
+    fn of(texts: BTreeSet<String>) -> Self {
+        let mut known = Self::default();
+        for text in texts {
+            if let Some(first) = text.chars().next() {
+                known.0.entry(first).or_default().insert(text);
+            }
+        }
+        known
+    }
+
+    /// The best cover from each place of the text on.
+    fn cover(&self, text: &str) -> Vec<Cover> {
+        let end = Cover {
+            unknown: 0,
+            pieces: std::cmp::Reverse(0),
+            step: (0, false),
+        };
+        let mut best = vec![end; text.len() + 1];
+        for (at, c) in text.char_indices().rev() {
+            let next = best[at + c.len_utf8()];
+            let mut found = Cover {
+                unknown: next.unknown + usize::from(!python::is_space(c)),
+                pieces: next.pieces,
+                step: (c.len_utf8(), false),
+            };
+            let known = self.0.get(&c).into_iter().flatten();
+            for piece in known.filter(|piece| text[at..].starts_with(piece.as_str())) {
+                let end = at + piece.len();
+                let next = best[end];
+                // A word within a longer one is none of the pieces, unless the rest of that is one: `tool` in `tool_call`.
+                if !next.step.1 && is_amid_word(text, end) {
+                    continue;
+                }
+                let other = Cover {
+                    unknown: next.unknown,
+                    pieces: std::cmp::Reverse(next.pieces.0 + 1),
+                    step: (piece.len(), true),
+                };
+                if (other.unknown, other.pieces) < (found.unknown, found.pieces) {
+                    found = other;
+                }
+            }
+            best[at] = found;
+        }
+        best
+    }
+}
+
+/// What writes a stretch of a render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
+    Constant,
+    /// A message's text, or a tool's.
+    Text,
+}
+
+fn writer(origin: &Origin) -> Writer {
+    let Origin::Input { path, .. } = origin else {
+        return Writer::Constant;
+    };
+    match (path.first(), path.last()) {
+        (Some(Step::Key(first)), Some(Step::Key(last))) if first == "messages" => {
+            if last == "role" {
+                Writer::Constant
+            } else {
+                Writer::Text
+            }
+        }
+        (Some(Step::Key(first)), _) if first != "tools" && first != "documents" => Writer::Constant,
+        _ => Writer::Text,
+    }
+}
+
+/// The constants of one line of a render in order; `None` stands for any text of a message.
+type Line = Vec<Option<String>>;
+
+/// The lines of a render.
+fn lines(render: &Traced) -> Vec<Line> {
+    let mut lines: Vec<Line> = vec![Vec::new()];
+    for run in &render.runs {
+        let writer = writer(&run.origin);
+        let text = &render.text[run.start..run.end];
+        for (index, part) in text.split('\n').enumerate() {
+            if index > 0 {
+                lines.push(Vec::new());
+            }
+            if let Some(line) = lines.last_mut().filter(|_| !part.is_empty()) {
+                line.push((writer == Writer::Constant).then(|| part.to_owned()));
+            }
+        }
+    }
+    lines
+}
+
+/// The constants behind which nothing but another constant is ever seen, neither a text nor the end of a line.
+fn open(lines: &[Line]) -> BTreeSet<String> {
+    let mut open: BTreeSet<String> = lines.iter().flatten().flatten().cloned().collect();
+    for line in lines {
+        for (index, constant) in line.iter().enumerate() {
+            let is_followed = line.get(index + 1).is_some_and(Option::is_some);
+            if let Some(constant) = constant.as_ref().filter(|_| !is_followed) {
+                open.remove(constant);
+            }
+        }
+    }
+    open
+}
+
+/// The constants that are seen with nothing before them and nothing behind them: markers, and so is what stands beside them.
+fn alone<'l>(lines: &'l [Line], open: &BTreeSet<String>) -> BTreeSet<&'l str> {
+    let starts = lines.iter().flat_map(|line| {
+        let starts = line.iter().enumerate().filter(|(index, _)| {
+            let before = index.checked_sub(1).map(|before| &line[before]);
+            before.is_none_or(Option::is_none)
+        });
+        starts.filter_map(|(_, constant)| constant.as_deref())
+    });
+    starts.filter(|one| !open.contains(*one)).collect()
+}
+
+/// Makes one constant of an `open` one and what follows it, if that is open too or the only one that ever does: `<|` and a role and
+/// `|>` are one, since no role is seen without its `|>`. `<bot>` is a marker although `<think>` or `</think>` always follows it.
+fn joined(lines: &[Line], open: &BTreeSet<String>) -> Vec<Line> {
+    let mut after: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let mut before: HashMap<&str, BTreeSet<Option<&str>>> = HashMap::new();
+    for line in lines {
+        for (index, constant) in line.iter().enumerate() {
+            let Some(constant) = constant.as_deref() else {
+                continue;
+            };
+            let previous = index
+                .checked_sub(1)
+                .and_then(|index| line[index].as_deref());
+            before.entry(constant).or_default().insert(previous);
+            if let Some(Some(next)) = line.get(index + 1) {
+                after.entry(constant).or_default().insert(next);
+            }
+        }
+    }
+    let alone = alone(lines, open);
+    let are_inseparable = |one: &str, other: &str| {
+        after.get(one).is_some_and(|all| all.len() == 1)
+            && before.get(other).is_some_and(|all| all.len() == 1)
+    };
+    let is_one = |one: &String, other: &String, was_joined: bool| {
+        let may_go_on = was_joined || !alone.contains(other.as_str());
+        let goes_on = was_joined || open.contains(other) || are_inseparable(one, other);
+        open.contains(one) && may_go_on && goes_on
+    };
+    let join = |line: &Line| {
+        let mut joined: Line = Vec::new();
+        let mut last: Option<&String> = None;
+        let mut was_joined = false;
+        for constant in line {
+            match (last, constant, joined.last_mut()) {
+                (Some(one), Some(other), Some(Some(whole))) if is_one(one, other, was_joined) => {
+                    whole.push_str(other);
+                    was_joined = true;
+                }
+                _ => {
+                    joined.push(constant.clone());
+                    was_joined = false;
+                }
+            }
+            last = constant.as_ref();
+        }
+        joined
+    };
+    lines.iter().map(join).collect()
+}
+
+/// Parts constants in which two markers stand together: one that begins or ends with another of the `markers`, where the rest is known too, begins
+/// or ends a third one, or stands beside one of the `marks`; or one that ends like one of the marks but for a little in the midst
+/// of it, as what opens something may end like what closes it.
+fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTreeSet<String>) {
+    let mut left: Vec<String> = known.iter().cloned().collect();
+    let mut steps = MAX_PARTED;
+    while let Some(whole) = left.pop().filter(|_| steps > 0) {
+        steps -= 1;
+        let mut rests: BTreeSet<String> = markers
+            .iter()
+            .filter(|one| one.len() >= SHORTEST && **one != whole)
+            .flat_map(|one| {
+                let rests = [
+                    whole.strip_prefix(one.as_str()),
+                    whole.strip_suffix(one.as_str()),
+                ];
+                rests.into_iter().flatten().map(move |rest| (one, rest))
+            })
+            .flat_map(|(one, rest)| {
+                let rest = rest.trim_matches(python::is_space);
+                // What stands beside it in a third constant is a marker then as well.
+                let others = known.iter().filter(|other| **other != whole);
+                let beside = others.filter_map(|other| {
+                    let beside = other
+                        .strip_prefix(rest)
+                        .or_else(|| other.strip_suffix(rest))?;
+                    Some(beside.trim_matches(python::is_space).to_owned())
+                });
+                let mut parts: Vec<String> = if rest.len() < SHORTEST {
+                    Vec::new()
+                } else {
+                    beside.collect()
+                };
+                if !parts.is_empty() || (rest.len() >= SHORTEST && marks.contains(one)) {
+                    parts.push(rest.to_owned());
+                }
+                parts.retain(|part| part.len() >= SHORTEST);
+                parts
+            })
+            .collect();
+        let alike = marks.iter().filter_map(|mark| ends_like(&whole, mark));
+        for start in alike {
+            rests.extend([whole[..start].trim_end(), &whole[start..]].map(str::to_owned));
+        }
+        rests.retain(|rest| !known.contains(rest));
+        if !rests.is_empty() {
+            // Only what begins or ends with something new may come apart now.
+            let may_part = |one: &&String| {
+                rests
+                    .iter()
+                    .any(|rest| one.starts_with(rest.as_str()) || one.ends_with(rest.as_str()))
+            };
+            left.extend(known.iter().filter(may_part).cloned());
+            left.extend(rests.iter().cloned());
+            markers.extend(rests.iter().cloned());
+            known.extend(rests);
+        }
+    }
+}
+
+/// Where in a text the end begins that is like the mark but for a few signs within it, if more stands before it.
+fn ends_like(text: &str, mark: &str) -> Option<usize> {
+    let tail = text::common_suffix(text, mark);
+    if tail < SHORTEST || tail >= mark.len() {
+        return None;
+    }
+    let starts = text[..text.len() - tail]
+        .char_indices()
+        .map(|(at, _)| at)
+        .rev();
+    starts
+        .take(MAX_UNLIKE + 1)
+        .filter(|start| *start > 0)
+        .find(|start| {
+            let head = text::common_prefix(&text[*start..], mark).min(mark.len() - tail);
+            let unlike =
+                (mark.len() - tail - head).max((text.len() - tail - start).saturating_sub(head));
+            head > 0 && unlike <= MAX_UNLIKE
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(known: &[&str]) -> Pieces {
+        Pieces::of([], known.iter().copied())
+    }
+
+    #[test]
+    fn a_cut_does_not_split_a_piece() {
+        let pieces = pieces(&["Hi", "<end>", "<user>", "fin", "next"]);
+        assert_eq!(pieces.shared_start("Hi<end>\n<user>", "Hi<end>\n<end>"), 8);
+        assert_eq!(pieces.shared_end("<user>Hi", "<end>Hi"), 2);
+        assert_eq!(pieces.shared_start("fin\nnext", "fin\nnew"), 4);
+        assert_eq!(pieces.shared_start("fin\nnext", "fin"), 3);
+        assert_eq!(pieces.shared_start("<x>", "<y>"), 1, "neither is a piece");
+    }
+
+    #[test]
+    fn what_stands_together_in_one_constant_may_stand_apart_in_another() {
+        let pieces = pieces(&["<bot><think>", "<think>", "<bot>"]);
+        assert_eq!(pieces.tokens("<bot><think>\n"), ["<bot>", "<think>"]);
+        assert_eq!(pieces.last_token("<bot><think>\n"), "<think>\n");
+        let other = self::pieces(&["<bot><think>"]);
+        assert_eq!(other.tokens("<bot><think>"), ["<bot><think>"]);
+        let alike = self::pieces(&["<bot><think>", "</think>"]);
+        assert_eq!(alike.tokens("<bot><think>"), ["<bot>", "<think>"]);
+    }
+
+    #[test]
+    fn what_is_no_piece_is_one_token_a_line() {
+        let pieces = pieces(&["<a>"]);
+        assert_eq!(pieces.tokens("<a>x y<a>\nz"), ["<a>", "x y", "<a>", "z"]);
+        assert_eq!(pieces.tokens(" \n"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_marker_may_be_two_words() {
+        let pieces = pieces(&["begin call", "end call"]);
+        assert_eq!(
+            pieces.tokens("begin call end call"),
+            ["begin call", "end call"]
+        );
+        let shared = pieces.shared_start("begin call end call", "begin call end");
+        assert_eq!(shared, 11);
+    }
+
+    #[test]
+    fn the_beginning_of_a_piece_is_not_whole() {
+        let pieces = pieces(&["<a>", "<b>"]);
+        assert_eq!(pieces.whole("<a>bot<b><"), 9);
+        assert_eq!(pieces.whole("<a>\n"), 4);
+    }
+}

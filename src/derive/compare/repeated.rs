@@ -1,0 +1,109 @@
+//! What stands around things that repeat: what belongs to each of two, and what to both.
+
+use super::pieces::Pieces;
+
+/// What stands around things that repeat: around each, around all, and between two.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct Repeated {
+    /// Before and after each.
+    pub(in crate::derive) each: (String, String),
+    /// Before the first, beside its own.
+    pub(in crate::derive) before: String,
+    /// Between two, beside their own.
+    pub(in crate::derive) separator: String,
+    /// After the last, beside its own.
+    pub(in crate::derive) after: String,
+}
+
+/// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them, the
+/// likeliest way first.
+///
+/// What the text between shares with the text after is the end of each, and what it shares with the text before begins each, as
+/// far as pieces are whole. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is
+/// cut short by the other.
+pub(in crate::derive) fn candidates(
+    pieces: &Pieces,
+    before: &str,
+    between: &str,
+    after: &str,
+) -> Vec<Repeated> {
+    let close = pieces.shared_start(between, after);
+    let open = between.len() - pieces.shared_end(before, between);
+    let ways = if close <= open {
+        vec![(close, open)]
+    } else if between[open..close].trim().is_empty() {
+        // White space behind a line feed indents what follows it.
+        let line = between[open..close].rfind('\n').map(|at| open + at + 1);
+        let cut = line.unwrap_or(close);
+        vec![(cut, cut)]
+    } else {
+        vec![(open, open), (close, close)]
+    };
+    ways.into_iter()
+        .map(|(close, open)| Repeated {
+            each: (between[open..].to_owned(), between[..close].to_owned()),
+            before: before[..before.len() - (between.len() - open)].to_owned(),
+            separator: between[close..open].to_owned(),
+            after: after[close..].to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeated(known: &[&str], before: &str, between: &str, after: &str) -> Vec<Repeated> {
+        candidates(
+            &Pieces::of([], known.iter().copied()),
+            before,
+            between,
+            after,
+        )
+    }
+
+    #[test]
+    fn what_repeats_is_told_from_what_does_not() {
+        let known = ["<all>", "<one>", "</one>", "</all>", ", "];
+        let found = &repeated(&known, "<all>\n<one>", "</one>, <one>", "</one>\n</all>")[0];
+        assert_eq!(found.each, ("<one>".to_owned(), "</one>".to_owned()));
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("<all>\n", "\n</all>")
+        );
+        assert_eq!(found.separator, ", ");
+    }
+
+    #[test]
+    fn white_space_that_indents_belongs_to_what_follows() {
+        let found = &repeated(&[], "run x\n    ", "\n    ", "\n  run y")[0];
+        assert_eq!(found.each, ("    ".to_owned(), "\n".to_owned()));
+        assert_eq!(found.after, "  run y");
+    }
+
+    #[test]
+    fn a_piece_is_not_split() {
+        let found = &repeated(&["call", "cease"], "call ", " call ", " cease")[0];
+        assert_eq!(found.each, ("call ".to_owned(), " ".to_owned()));
+        assert_eq!(found.after, "cease");
+    }
+
+    #[test]
+    fn markers_that_begin_alike() {
+        let known = ["]<x[", "<all>", "<one ", "</one>", "</all>"];
+        let found = &repeated(
+            &known,
+            "]<x[<all>]<x[<one ",
+            "]<x[</one>]<x[<one ",
+            "]<x[</one>]<x[</all>",
+        )[0];
+        assert_eq!(
+            found.each,
+            ("]<x[<one ".to_owned(), "]<x[</one>".to_owned())
+        );
+        assert_eq!(
+            (found.before.as_str(), found.after.as_str()),
+            ("]<x[<all>", "]<x[</all>")
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Slots: the places of a marker in which something stands that varies from call to call.
+//!
+//! In a marker a slot is one character that no template writes; in a pattern it is what may stand there.
+
+use super::text;
+use crate::derive::probe::{self, Call};
+
+/// The argument's key, said again.
+pub(in crate::derive) const KEY: char = '\u{10fffe}';
+/// The call's name, said again.
+pub(in crate::derive) const NAME: char = '\u{10fffb}';
+/// The call's id.
+pub(in crate::derive) const ID: char = '\u{10fffd}';
+/// A number that counts the calls.
+pub(in crate::derive) const NUMBER: char = '\u{10fffc}';
+
+const ALL: [char; 4] = [KEY, NAME, ID, NUMBER];
+
+/// The pattern for a name that was captured before.
+pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
+
+/// Whether there is a slot in the marker.
+pub(in crate::derive) fn any(marker: &str) -> bool {
+    marker.contains(ALL)
+}
+
+/// What stands in or beside a call, with slots for its name and its id.
+pub(in crate::derive) fn of_call(literal: &str, call: &Call) -> String {
+    literal
+        .replace(&call.id, &ID.to_string())
+        .replace(&call.name, &NAME.to_string())
+}
+
+/// The marker with a slot for each number.
+pub(in crate::derive) fn without_numbers(marker: &str) -> String {
+    let mut blank = String::new();
+    for c in marker.chars() {
+        if !c.is_ascii_digit() {
+            blank.push(c);
+        } else if !blank.ends_with(NUMBER) {
+            blank.push(NUMBER);
+        }
+    }
+    blank
+}
+
+/// A pattern for the marker: white space may vary, and so may what stands in its slots.
+pub(in crate::derive) fn pattern(marker: &str) -> String {
+    let mut pattern = String::new();
+    let mut rest = marker;
+    while let Some(at) = rest.find(ALL) {
+        pattern.push_str(&text::escape_loosely(&rest[..at]));
+        let slot = rest[at..].chars().next();
+        rest = &rest[at + KEY.len_utf8()..];
+        let end = stop(rest);
+        match slot {
+            Some(KEY) => pattern.push_str("(?P=key)"),
+            Some(NAME) => pattern.push_str(&format!("[^\\s{end}]+")),
+            // A call need not have an id; what ends one tells where none is.
+            Some(ID) if end.is_empty() => pattern.push_str("(?:[^\\s]+)"),
+            Some(ID) => pattern.push_str(&format!("(?:[^\\s{end}]*)")),
+            _ => pattern.push_str("\\d+"),
+        }
+    }
+    pattern.push_str(&text::escape_loosely(rest));
+    pattern
+}
+
+/// A pattern for the marker as it is, but for its numbers.
+pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
+    text::escape(marker).replace(NUMBER, "\\d+")
+}
+
+/// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
+/// space is none, since the white space ends the name.
+pub(in crate::derive) fn stop(after: &str) -> String {
+    let rest = after.trim_start();
+    match rest.chars().next() {
+        Some(c) if rest.len() < after.len() && c.is_alphanumeric() => String::new(),
+        Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
+        Some(c) if !any(&c.to_string()) => c.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// How much of the beginning of the text, which follows in the render of a probe, fills the slot: the number of bytes.
+pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
+    let calls = (0..3).map(probe::call);
+    let begins = |word: &String| text.starts_with(word.as_str()).then_some(word.len());
+    match slot {
+        NAME => calls.filter_map(|call| begins(&call.name)).max(),
+        ID => calls.filter_map(|call| begins(&call.id)).max(),
+        KEY => {
+            let keys =
+                calls.flat_map(|call| call.arguments.into_iter().map(|(key, _)| key.to_string()));
+            keys.filter_map(|key| begins(&key)).max()
+        }
+        NUMBER => {
+            let end = text.find(|c: char| !c.is_ascii_digit());
+            Some(end.unwrap_or(text.len())).filter(|len| *len > 0)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the character is a slot.
+pub(in crate::derive) fn is_one(c: char) -> bool {
+    ALL.contains(&c)
+}
+
+/// The marker with words in its slots, for people.
+pub(in crate::derive) fn show(marker: &str) -> String {
+    marker
+        .replace(KEY, "KEY")
+        .replace(NAME, "NAME")
+        .replace(ID, "ID")
+        .replace(NUMBER, "NUMBER")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_become_patterns() {
+        assert_eq!(
+            pattern(&format!("<call {ID}>\n")),
+            "<call\\s*(?:[^\\s>]*)>\\s*"
+        );
+        assert_eq!(pattern(&format!("</{NAME}>")), "</[^\\s>]+>");
+        assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
+        assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
+        let spaced = format!("{NAME} with");
+        assert_eq!(pattern(&spaced), "[^\\s]+\\s*with");
+    }
+}

@@ -1,0 +1,159 @@
+//! What writing the region of calls needs to know, and the patterns for what opens a call.
+
+use super::JSON_STRING;
+use super::ends::Ends;
+use super::marker::{self, Captures, Names};
+use crate::derive::choice::{Choices, Question};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::{slot, text};
+use crate::derive::read::analysis::Analysis;
+use crate::derive::read::calls::ToolCalls;
+use crate::derive::read::cut::Body;
+
+/// What writing the region of calls needs to know.
+pub(super) struct Written<'a> {
+    pub(super) calls: &'a ToolCalls,
+    pub(super) ends: &'a Ends<'a>,
+    pub(super) pieces: &'a Pieces,
+    /// What may not be taken for a name.
+    names: Names,
+    /// A condition that what follows opens no other field, where what opens the section has slots in it.
+    pub(super) not_others: String,
+}
+
+/// A condition that what follows is no word that opens another field where a name would stand.
+fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
+    let Some((before, _)) = calls.call.0.split_once(slot::NAME) else {
+        return String::new();
+    };
+    let in_section = format!("{}{before}", calls.section.0);
+    let befores = [in_section.trim(), before.trim()];
+    let others = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    others
+        .chain(&analysis.content.open)
+        .filter_map(|open| {
+            let rest = befores.iter().find_map(|before| open.strip_prefix(before));
+            Some(rest?.trim_start())
+        })
+        .filter(|word| !word.is_empty())
+        .map(|word| {
+            let end = if word.ends_with(char::is_alphanumeric) {
+                "\\b"
+            } else {
+                ""
+            };
+            format!("(?!{}{end})", text::escape_loosely(word))
+        })
+        .collect()
+}
+
+/// A condition that what follows opens no other field: `0>` is what opens content, and not a section that `NUMBER>` opens.
+fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
+    if !slot::any(&calls.section.0) {
+        return String::new();
+    }
+    let reasoning = analysis.reasoning.iter().map(|reasoning| &reasoning.open);
+    let others = reasoning.chain(&analysis.content.open);
+    let others = others.filter(|open| !open.trim().is_empty());
+    others
+        .map(|open| format!("(?!{})", text::escape_loosely(open.trim())))
+        .collect()
+}
+
+/// Whether names of functions are words.
+fn are_words(choices: &Choices) -> bool {
+    let any = [
+        "up to what follows them",
+        "names with any sign but those that follow them",
+        "the chat template writes a name as it is",
+    ];
+    let words = [
+        "words",
+        "names that are words, with dots, dashes, colons and slashes in them",
+        "functions have such names, and other signs before what follows a name are text",
+    ];
+    !choices.whether(Question::FunctionNames, [any, words])
+}
+
+/// The signs with which the markers of the calls begin.
+fn signs(calls: &ToolCalls) -> Vec<char> {
+    let markers = [calls.section.0.trim(), calls.call.0.trim()];
+    let first = markers
+        .into_iter()
+        .filter_map(|marker| marker.chars().next());
+    let mut signs: Vec<char> = first
+        .filter(|sign| !sign.is_alphanumeric() && !slot::is_one(*sign))
+        .collect();
+    signs.dedup();
+    signs
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn new(
+        analysis: &'a Analysis,
+        calls: &'a ToolCalls,
+        ends: &'a Ends<'a>,
+        choices: &Choices,
+    ) -> Self {
+        Self {
+            calls,
+            ends,
+            pieces: &analysis.pieces,
+            names: Names {
+                taken: taken(analysis, calls),
+                signs: signs(calls),
+                words: are_words(choices),
+            },
+            not_others: not_others(analysis, calls),
+        }
+    }
+
+    /// What stands before a body, with or without the white space before it.
+    pub(super) fn own(&self) -> &str {
+        self.calls.call.0.trim_start()
+    }
+
+    /// A pattern for what opens each call.
+    pub(super) fn open(&self, captures: Captures) -> String {
+        marker::opening(
+            self.pieces,
+            self.own(),
+            &self.calls.body,
+            captures,
+            &self.names,
+        )
+    }
+
+    /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
+    /// captured where a region closes would be in nobody's scope.
+    pub(super) fn next(&self) -> String {
+        let first = match self.calls.body.first_sign() {
+            Some(sign) if !matches!(self.calls.body, Body::Array(_)) => {
+                text::escape(&sign.to_string())
+            }
+            _ => String::new(),
+        };
+        format!("{}{first}", self.open(Captures::None))
+    }
+
+    /// A pattern that looks ahead for what of the call stands behind its body alone: its name, its id.
+    pub(super) fn ahead(&self) -> String {
+        let behind = self.calls.call.1.trim();
+        let name = !self.calls.call.0.contains(slot::NAME) && behind.contains(slot::NAME);
+        if !name && !self.calls.id_behind {
+            return String::new();
+        }
+        let captures = if self.calls.id_behind {
+            Captures::All
+        } else {
+            Captures::Name
+        };
+        // A text of the arguments may have the same marker in it.
+        let between = match self.calls.body.is_json() {
+            true => format!("(?:{JSON_STRING}|[^\"])*?"),
+            false => ".*?".to_owned(),
+        };
+        let behind = marker::behind(self.pieces, behind, captures);
+        format!("(?={between}{behind})")
+    }
+}

@@ -1,0 +1,69 @@
+//! What a derivation has to say beside its result.
+
+use serde::Serialize;
+
+use crate::diagnostic::Severity;
+pub use crate::judge::Counterexample;
+
+/// The code of what the response template format cannot express.
+pub(in crate::derive) const INEXPRESSIBLE: &str = "inexpressible";
+
+/// The code of what an engine has against a response template that has to be as it is.
+pub(in crate::derive) const REFUSED_BY_ENGINE: &str = "refused-by-engine";
+
+/// One thing worth knowing about a derivation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// How much it matters. An error means that the response template is not proved.
+    pub severity: Severity,
+    /// A stable name.
+    pub code: &'static str,
+    /// What was found, in a sentence.
+    pub text: String,
+    /// The smallest message that shows it, and what became of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterexample: Option<Counterexample>,
+}
+
+impl Finding {
+    fn new(severity: Severity, code: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code,
+            text: text.into(),
+            counterexample: None,
+        }
+    }
+
+    pub(in crate::derive) fn error(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, text)
+    }
+
+    /// Whether nothing better could have been derived.
+    pub(in crate::derive) fn is_inexpressible(&self) -> bool {
+        [INEXPRESSIBLE, REFUSED_BY_ENGINE].contains(&self.code)
+    }
+
+    /// What the response template format cannot express, to be shown with the smallest example.
+    pub(in crate::derive) fn inexpressible(
+        text: impl Into<String>,
+        smallest: Option<Counterexample>,
+    ) -> Self {
+        Self::error(INEXPRESSIBLE, text).with(smallest)
+    }
+
+    pub(in crate::derive) fn warning(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, text)
+    }
+
+    pub(in crate::derive) fn info(code: &'static str, text: impl Into<String>) -> Self {
+        Self::new(Severity::Info, code, text)
+    }
+
+    #[must_use]
+    pub(in crate::derive) fn with(mut self, counterexample: Option<Counterexample>) -> Self {
+        self.counterexample = counterexample;
+        self
+    }
+}

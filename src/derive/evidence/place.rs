@@ -1,0 +1,198 @@
+//! A place that writes a part of a marker.
+
+use serde::Serialize;
+
+#[cfg(feature = "tui")]
+use crate::chat_template::Step;
+use crate::chat_template::{ChatTemplate, Origin, Path, Traced};
+#[cfg(feature = "tui")]
+use crate::value::Value;
+
+/// What writes a part of a marker: a place in the chat template's source, or an input. Neighbours are apart where their origins
+/// are, so that one marker may be written by several constants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Place {
+    /// A place in the chat template's source.
+    Source {
+        /// The name of the chat template, where there are several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        template: Option<String>,
+        /// The line in which the place starts; the first is 1.
+        line: usize,
+        /// Where in the line it starts, in characters; the first is 1.
+        column: usize,
+        /// Where it starts in the source, in bytes.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+        /// What it writes in the render: as it stands in the source, but for escapes there.
+        text: String,
+        /// Whether that was computed, and is not what stands in the source.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(test, schemars(default))]
+        derived: bool,
+    },
+    /// An input: a special token, a role, or what fills a slot of the marker.
+    Input {
+        /// The path to it.
+        #[cfg_attr(test, schemars(with = "Vec<crate::schemas::KeyOrIndex>"))]
+        input: Path,
+        /// What of it stands in the render.
+        text: String,
+        /// Whether that was computed from the input, and is not the input's text as it is.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(test, schemars(default))]
+        derived: bool,
+    },
+}
+
+impl Place {
+    /// What writes these bytes of a render, in order. Text of which no place is known is left out.
+    pub(in crate::derive) fn of_range(
+        template: (Option<&str>, &ChatTemplate),
+        traced: &Traced,
+        (from, to): (usize, usize),
+    ) -> Vec<Self> {
+        let first = traced.runs.partition_point(|run| run.end <= from);
+        let runs = traced.runs[first..].iter();
+        let runs = runs.take_while(|run| run.start < to);
+        runs.filter_map(|run| {
+            let (start, end) = (run.start.max(from), run.end.min(to));
+            let text = traced.text.get(start..end)?;
+            let part = (start - run.start, end - run.start);
+            Self::of_part(template, &run.origin, part, text)
+        })
+        .collect()
+    }
+
+    /// What writes `text`, which is a part of a run of that origin.
+    fn of_part(
+        (name, template): (Option<&str>, &ChatTemplate),
+        origin: &Origin,
+        part: (usize, usize),
+        text: &str,
+    ) -> Option<Self> {
+        match origin {
+            Origin::Input { path, derived, .. } => Some(Self::Input {
+                input: path.clone(),
+                text: text.to_owned(),
+                derived: *derived,
+            }),
+            Origin::Source {
+                start,
+                end,
+                from,
+                derived,
+            } => {
+                let whole = (*start, *end);
+                let own = (from.0 + part.0, from.0 + part.1);
+                let exact = (!derived)
+                    .then(|| template.place_of_part(whole, *from, own))
+                    .flatten();
+                let (start, end) = exact.unwrap_or(whole);
+                let (line, column) = line_and_column(template.source(), start);
+                (start < end).then(|| Self::Source {
+                    template: name.map(str::to_owned),
+                    line,
+                    column,
+                    start,
+                    end,
+                    text: text.to_owned(),
+                    derived: *derived,
+                })
+            }
+        }
+    }
+
+    /// The place as a report has it.
+    #[cfg(feature = "tui")]
+    pub(crate) fn to_value(&self) -> Value {
+        // Strings, numbers and a list: nothing in it can fail to serialize.
+        let written = serde_json::to_value(self).unwrap_or_default();
+        Value::try_from(&written).unwrap_or(Value::Null)
+    }
+
+    /// The place that a report has so; `None` where it is none.
+    #[cfg(feature = "tui")]
+    pub(crate) fn of_value(value: &Value) -> Option<Self> {
+        let number = |key: &str| as_usize(value.get(key)?);
+        let text = value.get("text")?.as_str()?.to_owned();
+        let derived = value.get("derived").is_some_and(Value::is_truthy);
+        if let Some(path) = value.get("input") {
+            let steps = path.as_array()?.iter().map(|step| match step.as_str() {
+                Some(key) => Some(Step::from(key)),
+                None => as_usize(step).map(Step::from),
+            });
+            return Some(Self::Input {
+                input: steps.collect::<Option<Path>>()?,
+                text,
+                derived,
+            });
+        }
+        let template = value.get("template").and_then(Value::as_str);
+        Some(Self::Source {
+            template: template.map(str::to_owned),
+            line: number("line")?,
+            column: number("column")?,
+            start: number("start")?,
+            end: number("end")?,
+            text,
+            derived,
+        })
+    }
+
+    /// What it writes.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Source { text, .. } | Self::Input { text, .. } => text,
+        }
+    }
+
+    /// What writes it, in words, where the chat template came from `source`: `written at chat.jinja:43:12`.
+    pub fn describe(&self, source: &str) -> String {
+        match self {
+            Self::Source {
+                template,
+                line,
+                column,
+                derived,
+                ..
+            } => {
+                let how = if *derived { "computed" } else { "written" };
+                match template {
+                    Some(name) => {
+                        format!("{how} at {source} (chat template `{name}`):{line}:{column}")
+                    }
+                    None => format!("{how} at {source}:{line}:{column}"),
+                }
+            }
+            Self::Input { input, derived, .. } => {
+                let how = if *derived {
+                    "computed from"
+                } else {
+                    "given by"
+                };
+                format!("{how} the input {input}")
+            }
+        }
+    }
+}
+
+/// The number, where it is one that a report could count with.
+#[cfg(feature = "tui")]
+fn as_usize(value: &Value) -> Option<usize> {
+    match value {
+        Value::Int(number) => usize::try_from(number.as_i64()?).ok(),
+        _ => None,
+    }
+}
+
+/// The line and the column of a byte of the source, both from 1; columns are counted in characters.
+fn line_and_column(source: &str, at: usize) -> (usize, usize) {
+    let before = source.get(..at).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (line, before[start..].chars().count() + 1)
+}

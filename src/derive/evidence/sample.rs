@@ -1,0 +1,153 @@
+//! Evidence: the two renders, and the difference between them, from which a marker was read.
+
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use super::place::Place;
+use crate::derive::probe;
+
+/// A string that was inferred from renders, with what it was inferred from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Evidence {
+    /// The question that it answers: `anchor`, `turn end`, `reasoning open`, ...
+    pub question: &'static str,
+    /// What was read off.
+    pub marker: String,
+    /// How it was read off, in a sentence.
+    pub reading: String,
+    /// The one render.
+    pub left: Sample,
+    /// The other.
+    pub right: Sample,
+    /// What writes the marker where one of the renders has it, in order; empty where that could not be found out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, schemars(default))]
+    pub places: Vec<Place>,
+}
+
+/// A render, or the part of it that matters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Sample {
+    /// Which variant this is.
+    pub variant: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A piece of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Which side the piece is on.
+    pub side: Side,
+    /// Its text.
+    pub text: String,
+}
+
+/// Where a piece of a diff belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// In both renders.
+    Both,
+    /// In the left one only.
+    Left,
+    /// In the right one only.
+    Right,
+}
+
+impl Sample {
+    /// A sample of a render from the user's first words on; what the system says before is the same in every variant.
+    pub(in crate::derive) fn new(variant: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        let from = text.find(probe::USER).unwrap_or(0);
+        Self {
+            variant: variant.into(),
+            text: text.split_off(from),
+        }
+    }
+}
+
+impl Evidence {
+    /// The difference between the two renders, by words and signs; adjacent pieces of one side are joined.
+    pub fn diff(&self) -> Vec<Piece> {
+        diff(&self.left.text, &self.right.text)
+    }
+}
+
+/// The difference between two texts, by words and signs; adjacent pieces of one side are joined.
+pub fn diff(left: &str, right: &str) -> Vec<Piece> {
+    let (left, right) = (words(left), words(right));
+    let diff = TextDiff::from_slices(&left, &right);
+    let mut pieces: Vec<Piece> = Vec::new();
+    for change in diff.iter_all_changes() {
+        let side = match change.tag() {
+            ChangeTag::Equal => Side::Both,
+            ChangeTag::Delete => Side::Left,
+            ChangeTag::Insert => Side::Right,
+        };
+        match pieces.last_mut() {
+            Some(last) if last.side == side => last.text.push_str(change.value()),
+            _ => pieces.push(Piece {
+                side,
+                text: change.value().to_owned(),
+            }),
+        }
+    }
+    pieces
+}
+
+/// Runs of letters and digits, runs of white space, and single signs.
+fn words(text: &str) -> Vec<&str> {
+    let class = |c: char| (c.is_alphanumeric(), c.is_whitespace());
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let class = class(c);
+        if before.is_some_and(|last| last != class || class == (false, false)) {
+            words.push(&text[start..at]);
+            start = at;
+        }
+        before = Some(class);
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_signs_part() {
+        assert_eq!(
+            words("<a b>\n\nc1"),
+            ["<", "a", " ", "b", ">", "\n\n", "c1"]
+        );
+    }
+
+    #[test]
+    fn a_diff_tells_what_only_one_side_has() {
+        let evidence = Evidence {
+            question: "turn end",
+            marker: String::new(),
+            reading: String::new(),
+            left: Sample::new("left", "a<b>"),
+            right: Sample::new("right", "a<b><c>"),
+            places: Vec::new(),
+        };
+        let pieces = evidence.diff();
+        assert_eq!(pieces.len(), 2);
+        assert_eq!(
+            (pieces[0].side, pieces[0].text.as_str()),
+            (Side::Both, "a<b>")
+        );
+        assert_eq!(
+            (pieces[1].side, pieces[1].text.as_str()),
+            (Side::Right, "<c>")
+        );
+    }
+}

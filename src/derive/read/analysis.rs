@@ -1,0 +1,288 @@
+//! The questions in their order, and all of their answers together.
+
+use super::anchor::{self, Anchor};
+use super::calls::ToolCalls;
+use super::channels;
+use super::content::{self, Content};
+use super::content_close;
+use super::limit::Limit;
+use super::reasoning;
+use super::thought::Reasoning;
+use super::tool_calls::{self, Said};
+use super::turn_end::{self, TurnEnd};
+use crate::derive::choice::Question;
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::evidence::sample::Evidence;
+use crate::derive::probe::{self, Assistant, Dialect, NoContent};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::judge::slot::Slot;
+use crate::value::{Map, Value, json};
+use std::rc::Rc;
+
+/// What is known of a chat template's wire format.
+#[derive(Debug, Clone)]
+pub(in crate::derive) struct Analysis {
+    pub(in crate::derive) anchor: Anchor,
+    pub(in crate::derive) reasoning: Option<Reasoning>,
+    /// Texts under other keys of the message.
+    pub(in crate::derive) further: Vec<(Slot, Reasoning)>,
+    pub(in crate::derive) content: Content,
+    pub(in crate::derive) calls: Option<ToolCalls>,
+    pub(in crate::derive) turn_end: TurnEnd,
+    pub(in crate::derive) dialect: Dialect,
+    /// The settings of kwargs that make a difference to the model's turn.
+    pub(in crate::derive) settings: Vec<Map>,
+    /// The texts of probes that the template writes as JSON.
+    pub(in crate::derive) json_texts: Vec<&'static str>,
+    /// The pieces of which renders are made.
+    pub(in crate::derive) pieces: Rc<Pieces>,
+    /// What of the format no response template can read.
+    pub(in crate::derive) limits: Vec<Limit>,
+    pub(in crate::derive) evidence: Vec<Evidence>,
+    pub(in crate::derive) findings: Vec<Finding>,
+}
+
+/// Why there is nothing to derive.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Unreadable {
+    /// The template renders no assistant's message in any conversation that was tried.
+    #[error(
+        "the chat template renders no assistant message in any conversation that was tried; {reason}"
+    )]
+    NoTurn {
+        /// What the template said of the plainest one.
+        reason: String,
+    },
+    /// Nothing marks the beginning of the model's turn.
+    #[error("nothing in the rendered conversation marks where the model's turn begins")]
+    NoAnchor,
+}
+
+pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Unreadable> {
+    let plain = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let user = renderer.user(false);
+    let turn = renderer
+        .turn(&user, &plain)
+        .map_err(|error| Unreadable::NoTurn {
+            reason: error.to_string(),
+        })?;
+    if !turn.full.contains(probe::CONTENT) {
+        return Err(Unreadable::NoTurn {
+            reason: "the answer is not in the render".to_owned(),
+        });
+    }
+    let reasoned = probe::object([
+        ("role", Value::from("assistant")),
+        ("content", Value::from(probe::CONTENT)),
+        ("reasoning", Value::from(probe::REASONING)),
+    ]);
+    let settings = renderer.settings(&user, &[plain.clone(), reasoned]);
+    let mut evidence = Vec::new();
+    let mut findings = renderer.requirements.findings();
+    if let Some(trailer) = renderer.trailer(&user) {
+        let text = format!(
+            "the chat template writes {} after the last message, which stands before the generation prompt and is gone once that is answered: the model never writes it",
+            json::quote(&trailer)
+        );
+        findings.push(Finding::info("afterword", text));
+    }
+
+    let found = anchor::read(
+        renderer,
+        &user,
+        &settings,
+        &Anchor::default(),
+        "after a user's message",
+    );
+    let best = found.first().ok_or(Unreadable::NoAnchor)?;
+    let anchor = best.anchor.clone();
+    let tooled = renderer.user(true);
+    let opens_a_region = reasoning::begins_in_anchor(renderer, &user, &anchor, &settings)
+        || tool_calls::begin_in_anchor(renderer, &tooled, &anchor);
+    let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region);
+    let begins = renderer.choices.choose(Question::Anchor, candidates);
+    let begins = begins.ok_or(Unreadable::NoAnchor)?;
+    let mut anchor = begins.anchor;
+    evidence.push(begins.evidence);
+
+    let (turn_end, found) = turn_end::read(renderer, &user, &anchor, &settings);
+    evidence.extend(found);
+
+    let reasoning = reasoning::read(renderer, &user, &anchor, &settings, turn_end.marker());
+    evidence.extend(reasoning.evidence);
+    let mut dialect = Dialect {
+        reasoning: reasoning.slot,
+        ..Dialect::standard()
+    };
+    let reasoning = reasoning.reasoning;
+    let mut further: Vec<(Slot, Reasoning)> = Vec::new();
+    if let Some(known) = &dialect.reasoning {
+        for slot in renderer.slots.iter().filter(|slot| *slot != known) {
+            let found =
+                reasoning::further(renderer, &user, &anchor, &settings, slot, turn_end.marker());
+            // Another name for the same is no other text.
+            let is_known = |found: &Reasoning| {
+                let mut known = reasoning.iter().chain(further.iter().map(|(_, one)| one));
+                known.any(|known| known.open == found.open)
+            };
+            let found = found.filter(|found| !is_known(found));
+            further.extend(found.map(|found| (slot.clone(), found)));
+        }
+    }
+
+    if !further.is_empty() {
+        let left_out = [
+            "left out",
+            "no field for them",
+            "what stands under another key may be no text of the answer",
+        ];
+        let fields = [
+            "as fields",
+            "a field for each",
+            "what stands under another key is rendered between markers of its own",
+        ];
+        let is_left_out = renderer
+            .choices
+            .whether(Question::FurtherTexts, [left_out, fields]);
+        if is_left_out {
+            further.clear();
+        }
+    }
+
+    if let Some(reasoning) = &reasoning {
+        for (literal, found) in
+            anchor::with_closed_reasoning(renderer, &user, &anchor, &settings, &reasoning.close)
+        {
+            anchor.literals.push(literal);
+            evidence.push(found);
+        }
+        let markers = (reasoning.open.as_str(), reasoning.close.as_str());
+        if let Some(found) = anchor::closing_first(renderer, &user, &anchor, &settings, markers) {
+            anchor.in_response = Some(found.marker.clone());
+            evidence.push(found);
+        }
+    }
+
+    let (mut content, found) =
+        content::read(renderer, &user, &anchor, &dialect, reasoning.as_ref());
+    evidence.extend(found);
+
+    if let Some((end, found)) =
+        content_close::beside_reasoning(renderer, &user, &anchor, &dialect, &turn_end)
+    {
+        content.end_beside_reasoning = Some(end);
+        evidence.push(found);
+    }
+
+    let said = Said {
+        reasoning: reasoning.as_ref(),
+        slot: dialect.reasoning.as_ref(),
+        content: &content,
+        end: turn_end.marker(),
+    };
+    let calls = tool_calls::read(renderer, &tooled, &anchor, said);
+    evidence.extend(calls.evidence);
+    findings.extend(calls.obstacle.map(|finding| *finding));
+    let limits = calls
+        .calls
+        .as_ref()
+        .map_or_else(Vec::new, ToolCalls::limits);
+    if let Some(found) = &calls.calls {
+        dialect = calls.dialect;
+        content.read_close(
+            renderer,
+            &tooled,
+            &anchor,
+            &dialect,
+            found,
+            reasoning.as_ref(),
+        );
+        for (marker, found) in channels::read(renderer, &content, reasoning.as_ref(), found) {
+            content.others.push(marker);
+            evidence.push(found);
+        }
+        let after_tool = after_tool(&tooled, &dialect);
+        // Where the prompt after a tool's result has the known anchor, that is where the turn begins.
+        let known = renderer
+            .prompt(&after_tool)
+            .is_ok_and(|prompt| anchor.begins_after(&prompt, probe::TOOL_RESULT));
+        if !known
+            && let Some((literal, found)) = anchor::in_response(renderer, &after_tool, &anchor)
+        {
+            anchor.in_response = Some(literal);
+            evidence.push(found);
+        }
+        let found = match known {
+            true => Vec::new(),
+            false => anchor::read(
+                renderer,
+                &after_tool,
+                &settings,
+                &anchor,
+                "after a tool's result",
+            ),
+        };
+        let candidates = anchor::candidates(&renderer.pieces, found, false);
+        if let Some(begins) = renderer
+            .choices
+            .choose(Question::AnchorAfterTool, candidates)
+        {
+            evidence.push(begins.evidence);
+            let begins = begins.anchor;
+            if let Some(reasoning) = &reasoning {
+                let closed = anchor::with_closed_reasoning(
+                    renderer,
+                    &after_tool,
+                    &begins,
+                    &settings,
+                    &reasoning.close,
+                );
+                for (literal, found) in closed {
+                    anchor.literals.push(literal);
+                    evidence.push(found);
+                }
+            }
+            anchor.literals.extend(begins.literals);
+        }
+    }
+    if reasoning.is_some()
+        && dialect.no_content == NoContent::Absent
+        && needs_content(renderer, &user, &dialect)
+    {
+        dialect.no_content = NoContent::Empty;
+    }
+    Ok(Analysis {
+        anchor,
+        reasoning,
+        further,
+        content,
+        calls: calls.calls,
+        turn_end,
+        dialect,
+        settings,
+        json_texts: renderer.json_texts.clone(),
+        pieces: renderer.pieces.clone(),
+        limits,
+        evidence,
+        findings,
+    })
+}
+
+/// Whether a message with nothing but a reasoning is rendered only if it has a content, an empty one.
+fn needs_content(renderer: &Renderer<'_>, user: &Context, dialect: &Dialect) -> bool {
+    let without = Assistant::default().thinking(probe::REASONING);
+    let with = without.clone().with_content("");
+    let renders = |message| renderer.turn(user, &dialect.write(message)).is_ok();
+    !renders(&without) && renders(&with)
+}
+
+/// The context in which the model reads a tool's result.
+pub(in crate::derive) fn after_tool(context: &Context, dialect: &Dialect) -> Context {
+    let call = probe::call(2);
+    let calling = Assistant::calling([call.clone()]);
+    context
+        .and(dialect.write(&calling))
+        .and(probe::tool_result(&call, probe::TOOL_RESULT))
+}

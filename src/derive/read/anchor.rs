@@ -1,0 +1,491 @@
+//! Where does the model's turn begin? The start anchor, from the generation prompt or from what stands before an answer.
+
+use crate::derive::choice::Candidate;
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::value::{Map, Value, json};
+
+/// The literals of which the last one in a prompt ends where the model's turn begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct Anchor {
+    pub(in crate::derive) literals: Vec<String>,
+    /// The literal with which the conversation goes on from a prompt that lacks it, so that a response may begin with it.
+    pub(in crate::derive) in_response: Option<String>,
+}
+
+impl Anchor {
+    /// The anchor of these literals.
+    pub(in crate::derive) fn of(literals: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            literals: literals.into_iter().collect(),
+            in_response: None,
+        }
+    }
+
+    /// The text past the last anchor.
+    pub(in crate::derive) fn after_last<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.literals
+            .iter()
+            .filter_map(|literal| text.rfind(literal).map(|at| at + literal.len()))
+            .max()
+            .map(|end| &text[end..])
+    }
+
+    /// The anchor without its last token, which turned out to belong to the turn; `None` if nothing were left.
+    pub(in crate::derive) fn without_last_token(&self, pieces: &Pieces) -> Option<Self> {
+        let shorter = |literal: &String| without_last_token(literal, pieces);
+        let literals = self.literals.iter().map(shorter).collect::<Option<_>>()?;
+        Some(Self {
+            literals,
+            in_response: None,
+        })
+    }
+
+    /// Whether a turn that ends with `end` is followed by another one in `text`.
+    pub(in crate::derive) fn follows(&self, text: &str, end: &str) -> bool {
+        let end = end.trim();
+        !end.is_empty()
+            && text.match_indices(end).any(|(at, _)| {
+                let rest = text[at + end.len()..].trim_start();
+                self.literals
+                    .iter()
+                    .any(|literal| rest.starts_with(literal.trim()))
+            })
+    }
+
+    /// Whether the last turn begins after the last place where `said` stands.
+    pub(in crate::derive) fn begins_after(&self, prompt: &str, said: &str) -> bool {
+        prompt
+            .rfind(said)
+            .is_some_and(|at| self.after_last(&prompt[at..]).is_some())
+    }
+
+    /// The turn that `render` ends with. A prompt that prefills the turn differently from the history does not hide it,
+    /// since only text before the first probe is searched.
+    pub(in crate::derive) fn turn<'t>(
+        &self,
+        render: &'t str,
+        first_probe: &str,
+    ) -> Option<&'t str> {
+        let probe_at = render.rfind(first_probe)?;
+        let rest = self.after_last(&render[..probe_at])?;
+        Some(&render[probe_at - rest.len()..])
+    }
+}
+
+/// A literal that begins the model's turn, or may.
+#[derive(Debug, Clone)]
+pub(in crate::derive) struct Beginning {
+    /// Its name among those that were found.
+    way: &'static str,
+    because: &'static str,
+    pub(in crate::derive) anchor: Anchor,
+    pub(in crate::derive) evidence: Evidence,
+}
+
+/// The ways to begin the turn: each literal that was found, the best first, whole or without its last token, which may belong
+/// to the turn. Of the best one `opens_a_region` says which of the two is likelier.
+pub(in crate::derive) fn candidates(
+    pieces: &Pieces,
+    found: Vec<Beginning>,
+    opens_a_region: bool,
+) -> Vec<Candidate<Beginning>> {
+    let mut candidates = Vec::new();
+    for (rank, beginning) in found.into_iter().enumerate() {
+        let opens_a_region = opens_a_region && rank == 0;
+        let reading = |way: String, because: &str, beginning: Beginning| {
+            let literals = beginning.anchor.literals.iter();
+            let means: Vec<String> = literals.map(|one| json::quote(one)).collect();
+            Candidate::new(way, means.join(" or "), because, beginning)
+        };
+        let shorter = beginning.without_last_token(pieces).map(|shorter| {
+            let way = match beginning.way {
+                WHOLE => "without its last token".to_owned(),
+                way => format!("{way}, without its last token"),
+            };
+            let because = if opens_a_region {
+                "what its last token opens is rendered right behind it: a reasoning, a call, or what the last turn is prefilled with"
+            } else {
+                "its last token might open something that no render shows"
+            };
+            reading(way, because, shorter)
+        });
+        let because = match (beginning.way, opens_a_region) {
+            (WHOLE, false) => {
+                "it stands before every answer, and nothing was seen that its last token opens"
+            }
+            _ => beginning.because,
+        };
+        let whole = reading(beginning.way.to_owned(), because, beginning);
+        match shorter {
+            Some(shorter) if opens_a_region => candidates.extend([shorter, whole]),
+            shorter => candidates.extend(std::iter::once(whole).chain(shorter)),
+        }
+    }
+    candidates
+}
+
+/// The way of a beginning that is all that a generation prompt says of it.
+const WHOLE: &str = "whole";
+
+impl Beginning {
+    fn without_last_token(&self, pieces: &Pieces) -> Option<Self> {
+        let anchor = self.anchor.without_last_token(pieces)?;
+        Some(Self {
+            anchor,
+            ..self.clone()
+        })
+    }
+}
+
+/// Reads the literal that begins the model's turn in `context`, in the same words under every one of the `settings`; where
+/// only what stands before an answer tells, every literal that may, the likeliest first. `known` are those that begin it
+/// elsewhere.
+pub(in crate::derive) fn read(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    settings: &[Map],
+    known: &Anchor,
+    label: &str,
+) -> Vec<Beginning> {
+    let dialect = Dialect::standard();
+    let mut header: Option<String> = None;
+    let mut own: Vec<String> = Vec::new();
+    let mut gap: Vec<Beginning> = Vec::new();
+    // What all prompts end with, where they say different things before that.
+    let mut tail: Option<String> = None;
+    let mut before: Option<String> = None;
+    let mut evidence = None;
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let (Ok(prompt), Ok(history)) = (renderer.prompt(&context), renderer.history(&context))
+        else {
+            continue;
+        };
+        let begin = match prompt.starts_with(&history) {
+            true => history.len(),
+            false => renderer.pieces.shared_start(&prompt, &history),
+        };
+        let adds_nothing = begin == prompt.len();
+        for content in [probe::CONTENT, probe::OTHER_CONTENT] {
+            let Ok(turn) = renderer.turn(&context, &dialect.write(&Assistant::saying(content)))
+            else {
+                continue;
+            };
+            if gap.is_empty() {
+                gap = read_gap(
+                    renderer, &context, &turn.full, content, &history, known, label,
+                );
+            }
+            if adds_nothing {
+                continue;
+            }
+            let shared = match turn.shared() {
+                shared if shared == turn.prompt.len() => shared,
+                _ => renderer
+                    .pieces
+                    .shared_before_header(&turn.prompt, &turn.full),
+            };
+            let found = if shared < begin {
+                // Where the answer stands before what the prompt ends with, that prompt says where it begins only if the
+                // answer is begun in the same words.
+                let added = &turn.prompt[begin..];
+                let is_begun_so = turn
+                    .full
+                    .rfind(content)
+                    .is_some_and(|answer| turn.full[..answer].ends_with(added));
+                match &header {
+                    _ if is_begun_so => added,
+                    Some(_) => continue,
+                    None => "",
+                }
+            } else {
+                &turn.prompt[begin..shared]
+            };
+            let end = renderer.pieces.whole(found);
+            let begins = &found[..end];
+            if !begins.trim().is_empty() && !own.iter().any(|known| known == begins) {
+                own.push(begins.to_owned());
+            }
+            let added = &turn.prompt[begin..];
+            let answer = turn.full.rfind(content).unwrap_or(turn.full.len());
+            let ends = [Some(&turn.full[..answer]), tail.as_deref()];
+            let ends = ends.into_iter().flatten();
+            let shared = ends.map(|end| renderer.pieces.shared_end(added, end)).min();
+            tail = Some(added[added.len() - shared.unwrap_or(0)..].to_owned());
+            before.get_or_insert_with(|| {
+                let said = said_before(&turn.prompt[..begin]);
+                renderer
+                    .pieces
+                    .last_token(&turn.prompt[said..begin])
+                    .to_owned()
+            });
+            header = Some(match header {
+                Some(before) => {
+                    let shared = renderer.pieces.shared_before_header(&before, found);
+                    before[..shared].to_owned()
+                }
+                None => found.to_owned(),
+            });
+            evidence.get_or_insert_with(|| Evidence {
+                question: "anchor",
+                marker: String::new(),
+                reading: format!("what the generation prompt adds {label}, as far as the answered conversation has it too"),
+                left: Sample::new("conversation", history.as_str()),
+                right: Sample::new("with the generation prompt", turn.prompt.as_str()),
+                places: Vec::new(),
+            });
+        }
+    }
+    let header = header.map(|found| {
+        let end = renderer.pieces.whole(&found);
+        let found = &found[..end];
+        // White space alone begins nothing; with the marker before it, it does.
+        match before {
+            Some(before) if !found.is_empty() && found.trim().is_empty() => before + found,
+            _ => found.to_owned(),
+        }
+    });
+    let ending = |evidence: &Evidence| {
+        let marker = tail.filter(|tail| !tail.trim().is_empty())?;
+        Some(Beginning {
+            way: "what all prompts end with",
+            because: "under some settings the prompt begins the turn with something else, and ends as the others do",
+            anchor: Anchor::of([marker.clone()]),
+            evidence: Evidence {
+                marker,
+                ..evidence.clone()
+            },
+        })
+    };
+    match (header, evidence) {
+        (Some(marker), Some(evidence)) if !marker.trim().is_empty() => {
+            let ending = ending(&evidence);
+            let whole = Beginning {
+                way: WHOLE,
+                because: "it stands before every answer",
+                anchor: Anchor::of([marker.clone()]),
+                evidence: Evidence { marker, ..evidence },
+            };
+            std::iter::once(whole).chain(ending).collect()
+        }
+        (_, Some(evidence)) if own.len() > 1 => {
+            let ending = ending(&evidence);
+            let each = Beginning {
+                way: "as each prompt has it",
+                because: "under some settings the prompt begins the turn with something else",
+                evidence: Evidence {
+                    marker: own[0].clone(),
+                    ..evidence
+                },
+                anchor: Anchor::of(own),
+            };
+            std::iter::once(each).chain(ending).chain(gap).collect()
+        }
+        _ => gap,
+    }
+}
+
+/// Where the last thing that was said in a text ends.
+fn said_before(text: &str) -> usize {
+    let said = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
+    let ends = said
+        .iter()
+        .filter_map(|said| Some(text.rfind(said)? + said.len()));
+    ends.max().unwrap_or(0)
+}
+
+/// The literal of the anchor with which the answered conversation goes on from a prompt that ends without it.
+pub(in crate::derive) fn in_response(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Option<(String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = renderer.turn(context, &answer).ok()?;
+    let rest = turn.full.strip_prefix(&turn.prompt)?;
+    let marker = anchor
+        .literals
+        .iter()
+        .find(|literal| rest.starts_with(literal.as_str()))?;
+    let evidence = Evidence {
+        question: "anchor",
+        marker: marker.clone(),
+        reading:
+            "the answered conversation goes on from the prompt with what begins a turn elsewhere"
+                .to_owned(),
+        left: Sample::new("the prompt", turn.prompt.as_str()),
+        right: Sample::new("answered", turn.full.as_str()),
+        places: Vec::new(),
+    };
+    Some((marker.clone(), evidence))
+}
+
+/// The anchors after which a turn begins with the end of a reasoning that nothing opened, that marker included: some
+/// templates write it where there is no reasoning.
+pub(in crate::derive) fn with_closed_reasoning(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    close: &str,
+) -> Vec<(String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let mut found: Vec<(String, Evidence)> = Vec::new();
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let Ok(turn) = renderer.turn(&context, &answer) else {
+            continue;
+        };
+        for render in [turn.full.as_str(), turn.prompt.as_str()] {
+            let Some(tail) = anchor.after_last(render) else {
+                continue;
+            };
+            let lead = tail.split(probe::CONTENT).next().unwrap_or_default();
+            if lead.trim() != close {
+                continue;
+            }
+            let begin = render.len() - tail.len();
+            let Some(header) = anchor
+                .literals
+                .iter()
+                .find(|literal| render[..begin].ends_with(*literal))
+            else {
+                continue;
+            };
+            let marker = format!("{header}{}", lead.trim_end());
+            if found.iter().any(|(known, _)| *known == marker) {
+                continue;
+            }
+            let evidence = Evidence {
+                question: "anchor",
+                marker: marker.clone(),
+                reading: "where there is no reasoning the turn begins with the end of one"
+                    .to_owned(),
+                left: Sample::new("the prompt", turn.prompt.as_str()),
+                right: Sample::new("answered", turn.full.as_str()),
+                places: Vec::new(),
+            };
+            found.push((marker, evidence));
+        }
+    }
+    found
+}
+
+/// The end of a reasoning that nothing opened, where an answer without reasoning begins with it and the prompt lacks it.
+pub(in crate::derive) fn closing_first(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    (open, close): (&str, &str),
+) -> Option<Evidence> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    settings.iter().find_map(|kwargs| {
+        let turn = renderer.turn(&context.under(kwargs), &answer).ok()?;
+        let rest = turn.full.strip_prefix(&turn.prompt)?;
+        let opened = anchor.after_last(&turn.prompt)?.contains(open);
+        (!opened && rest.trim_start().starts_with(close)).then(|| Evidence {
+            question: "reasoning close",
+            marker: close.to_owned(),
+            reading: "an answer without reasoning begins with the end of one".to_owned(),
+            left: Sample::new("the prompt", turn.prompt.as_str()),
+            right: Sample::new("answered", turn.full.as_str()),
+            places: Vec::new(),
+        })
+    })
+}
+
+/// The literal without its last token; `None` if nothing were left.
+fn without_last_token(literal: &str, pieces: &Pieces) -> Option<String> {
+    let rest = literal.strip_suffix(pieces.last_token(literal))?;
+    (!rest.trim().is_empty()).then(|| rest.to_owned())
+}
+
+/// Where there is no generation prompt, the last marker between what was said and the answer begins the turn, or more of what
+/// stands there: the last marker may open the answer alone. Where it is a `known` one, which the prompt then lacks, it is the
+/// markers before it; where a known one stands before it, nothing more begins the turn.
+fn read_gap(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    full: &str,
+    content: &str,
+    history: &str,
+    known: &Anchor,
+    label: &str,
+) -> Vec<Beginning> {
+    let said = context
+        .history
+        .last()
+        .and_then(Value::as_object)
+        .map(|message| {
+            let said = message.iter();
+            said.filter(|(key, _)| ["content", "tool_call_id"].contains(&key.as_str()))
+        });
+    let gap = full.rfind(content).and_then(|answer| {
+        let before = &full[..answer];
+        let said = said?.filter_map(|(_, value)| value.as_str());
+        let said = said.filter_map(|value| before.rfind(value).map(|at| at + value.len()));
+        Some(&before[said.max()?..])
+    });
+    let Some(gap) = gap else {
+        return Vec::new();
+    };
+    let mut literals = known.literals.iter();
+    let gap = match literals.find_map(|literal| gap.strip_suffix(literal.as_str())) {
+        Some(gap) => gap,
+        None if known.after_last(gap).is_some() => return Vec::new(),
+        None => gap,
+    };
+    let last = renderer.pieces.last_token(gap);
+    let two = &gap[gap.len()
+        - last.len()
+        - renderer
+            .pieces
+            .last_token(&gap[..gap.len() - last.len()])
+            .len()..];
+    let ways = [
+        (
+            "the last marker",
+            "it is the last that stands before an answer, and there is no generation prompt",
+            last,
+        ),
+        (
+            "the last two markers",
+            "the last one alone may stand elsewhere as well",
+            two,
+        ),
+        (
+            "all that stands between",
+            "the end of what was said before may be a part of it",
+            gap.trim_start(),
+        ),
+    ];
+    let beginnings = ways.into_iter().map(|(way, because, marker)| {
+        // White space that the prompt lacks belongs to the turn.
+        let marker = if history.ends_with(marker.trim_end()) && !history.ends_with(marker) {
+            marker.trim_end()
+        } else {
+            marker
+        };
+        Beginning {
+            way,
+            because,
+            anchor: Anchor::of([marker.to_owned()]),
+            evidence: Evidence {
+                question: "anchor",
+                marker: marker.to_owned(),
+                reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
+                left: Sample::new("conversation", history),
+                right: Sample::new("answered", full),
+                places: Vec::new(),
+            },
+        }
+    });
+    beginnings
+        .filter(|beginning| !beginning.evidence.marker.trim().is_empty())
+        .collect()
+}

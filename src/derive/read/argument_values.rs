@@ -1,0 +1,192 @@
+//! How are the values of arguments written that stand apart? What stands around each type, and whether their text is JSON.
+
+use super::anchor::Anchor;
+use super::arguments::{Around, Pairs, Style, Unread};
+use crate::derive::choice::{Candidate, Question};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::value::{Value, json};
+
+/// Texts with signs that some templates escape, or for which they quote the text.
+const SIGNS: &str = "opal \\ ' \" \n drift";
+const MARKUP: &str = "opal <b> & </b> drift";
+
+pub(in crate::derive) const ODD_TEXTS: [&str; 2] = [SIGNS, MARKUP];
+
+/// Looks at arguments that are no strings: some templates say so beside the key, or quote the strings.
+pub(in crate::derive) fn learn(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    pairs: &mut Pairs,
+) {
+    let call = probe::call_with(0, 1);
+    let Some((key, Value::String(text))) = call.arguments.iter().next() else {
+        return;
+    };
+    let said = |value: &Value| {
+        let mut call = call.clone();
+        call.arguments.insert(key.clone(), value.clone());
+        let message = dialect.write(&Assistant::calling([call.clone()]));
+        let turn = renderer.turn(context, &message).ok()?;
+        anchor.turn(&turn.full, &call.name).map(str::to_owned)
+    };
+    let of_text = said(&Value::from(text.as_str())).unwrap_or_default();
+    let Some(rest) = pairs.rest(&of_text, key, text) else {
+        return;
+    };
+    for value in of_each_kind() {
+        if let Some(said) = said(&value) {
+            pairs.learn(&said, key, &json::to_string(&value), rest);
+        }
+    }
+    // Some texts are quoted as a whole.
+    for text in ODD_TEXTS {
+        if let Some(said) = said(&Value::from(text)) {
+            pairs.learn(&said, key, text, rest);
+        }
+    }
+    let any = pairs.around_any();
+    let is_json = |around: &Around| {
+        let texts = [text.as_str()].into_iter().chain(ODD_TEXTS);
+        let mut values = texts.map(Value::from).chain(of_each_kind());
+        values.all(|value| {
+            said(&value).is_some_and(|said| {
+                let written = pairs.written_in(around, &said, key, rest);
+                written.is_some_and(|written| {
+                    json::parse(written.trim()).is_ok_and(|parsed| parsed == value)
+                })
+            })
+        })
+    };
+    let json = any.filter(is_json);
+    let quotes = pairs.quotes();
+    let written = |value: &Value| {
+        let said = said(value)?;
+        pairs.written(&said, key, rest).map(str::to_owned)
+    };
+    let texts = ["opal", "drift"].map(Value::from).to_vec().into();
+    let quoted = quotes.and_then(|quotes| {
+        let list = written(&texts)?;
+        let is_read = json_in_quotes(&list, &quotes) == Some(texts);
+        Some(candidates(quotes, &list, is_read))
+    });
+    let json = json.map(|around| {
+        Candidate::new(
+            "as JSON, each",
+            "JSON",
+            "values of every type are written as JSON, texts in quotes",
+            Style::Json(around),
+        )
+    });
+    let text = Candidate::new(
+        "as text",
+        "text, which the tools' schemas type",
+        "whatever is written comes back at least as text",
+        Style::Text,
+    );
+    let candidates = json.into_iter().chain(quoted.unwrap_or_else(|| vec![text]));
+    let style = renderer
+        .choices
+        .choose(Question::ArgumentValues, candidates)
+        .unwrap_or(Style::Text);
+    let unread = |value: Value| {
+        let written = written(&value)?;
+        let is_read = match (value.as_str(), &style) {
+            (_, Style::Json(_)) => true,
+            (Some(text), _) => written == text,
+            (None, Style::Quoted(open, close)) => {
+                json_in_quotes(&written, &(open.clone(), close.clone())) == Some(value)
+            }
+            (None, Style::Text) => json::parse(&written).is_ok_and(|parsed| parsed == value),
+        };
+        (!is_read).then_some(written)
+    };
+    let array = Value::Array(vec![Value::from("opal"), Value::Bool(true), Value::Null]);
+    pairs.unread = Unread {
+        texts: unread(Value::from(SIGNS)),
+        objects: unread(probe::object([("violet", array.clone())])),
+        arrays: unread(array),
+    };
+    pairs.style = style;
+}
+
+/// A value of each kind that is no text.
+pub(in crate::derive) fn of_each_kind() -> [Value; 5] {
+    let number = Value::from(8_675_309);
+    [
+        number.clone(),
+        Value::Array(vec![number.clone()]),
+        probe::object([("violet", number)]),
+        Value::Bool(true),
+        Value::Null,
+    ]
+}
+
+/// The ways to read values of which texts stand in quotes, where a list of texts is written as `list`.
+fn candidates(quotes: (String, String), list: &str, is_read: bool) -> Vec<Candidate<Style>> {
+    let (open, close) = &quotes;
+    let is_plain = json::parse(list).is_ok();
+    let json = is_read.then(|| {
+        let because = if is_plain {
+            format!("a list of texts is written as {list}, which the tools' schemas type as well")
+        } else {
+            format!("a list of texts is written as {list}, which is JSON but for the quotes")
+        };
+        Candidate::new(
+            "as JSON",
+            format!("JSON with texts between {open} and {close}, and as text where that is none"),
+            because,
+            Style::Quoted(open.clone(), close.clone()),
+        )
+    });
+    let text = Candidate::new(
+        "as text",
+        "text, which the tools' schemas type",
+        "whatever is written comes back at least as text",
+        Style::Text,
+    );
+    let mut candidates: Vec<_> = json.into_iter().chain([text]).collect();
+    if is_plain {
+        candidates.reverse();
+    }
+    candidates
+}
+
+/// What a text is as JSON with strings between these quotes.
+fn json_in_quotes(text: &str, (open, close): &(String, String)) -> Option<Value> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open.as_str()) {
+        let Some((string, after)) = after.split_once(close.as_str()) else {
+            break;
+        };
+        plain.push_str(before);
+        plain.push_str(&json::quote(string));
+        rest = after;
+    }
+    plain.push_str(rest);
+    json::parse(&plain).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_may_have_other_quotes() {
+        let quotes = |open: &str, close: &str| (open.to_owned(), close.to_owned());
+        let read =
+            |text: &str| json_in_quotes(text, &quotes("'", "'")).map(|v| json::to_string(&v));
+        assert_eq!(
+            read("['a', 1, '\"']").as_deref(),
+            Some("[\"a\", 1, \"\\\"\"]")
+        );
+        assert_eq!(read("[\"it's\"]").as_deref(), Some("[\"it's\"]"));
+        assert_eq!(read("['a', None]"), None);
+        let found = json_in_quotes("{\"a\": <q>b</q>}", &quotes("<q>", "</q>"));
+        assert_eq!(json::to_string(&found.unwrap()), "{\"a\": \"b\"}");
+    }
+}

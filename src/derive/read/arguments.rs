@@ -1,0 +1,505 @@
+//! How are arguments written that are not JSON? In a dialect of it, or each with its key and its value apart.
+
+use std::ops::Range;
+
+use super::limit::{self, Limit};
+use super::literals::Foreign;
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::repeated::{self, Repeated};
+use crate::derive::compare::slot;
+use crate::value::{Map, Value};
+
+/// What stands around the key and the value of each argument, white space included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct Pairs {
+    pub(in crate::derive) open: String,
+    /// Around the value: usually one way, several where it tells the value's type. That of a string comes first.
+    pub(in crate::derive) value: Vec<Around>,
+    /// Between two arguments, beside their own.
+    pub(in crate::derive) separator: String,
+    /// What the values are.
+    pub(in crate::derive) style: Style,
+    /// The values that are not written in a way in which they can be read.
+    pub(in crate::derive) unread: Unread,
+}
+
+/// What the values of arguments are that stand apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) enum Style {
+    /// Texts as they are, and whatever else as text, which the tools' schemas type.
+    Text,
+    /// JSON, of which this stands around each.
+    Json(Around),
+    /// JSON whose strings stand between these instead of quotes, and as text where it is none.
+    Quoted(String, String),
+}
+
+/// Values that are written neither as their own text nor as JSON, each with one as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct Unread {
+    /// Texts with signs that are escaped.
+    pub(in crate::derive) texts: Option<String>,
+    pub(in crate::derive) arrays: Option<String>,
+    pub(in crate::derive) objects: Option<String>,
+}
+
+/// What stands around the value of an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct Around {
+    /// Between key and value.
+    pub(in crate::derive) between: String,
+    /// After the value; [`slot::KEY`] stands in it where the key is said again.
+    pub(in crate::derive) close: String,
+}
+
+/// What is unusual about an object that is nearly JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct JsonDialect {
+    pub(in crate::derive) unquoted_keys: bool,
+    /// What opens and closes a string.
+    pub(in crate::derive) string_delims: (String, String),
+    /// The values that it does not write as JSON; looked for apart from its punctuation.
+    pub(in crate::derive) foreign: Vec<Foreign>,
+}
+
+impl JsonDialect {
+    /// What of the arguments no response template reads.
+    pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
+        let keys = self.unquoted_keys.then(|| Limit {
+            text: "names of arguments stand without quotes, and the format's JSON takes only letters, digits and underscores for such a name".to_owned(),
+            is_in: |message| {
+                let mut calls = message.calls.iter();
+                calls.any(|call| call.arguments.keys().any(|key| !is_word(key)))
+            },
+        });
+        self.foreign
+            .iter()
+            .map(Foreign::limit)
+            .chain(keys)
+            .collect()
+    }
+}
+
+/// Whether a name has only letters, digits and underscores in it.
+fn is_word(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Reads an object of two strings in a dialect of JSON, and where it is in `text`.
+pub(in crate::derive) fn dialect(
+    text: &str,
+    arguments: &Map,
+) -> Option<(JsonDialect, Range<usize>)> {
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
+    let start = text[..text.find(first)?].rfind('{')?;
+    let (quote, rest) = text[start + 1..].trim_start().split_once(first)?;
+    let unquoted_keys = match quote {
+        "" => true,
+        "\"" => false,
+        _ => return None,
+    };
+    let (open, rest) = rest.split_once(first_value)?;
+    let open = open
+        .strip_prefix(quote)?
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let (middle, rest) = rest.split_once(second)?;
+    let close = middle
+        .strip_suffix(quote)?
+        .trim_end()
+        .strip_suffix(',')?
+        .trim_end();
+    let rest = rest
+        .strip_prefix(quote)?
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start();
+    let rest = rest
+        .strip_prefix(open)?
+        .strip_prefix(second_value)?
+        .strip_prefix(close)?;
+    let rest = rest.trim_start().strip_prefix('}')?;
+    let plain = open == "\"" && close == "\"";
+    if open.is_empty() || close.is_empty() || (plain && !unquoted_keys) {
+        return None;
+    }
+    let json = JsonDialect {
+        unquoted_keys,
+        string_delims: (open.to_owned(), close.to_owned()),
+        foreign: Vec::new(),
+    };
+    Some((json, start..text.len() - rest.len()))
+}
+
+/// Two arguments with strings for values, in the order in which their keys stand in `text`: some templates sort them.
+fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str); 2]> {
+    let mut members = arguments
+        .iter()
+        .map(|(key, value)| Some((text.find(key.as_str())?, (key.as_str(), value.as_str()?))));
+    let (one, other) = (members.next()??, members.next()??);
+    Some(if one.0 <= other.0 {
+        [one.1, other.1]
+    } else {
+        [other.1, one.1]
+    })
+}
+
+/// Reads what stands around two arguments in `text`, and where in it the arguments are.
+pub(in crate::derive) fn pairs(
+    pieces: &Pieces,
+    text: &str,
+    arguments: &Map,
+) -> Option<(Pairs, Range<usize>)> {
+    let mut literals: Vec<&str> = Vec::new();
+    let mut at = 0;
+    let mut take = |word: &str| {
+        let found = at + text[at..].find(word)?;
+        literals.push(&text[at..found]);
+        at = found + word.len();
+        Some(())
+    };
+    let [(first, first_value), (second, second_value)] = as_written(text, arguments)?;
+    for word in [first, first_value, second, second_value] {
+        take(word)?;
+    }
+    let &[before, between, middle, between_again] = literals.as_slice() else {
+        return None;
+    };
+    if between != between_again || between.is_empty() {
+        return None;
+    }
+    // A closing tag that says the key again differs from argument to argument in nothing else.
+    let middle = middle.replacen(first, &slot::KEY.to_string(), 1);
+    let after = text[at..].replacen(second, &slot::KEY.to_string(), 1);
+    let Repeated {
+        each: (open, close),
+        before,
+        separator,
+        ..
+    } = repeated::candidates(pieces, before, &middle, &after)
+        .into_iter()
+        .next()?;
+    // Words beside words are prose.
+    if between.trim().is_empty() && open.trim().is_empty() {
+        return None;
+    }
+    let said_again = if close.contains(slot::KEY) {
+        second.len() - slot::KEY.len_utf8()
+    } else {
+        0
+    };
+    let end = at + close.len() + said_again;
+    let around = Around {
+        between: between.to_owned(),
+        close,
+    };
+    let pairs = Pairs {
+        open,
+        value: vec![around],
+        separator,
+        style: Style::Text,
+        unread: Unread::default(),
+    };
+    Some((pairs, before.len()..end))
+}
+
+impl Pairs {
+    /// Whether an argument ends its line.
+    pub(in crate::derive) fn ends_line(&self) -> bool {
+        let mut around = self.around().into_iter();
+        around.all(|around| around.close.ends_with('\n'))
+    }
+
+    /// What closes an argument, without the white space around it.
+    pub(in crate::derive) fn closes(&self) -> Vec<&str> {
+        let around = self.around().into_iter();
+        around.map(|around| around.close.trim()).collect()
+    }
+
+    /// What stands around a value as it is read.
+    fn around(&self) -> Vec<&Around> {
+        match &self.style {
+            Style::Json(around) => vec![around],
+            _ => self.value.iter().collect(),
+        }
+    }
+
+    /// What follows the one argument of a call, a text.
+    pub(in crate::derive) fn rest<'t>(
+        &self,
+        said: &'t str,
+        key: &str,
+        text: &str,
+    ) -> Option<&'t str> {
+        let close = self.value.first()?.close.replace(slot::KEY, key);
+        self.after_key(said, key)?
+            .split_once(text)?
+            .1
+            .strip_prefix(&close)
+    }
+
+    /// Adds what stands around a value of another type than text, the one argument of a call that goes on with `rest`.
+    pub(in crate::derive) fn learn(&mut self, said: &str, key: &str, value: &str, rest: &str) {
+        let around = self
+            .after_key(said, key)
+            .and_then(|said| said.strip_suffix(rest)?.rsplit_once(value));
+        let Some((between, close)) = around else {
+            return;
+        };
+        let found = Around {
+            between: between.to_owned(),
+            close: close.replacen(key, &slot::KEY.to_string(), 1),
+        };
+        if !between.is_empty() && !self.value.contains(&found) {
+            self.value.push(found);
+        }
+    }
+
+    /// How the value of the one argument is written of a call that goes on with `rest`.
+    pub(in crate::derive) fn written<'t>(
+        &self,
+        said: &'t str,
+        key: &str,
+        rest: &str,
+    ) -> Option<&'t str> {
+        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        let ways = self.value.iter().filter_map(|Around { between, close }| {
+            said.strip_prefix(between.as_str())?
+                .strip_suffix(close.replace(slot::KEY, key).as_str())
+        });
+        ways.min_by_key(|value| value.len())
+    }
+
+    /// What stands around a text that stands around no value of another type, if anything does.
+    pub(in crate::derive) fn quotes(&self) -> Option<(String, String)> {
+        let (text, others) = self.value.split_first()?;
+        others.iter().find_map(|other| {
+            let open = text.between.strip_prefix(other.between.as_str())?;
+            let close = text.close.strip_suffix(other.close.as_str())?;
+            let is_quoted = !open.is_empty() && !close.is_empty() && !slot::any(close);
+            is_quoted.then(|| (open.to_owned(), close.to_owned()))
+        })
+    }
+
+    /// Takes what stands around a call's arguments, and not around none, for the arguments' own. `said` is what a call without
+    /// arguments goes on with behind its name.
+    pub(in crate::derive) fn take_what_none_has(
+        &mut self,
+        around: &mut (String, String),
+        said: &str,
+    ) {
+        let Some((_, open)) = around.0.rsplit_once(slot::NAME) else {
+            return;
+        };
+        let close = around.1.as_str();
+        let starts = open.char_indices().map(|(at, _)| at).rev();
+        let ends = || close.char_indices().map(|(at, c)| at + c.len_utf8());
+        let cuts = std::iter::once(open.len())
+            .chain(starts)
+            .flat_map(|from| std::iter::once(0).chain(ends()).map(move |to| (from, to)));
+        let fits = |(from, to): &(usize, usize)| {
+            let rest = said.strip_prefix(&open[..*from]);
+            rest.is_some_and(|rest| rest.starts_with(&close[*to..]) && *to < close.len())
+        };
+        let least = cuts
+            .filter(fits)
+            .min_by_key(|(from, to)| open.len() - from + to);
+        let Some((from, to)) = least else { return };
+        let (before, behind) = (open[from..].to_owned(), close[..to].to_owned());
+        let separator = self.separator.strip_prefix(behind.as_str());
+        let separator = separator.and_then(|rest| rest.strip_suffix(before.as_str()));
+        if let Some(separator) =
+            separator.filter(|_| !before.trim().is_empty() || !behind.trim().is_empty())
+        {
+            self.separator = separator.to_owned();
+            self.open.insert_str(0, &before);
+            let json = match &mut self.style {
+                Style::Json(around) => Some(around),
+                _ => None,
+            };
+            for way in self.value.iter_mut().chain(json) {
+                way.close.push_str(&behind);
+            }
+            around.0.truncate(around.0.len() - before.len());
+            around.1.replace_range(..to, "");
+        }
+    }
+
+    /// What stands around every value, of whatever type and however it is quoted; `None` where that tells the type.
+    pub(in crate::derive) fn around_any(&self) -> Option<Around> {
+        let shortest = self
+            .value
+            .iter()
+            .min_by_key(|way| way.between.len() + way.close.len())?;
+        let is_in_all = self.value.iter().all(|way| {
+            way.between.starts_with(&shortest.between) && way.close.ends_with(&shortest.close)
+        });
+        is_in_all.then(|| shortest.clone())
+    }
+
+    /// How the value of the one argument is written, quotes and all, of a call that goes on with `rest`.
+    pub(in crate::derive) fn written_in<'t>(
+        &self,
+        around: &Around,
+        said: &'t str,
+        key: &str,
+        rest: &str,
+    ) -> Option<&'t str> {
+        let said = self.after_key(said, key)?.strip_suffix(rest)?;
+        said.strip_prefix(around.between.as_str())?
+            .strip_suffix(around.close.replace(slot::KEY, key).as_str())
+    }
+
+    fn after_key<'t>(&self, said: &'t str, key: &str) -> Option<&'t str> {
+        let (_, rest) = said.split_once(&format!("{}{key}", self.open))?;
+        Some(rest)
+    }
+}
+
+impl Unread {
+    /// What of the arguments no response template reads.
+    pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
+        let limit = |written: &Option<String>, what, is_in| {
+            let written = written.as_ref()?;
+            let text = format!("{what}, like {written:?}");
+            Some(Limit { text, is_in })
+        };
+        let found = [
+            limit(
+                &self.texts,
+                "signs in the text of an argument are escaped, which no content parser undoes",
+                |message| limit::any_value(message, |value| value.as_str().is_some_and(is_escaped)),
+            ),
+            limit(
+                &self.arrays,
+                "an argument that is a list is not written as JSON, and no content parser reads it",
+                |message| limit::any_argument(message, |value| matches!(value, Value::Array(_))),
+            ),
+            limit(
+                &self.objects,
+                "an argument that is an object is not written as JSON, and no content parser reads it",
+                |message| limit::any_argument(message, |value| matches!(value, Value::Object(_))),
+            ),
+        ];
+        found.into_iter().flatten().collect()
+    }
+}
+
+/// What Python takes for the end of a line, beside line feeds and control characters, which JSON escapes.
+pub(in crate::derive) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Whether a text has signs that are escaped where any are.
+fn is_escaped(text: &str) -> bool {
+    let is_one =
+        |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);
+    text.contains(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::probe;
+
+    fn known() -> Pieces {
+        Pieces::of([], ["<p=", "</p>", "<", "</", ">", "</f>", ", ", ")]", "("])
+    }
+
+    fn read(
+        written: impl Fn(&str, &str) -> String,
+        before: &str,
+        after: &str,
+    ) -> Option<(Pairs, Range<usize>)> {
+        let arguments = probe::call(0).arguments;
+        let body: String = arguments
+            .iter()
+            .filter_map(|(key, value)| Some(written(key, value.as_str()?)))
+            .collect();
+        pairs(&known(), &format!("{before}{body}{after}"), &arguments)
+    }
+
+    #[test]
+    fn reads_objects_with_strings_in_other_signs() {
+        let arguments = probe::call(0).arguments;
+        let text = "|{harbor:<q>opal drift</q>,timber:<q>violet mast</q>}|";
+        let (json, span) = dialect(text, &arguments).unwrap();
+        assert!(json.unquoted_keys);
+        assert_eq!(json.string_delims, ("<q>".to_owned(), "</q>".to_owned()));
+        assert_eq!(span, 1..text.len() - 1);
+        assert_eq!(dialect(&text.replace("</q>}", "}"), &arguments), None);
+        let json = "{\"harbor\": \"opal drift\", \"timber\": \"violet mast\"}";
+        assert_eq!(dialect(json, &arguments), None, "that is JSON itself");
+    }
+
+    #[test]
+    fn the_order_of_the_arguments_is_the_text_s() {
+        let arguments = probe::call(0).arguments;
+        let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
+        assert!(dialect(text, &arguments).is_some());
+        let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
+        assert!(pairs(&known(), text, &arguments).is_some());
+    }
+
+    #[test]
+    fn reads_tags_with_the_key_in_the_opening_one() {
+        let (pairs, span) = read(
+            |key, value| format!("<p={key}>\n{value}\n</p>\n"),
+            ">\n",
+            "</f>",
+        )
+        .unwrap();
+        assert_eq!(span.start, 2);
+        assert_eq!(pairs.open, "<p=");
+        let around = Around {
+            between: ">\n".to_owned(),
+            close: "\n</p>\n".to_owned(),
+        };
+        assert_eq!(pairs.value, [around]);
+    }
+
+    #[test]
+    fn reads_tags_named_by_the_key() {
+        let (pairs, span) =
+            read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
+        // Whether the sign before it belongs to the tag, nothing tells.
+        assert_eq!(pairs.open, "><");
+        assert_eq!(pairs.value[0].close, format!("</{}", slot::KEY));
+        let written = "><harbor>opal drift</harbor><timber>violet mast</timber";
+        assert_eq!(span, 0..written.len());
+    }
+
+    #[test]
+    fn reads_keywords_and_learns_how_a_number_is_written() {
+        let arguments = probe::call(0).arguments;
+        let text = "(harbor='opal drift', timber='violet mast')]";
+        let (mut pairs, span) = pairs(&known(), text, &arguments).unwrap();
+        assert_eq!((span.start, &text[span.end..]), (1, ")]"));
+        assert_eq!((pairs.open.as_str(), pairs.separator.as_str()), ("", ", "));
+        let rest = pairs.rest("f(harbor='opal drift')]", "harbor", "opal drift");
+        assert_eq!(rest, Some(")]"));
+        pairs.learn("f(harbor=7)]", "harbor", "7", ")]");
+        let around = pairs
+            .value
+            .iter()
+            .map(|a| (a.between.as_str(), a.close.as_str()));
+        assert_eq!(around.collect::<Vec<_>>(), [("='", "'"), ("=", "")]);
+        assert_eq!(
+            pairs.written("f(harbor=[None])]", "harbor", ")]"),
+            Some("[None]")
+        );
+        assert_eq!(
+            pairs.written("f(harbor='\\'')]", "harbor", ")]"),
+            Some("\\'")
+        );
+        let any = pairs.around_any().unwrap();
+        assert_eq!(
+            pairs.written_in(&any, "f(harbor='a')]", "harbor", ")]"),
+            Some("'a'")
+        );
+    }
+
+    #[test]
+    fn json_is_not_tags() {
+        assert_eq!(read(|key, value| format!("{key}{value}"), "", ""), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! How calls are written: what stands around each, around all, and between two.
+
+use super::arguments;
+use super::cut::{Body, Members};
+use super::limit::Limit;
+use crate::derive::compare::slot;
+use crate::value::{Value, json};
+
+/// How a chat template writes tool calls.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::derive) struct ToolCalls {
+    pub(in crate::derive) body: Body,
+    /// What stands around the body of each call, white space included, with slots for its name and its id.
+    pub(in crate::derive) call: (String, String),
+    /// What stands around all calls together.
+    pub(in crate::derive) section: (String, String),
+    /// What stands between two calls, beside their own markers.
+    pub(in crate::derive) separator: String,
+    /// What ends a turn that ends with calls, as rendered.
+    pub(in crate::derive) turn_end: String,
+    /// Whether the template renders more than one call in a message.
+    pub(in crate::derive) parallel: bool,
+    /// Whether a call's id is taken from what stands behind its body.
+    pub(in crate::derive) id_behind: bool,
+    /// Whether line separators in the texts of arguments are lost: what indents lines takes them for line ends.
+    pub(in crate::derive) breaks_lines: bool,
+}
+
+impl ToolCalls {
+    /// What of this way to write calls no response template reads.
+    pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
+        let mut limits = match &self.body {
+            Body::Object(_) | Body::Array(_) | Body::Json => Vec::new(),
+            Body::Dialect(json) => json.limits(),
+            Body::Pairs(pairs) => pairs.unread.limits(),
+        };
+        if self.breaks_lines {
+            limits.push(Limit {
+                text: "the chat template breaks the lines of arguments at line separators such as U+2028, which are lost".to_owned(),
+                is_in: |message| {
+                    let mut calls = message.calls.iter();
+                    let has_one = |value: &Value| json::to_string(value).contains(arguments::LINE_SEPARATORS);
+                    calls.any(|call| call.arguments.values().any(has_one))
+                },
+            });
+        }
+        limits
+    }
+
+    /// Whether the text carries the calls' ids.
+    pub(in crate::derive) fn has_id(&self) -> bool {
+        match &self.body {
+            Body::Object(Members { id, .. }) | Body::Array(Members { id, .. }) => id.is_some(),
+            _ => self.call.0.contains(slot::ID) || self.id_behind,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
+
+use super::anchor::Anchor;
+use super::calls::ToolCalls;
+use super::thought::Reasoning;
+use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::{Context, Turn};
+use crate::derive::render::renderer::Renderer;
+
+/// What opens the content; `None` where it is whatever nothing else claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct Content {
+    pub(in crate::derive) open: Option<String>,
+    /// What else opens it, where the chat template writes none.
+    pub(in crate::derive) others: Vec<String>,
+    /// What ends its turn where there is a reasoning and something closes the content first.
+    pub(in crate::derive) end_beside_reasoning: Option<String>,
+    /// Whether only a message with reasoning wraps its content.
+    pub(in crate::derive) only_with_reasoning: bool,
+    /// What stands between content that something opens and calls, beside their own markers; `None` where calls never follow
+    /// content.
+    pub(in crate::derive) before_calls: Option<String>,
+    /// What stands around content beside calls alone, and opens or closes nothing elsewhere.
+    pub(in crate::derive) beside_calls: Vec<String>,
+}
+
+impl Content {
+    /// Reads what closes the content where calls follow.
+    pub(in crate::derive) fn read_close(
+        &mut self,
+        renderer: &Renderer<'_>,
+        context: &Context,
+        anchor: &Anchor,
+        dialect: &Dialect,
+        calls: &ToolCalls,
+        reasoning: Option<&Reasoning>,
+    ) {
+        let message = Assistant::calling([probe::call(0)]).with_content(probe::CONTENT);
+        let Ok(turn) = renderer.turn(context, &dialect.write(&message)) else {
+            return;
+        };
+        let own = format!("{}{}", calls.section.0, calls.call.0);
+        let around = anchor
+            .turn(&turn.full, probe::CONTENT)
+            .and_then(|said| said.split_once(probe::CONTENT));
+        let Some((before, rest)) = around else {
+            return;
+        };
+        // What stands before the content without calls as well is none of theirs.
+        let plain = Assistant::saying(probe::CONTENT);
+        let plain = renderer.turn(context, &dialect.write(&plain)).ok();
+        let lead = plain.as_ref().and_then(|turn| {
+            let said = anchor.turn(&turn.full, probe::CONTENT)?;
+            Some(said.split_once(probe::CONTENT)?.0.trim())
+        });
+        let is_empty_reasoning = |before: &str| {
+            let stripped = reasoning.map(|reasoning| reasoning.strip(before));
+            lead == Some(before.trim())
+                || stripped.is_some_and(|stripped| stripped.trim().is_empty())
+        };
+        let form = calls.body.form();
+        let behind = form
+            .cut(&renderer.pieces, rest, &message.calls, &renderer.choices)
+            .and_then(|cut| cut.literals.into_iter().next())
+            .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
+        if self.open.is_some() {
+            self.before_calls = behind;
+        } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
+            let around = [before.trim().to_owned(), behind.unwrap_or_default()];
+            self.beside_calls = around.into_iter().filter(|one| !one.is_empty()).collect();
+        }
+    }
+}
+
+pub(in crate::derive) fn read(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    reasoning: Option<&Reasoning>,
+) -> (Content, Vec<Evidence>) {
+    let plain = Assistant::saying(probe::CONTENT);
+    let lead = |message: &Assistant| -> Option<(String, Turn)> {
+        let turn = renderer.turn(context, &dialect.write(message)).ok()?;
+        let full = &turn.full;
+        let said = anchor.turn(full, probe::CONTENT)?;
+        let lead = said.split_once(probe::CONTENT)?.0;
+        let own = match (lead.split_once(probe::REASONING), reasoning) {
+            (Some((_, after)), Some(reasoning)) => after
+                .split_once(&reasoning.close)
+                .map_or(after, |(_, own)| own)
+                .to_owned(),
+            (Some((_, after)), None) => after.to_owned(),
+            (None, Some(reasoning)) => reasoning.strip(lead),
+            (None, None) => lead.to_owned(),
+        };
+        // A reasoning's marker on its own opens no content: the closing one belongs to the anchor, the opening one is prefilled.
+        let own = own.trim();
+        let own = reasoning
+            .and_then(|reasoning| {
+                own.strip_prefix(&reasoning.close)
+                    .or_else(|| own.strip_prefix(&reasoning.open))
+            })
+            .unwrap_or(own);
+        let own = own.trim().to_owned();
+        Some((own, turn))
+    };
+    let Some((without, bare)) = lead(&plain) else {
+        return (Content::default(), Vec::new());
+    };
+    let (marker, left, right, only_with_reasoning) = if without.is_empty() {
+        match lead(&plain.clone().thinking(probe::REASONING)) {
+            Some((with, turn)) if !with.is_empty() => {
+                let left = Sample::new("without reasoning", bare.full);
+                let right = Sample::new("with reasoning", turn.full);
+                (with, left, right, true)
+            }
+            _ => return (Content::default(), Vec::new()),
+        }
+    } else {
+        let left = Sample::new("the prompt", bare.prompt);
+        let right = Sample::new("answered", bare.full);
+        (without, left, right, false)
+    };
+    let because = if only_with_reasoning {
+        "it stands before the content where there is a reasoning"
+    } else {
+        "it stands before the content although there is no reasoning"
+    };
+    let last = Candidate::new(
+        "the last marker",
+        choice::marker(renderer.pieces.last_token(&marker)),
+        "what stands before it may say something else",
+        Some(renderer.pieces.last_token(&marker).to_owned()),
+    );
+    let wrapped = Candidate::new("wrapped", choice::marker(&marker), because, Some(marker));
+    let plain = Candidate::new(
+        "plain",
+        "whatever nothing else claims",
+        "what stands before the content might be text",
+        None,
+    );
+    let open = renderer
+        .choices
+        .choose(Question::ContentOpen, [wrapped, last, plain])
+        .flatten();
+    let evidence = open.iter().map(|marker| Evidence {
+        question: "content open",
+        marker: marker.clone(),
+        reading: because.to_owned(),
+        left: left.clone(),
+        right: right.clone(),
+        places: Vec::new(),
+    });
+    let evidence = evidence.collect();
+    let content = Content {
+        only_with_reasoning: only_with_reasoning && open.is_some(),
+        open,
+        others: Vec::new(),
+        end_beside_reasoning: None,
+        before_calls: None,
+        beside_calls: Vec::new(),
+    };
+    (content, evidence)
+}

@@ -1,0 +1,49 @@
+//! Does something close the content before the turn ends, where there is a reasoning?
+
+use super::anchor::Anchor;
+use super::turn_end::TurnEnd;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+
+/// What ends a turn where a reasoning stands before the content and something closes that which nothing closes elsewhere.
+pub(in crate::derive) fn beside_reasoning(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+    turn_end: &TurnEnd,
+) -> Option<(String, Evidence)> {
+    let written = |message: &Assistant| {
+        let full = renderer.turn(context, &dialect.write(message)).ok()?.full;
+        let said = anchor.turn(&full, probe::CONTENT)?;
+        let (before, end) = said.split_once(probe::CONTENT)?;
+        let reasons = before.contains(probe::REASONING);
+        Some((end.to_owned(), reasons, full))
+    };
+    let plain = Assistant::saying(probe::CONTENT);
+    let (end, _, without) = written(&plain)?;
+    let (longer, true, with) = written(&plain.thinking(probe::REASONING))? else {
+        return None;
+    };
+    let marker = match longer.strip_suffix(end.trim_start()) {
+        Some(marker) => marker.trim(),
+        // The turn itself ends otherwise.
+        None => longer.trim(),
+    };
+    if marker.is_empty() {
+        return None;
+    }
+    let evidence = Evidence {
+        question: "content close",
+        marker: marker.to_owned(),
+        reading: "what stands behind the content where there is a reasoning".to_owned(),
+        left: Sample::new("without reasoning", without),
+        right: Sample::new("with reasoning", with),
+        places: Vec::new(),
+    };
+    let end = longer.trim();
+    let end = end.strip_suffix(turn_end.epilogue.trim()).unwrap_or(end);
+    Some((end.trim().to_owned(), evidence))
+}

@@ -1,0 +1,336 @@
+//! Cutting a rendered turn where its calls are: what each call is made of, and the literals around them.
+
+use std::ops::Range;
+
+use super::arguments::{self, JsonDialect, Pairs};
+use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::compare::json_shape::{self, Place};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::slot;
+use crate::derive::probe::Call;
+use crate::value::Value;
+
+/// What of a call one content parser reads. The rest of it, the name in most cases, stands in the markers around that.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::derive) enum Body {
+    /// All calls, as the elements of one JSON array.
+    Array(Members),
+    /// The whole call, a JSON object.
+    Object(Members),
+    /// The arguments, a JSON object.
+    Json,
+    /// The arguments, an object in a dialect of JSON.
+    Dialect(JsonDialect),
+    /// The arguments, each with its key and its value apart.
+    Pairs(Pairs),
+}
+
+/// Where in a call's JSON object its parts are.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::derive) struct Members {
+    pub(in crate::derive) name: Vec<String>,
+    pub(in crate::derive) arguments: Vec<String>,
+    /// Whether the arguments are a text that is JSON in its turn.
+    pub(in crate::derive) is_text: bool,
+    pub(in crate::derive) id: Option<Vec<String>>,
+    /// The object's own keys in order.
+    pub(in crate::derive) keys: Vec<String>,
+}
+
+impl Members {
+    /// Whether the object is the call as a message has it.
+    pub(in crate::derive) fn is_as_it_is(&self) -> bool {
+        let is = |path: &[String], keys: &[&str]| {
+            path.iter().map(String::as_str).eq(keys.iter().copied())
+        };
+        let known = ["type", "id", "function"];
+        is(&self.name, &["function", "name"])
+            && is(&self.arguments, &["function", "arguments"])
+            && self.keys.iter().all(|key| known.contains(&key.as_str()))
+    }
+}
+
+/// One rendered turn with calls, cut where their bodies are.
+#[derive(Debug)]
+pub(in crate::derive) struct Cut {
+    /// Before the first body, between the first and the second, ..., after the last. The calls' names and ids are slots.
+    pub(in crate::derive) literals: Vec<String>,
+    pub(in crate::derive) body: Body,
+}
+
+/// A form in which the bodies of calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) enum Form {
+    Array,
+    Object,
+    Json,
+    Dialect,
+    Pairs,
+}
+
+impl Form {
+    /// The forms, those first that take the most for the bodies' own.
+    pub(in crate::derive) const ALL: [Self; 5] = [
+        Self::Array,
+        Self::Object,
+        Self::Json,
+        Self::Dialect,
+        Self::Pairs,
+    ];
+
+    /// The form in a few words.
+    pub(in crate::derive) fn describe(self) -> &'static str {
+        match self {
+            Self::Array => "one JSON array of all calls",
+            Self::Object => "a JSON object for each call",
+            Self::Json => "the name in a marker, the arguments as JSON",
+            Self::Dialect => "the name in a marker, the arguments in a dialect of JSON",
+            Self::Pairs => "the name in a marker, each argument with its key apart",
+        }
+    }
+
+    /// Finds the calls in a turn, if they are written in this form.
+    pub(in crate::derive) fn cut(
+        self,
+        pieces: &Pieces,
+        said: &str,
+        calls: &[Call],
+        choices: &Choices,
+    ) -> Option<Cut> {
+        match self {
+            Self::Array => array(said, calls, choices),
+            Self::Object => each(said, calls, |rest, call| object(rest, call, choices)),
+            Self::Json => named(each(said, calls, json), calls),
+            Self::Dialect => named(each(said, calls, dialect), calls),
+            Self::Pairs => named(
+                each(said, calls, |rest, call| {
+                    let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments)?;
+                    Some((span, Body::Pairs(pairs)))
+                }),
+                calls,
+            ),
+        }
+    }
+}
+
+/// Finds the calls in a turn.
+pub(in crate::derive) fn cut(
+    pieces: &Pieces,
+    said: &str,
+    calls: &[Call],
+    choices: &Choices,
+) -> Option<Cut> {
+    Form::ALL
+        .into_iter()
+        .find_map(|form| form.cut(pieces, said, calls, choices))
+}
+
+/// The cut, if the name of every call stands beside its body.
+fn named(cut: Option<Cut>, calls: &[Call]) -> Option<Cut> {
+    let cut = cut?;
+    let is_beside = |index: usize| {
+        let beside = cut.literals.iter().skip(index).take(2);
+        beside
+            .into_iter()
+            .any(|literal| literal.contains(slot::NAME))
+    };
+    (0..calls.len()).all(is_beside).then_some(cut)
+}
+
+/// How often a call's name is looked for.
+const MAX_NAMES: usize = 8;
+
+/// The places where the call's name stands.
+fn names<'t>(text: &'t str, call: &'t Call) -> impl Iterator<Item = Range<usize>> + 't {
+    let found = text.match_indices(call.name.as_str());
+    found.take(MAX_NAMES).map(|(at, name)| at..at + name.len())
+}
+
+/// The outermost array that is one of calls, wherever it stands: another value may wrap it, and the name may be said before.
+fn array(said: &str, calls: &[Call], choices: &Choices) -> Option<Cut> {
+    let mut arrays = names(said, &calls[0]).flat_map(|name| json_shape::around(said, name.start));
+    arrays.find_map(|(span, value)| {
+        let items = value.as_array()?;
+        (items.len() == calls.len()).then_some(())?;
+        let members = items
+            .iter()
+            .zip(calls)
+            .map(|(item, call)| members(item, call, choices))
+            .collect::<Option<Vec<_>>>()?;
+        Some(Cut {
+            literals: vec![said[..span.start].to_owned(), said[span.end..].to_owned()],
+            body: Body::Array(members.into_iter().next()?),
+        })
+    })
+}
+
+/// Cuts call by call. `find` says where in the rest of the turn the body of the next call is, and what it is made of.
+fn each(
+    said: &str,
+    calls: &[Call],
+    find: impl Fn(&str, &Call) -> Option<(Range<usize>, Body)>,
+) -> Option<Cut> {
+    let mut literals: Vec<String> = Vec::new();
+    let mut body: Option<Body> = None;
+    let mut rest = said;
+    let mut before: Option<&Call> = None;
+    for call in calls {
+        let (span, found) = find(rest, call)?;
+        let literal = slot::of_call(&rest[..span.start], call);
+        literals.push(match before {
+            Some(before) => slot::of_call(&literal, before),
+            None => literal,
+        });
+        rest = &rest[span.end..];
+        body.get_or_insert(found);
+        before = Some(call);
+    }
+    literals.push(slot::of_call(rest, before?));
+    Some(Cut {
+        literals,
+        body: body?,
+    })
+}
+
+/// The outermost object that is the call, wherever in it or before it the name is said.
+fn object(rest: &str, call: &Call, choices: &Choices) -> Option<(Range<usize>, Body)> {
+    let mut values = names(rest, call).flat_map(|name| json_shape::around(rest, name.start));
+    values.find_map(|(span, value)| {
+        let members = members(&value, call, choices)?;
+        Some((span, Body::Object(members)))
+    })
+}
+
+/// The object of the arguments, wherever their name is said.
+fn json(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
+    let key = call.arguments.keys().next()?;
+    let found = rest.match_indices(key.as_str()).take(MAX_NAMES);
+    let mut objects = found.flat_map(|(at, _)| json_shape::around(rest, at));
+    let whole = Value::Object(call.arguments.clone());
+    objects.find_map(|(span, value)| (value == whole).then_some((span, Body::Json)))
+}
+
+fn dialect(rest: &str, call: &Call) -> Option<(Range<usize>, Body)> {
+    let (json, span) = arguments::dialect(rest, &call.arguments)?;
+    Some((span, Body::Dialect(json)))
+}
+
+impl Body {
+    pub(in crate::derive) fn form(&self) -> Form {
+        match self {
+            Self::Array(_) => Form::Array,
+            Self::Object(_) => Form::Object,
+            Self::Json => Form::Json,
+            Self::Dialect(_) => Form::Dialect,
+            Self::Pairs(_) => Form::Pairs,
+        }
+    }
+
+    /// Whether the arguments come as JSON has them.
+    pub(in crate::derive) fn is_json(&self) -> bool {
+        match self {
+            Self::Array(members) | Self::Object(members) => !members.is_text,
+            Self::Json => true,
+            Self::Dialect(_) | Self::Pairs(_) => false,
+        }
+    }
+
+    /// The sign with which every body of the form begins, where there is one.
+    pub(in crate::derive) fn first_sign(&self) -> Option<char> {
+        match self {
+            Self::Array(_) => Some('['),
+            Self::Object(_) | Self::Json | Self::Dialect(_) => Some('{'),
+            Self::Pairs(_) => None,
+        }
+    }
+}
+
+/// Where the parts of `call` are in its JSON object.
+fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
+    let whole = Value::Object(call.arguments.clone());
+    let part = |question, places: Vec<Vec<Place>>| {
+        let paths = places.into_iter().filter_map(keys_only);
+        let candidates = paths.enumerate().map(|(rank, path)| {
+            let way = path.join(".");
+            let because = match rank {
+                0 => "it stands there first",
+                _ => "it stands there too",
+            };
+            let means = format!("at {}", crate::value::json::quote(&way));
+            Candidate::new(way, means, because, path)
+        });
+        choices.choose(question, candidates)
+    };
+    let [name, id] =
+        [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
+    let name = part(Question::NamePlace, name)?;
+    // What was encoded twice is a text, which may be all that the message has of it.
+    let texts = json_shape::find_text(value, &whole);
+    let found = [json_shape::find(value, &whole), texts.clone()].concat();
+    let arguments = part(Question::ArgumentsPlace, found)?;
+    let id = part(Question::IdPlace, id);
+    let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
+    Some(Members {
+        name,
+        arguments,
+        is_text: texts.contains(&keys),
+        id,
+        keys: value.as_object()?.keys().map(ToString::to_string).collect(),
+    })
+}
+
+fn keys_only(path: Vec<Place>) -> Option<Vec<String>> {
+    path.into_iter()
+        .map(|place| match place {
+            Place::Key(key) => Some(key),
+            Place::Index(_) => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derive::probe;
+    use crate::value::json;
+
+    fn written(write: impl Fn(usize, &Call, &str) -> String) -> (String, [Call; 2]) {
+        let calls = [probe::call_with(0, 1), probe::call_with(1, 1)];
+        let texts = calls.iter().enumerate().map(|(index, call)| {
+            let arguments = json::to_string(&Value::Object(call.arguments.clone()));
+            write(index, call, &arguments)
+        });
+        (texts.collect(), calls)
+    }
+
+    fn found(text: &str, calls: &[Call]) -> Cut {
+        cut(&Pieces::default(), text, calls, &Choices::default()).unwrap()
+    }
+
+    #[test]
+    fn names_and_ids_become_slots() {
+        let (text, calls) = written(|index, call, arguments| {
+            format!(
+                "<call id={}>{}:{index}|{arguments}</call>",
+                call.id, call.name
+            )
+        });
+        let found = found(&text, &calls);
+        let (id, name) = (slot::ID, slot::NAME);
+        let open = |index| format!("<call id={id}>{name}:{index}|");
+        assert_eq!(
+            found.literals,
+            [open(0), format!("</call>{}", open(1)), "</call>".to_owned()]
+        );
+        assert_eq!(found.body, Body::Json);
+    }
+
+    #[test]
+    fn a_name_may_stand_behind_the_arguments() {
+        let (text, calls) =
+            written(|_, call, arguments| format!("<call>{arguments}<to>{}</call>", call.name));
+        let found = found(&text, &calls);
+        assert_eq!(found.literals[0], "<call>");
+        assert_eq!(found.literals[2], format!("<to>{}</call>", slot::NAME));
+    }
+}

@@ -1,0 +1,24 @@
+//! Reading the format off renders: one file for each question, and [`analysis`] that asks them all.
+//!
+//! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`]),
+//! how content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`],
+//! [`arguments`], [`argument_values`], [`literals`])? What of it can no response template say ([`limit`])?
+
+pub(in crate::derive) mod analysis;
+pub(in crate::derive) mod anchor;
+pub(in crate::derive) mod argument_values;
+pub(in crate::derive) mod arguments;
+mod call_evidence;
+pub(in crate::derive) mod calls;
+mod channels;
+pub(in crate::derive) mod content;
+mod content_close;
+pub(in crate::derive) mod cut;
+pub(in crate::derive) mod limit;
+mod literals;
+mod prompted;
+pub(in crate::derive) mod reasoning;
+pub(in crate::derive) mod spelling;
+pub(in crate::derive) mod thought;
+pub(in crate::derive) mod tool_calls;
+pub(in crate::derive) mod turn_end;

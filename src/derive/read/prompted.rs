@@ -1,0 +1,208 @@
+//! What do generation prompts and constants say of a reasoning that no render shows? An empty one that an answer goes on
+//! from, one that is only opened, and a marker at which the template cuts an answer.
+
+use super::anchor::Anchor;
+use super::thought::{Found, History, Opener, Reasoning, describe};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::cutting::{Cut, Cutting};
+use crate::derive::render::renderer::Renderer;
+use crate::value::{Map, Value, json};
+
+/// The markers of a reasoning that no render shows, the likeliest first: those that the prompts have; where they have but one,
+/// with each marker at which the template cuts an answer; where they have none, those between which it cuts something out.
+/// Where a render shows them, `cutting` is `None`, and the prompts alone are asked.
+pub(in crate::derive) fn dropped(
+    prefilled: &[Prefilled],
+    cutting: Option<&Cutting>,
+) -> Vec<(String, &'static str, Found)> {
+    let mut found = Vec::new();
+    let mut add = |way: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
+        let reasoning = Reasoning {
+            opened_by: Opener::Model,
+            open: open.to_owned(),
+            close: close.to_owned(),
+            history: History::Dropped,
+            space: String::new(),
+            spaced: true,
+        };
+        let one = Found {
+            reasoning: Some(reasoning),
+            slot: None,
+            evidence,
+        };
+        found.push((way, because, one));
+    };
+    for (rank, prompted) in prefilled.iter().enumerate() {
+        let way = match rank {
+            0 => "as prompted".to_owned(),
+            _ => format!("as another prompt has it, {rank}"),
+        };
+        let of_prompt = prompted.evidence.clone();
+        let open = match (&prompted.open, &prompted.close) {
+            (Some(open), Some(close)) => {
+                let because = "the generation prompt has both";
+                add(way, because, (open, close), of_prompt);
+                continue;
+            }
+            (Some(open), None) => open,
+            // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
+            (None, Some(seeming)) => seeming,
+            (None, None) => continue,
+        };
+        let mut closing = cutting.map_or_else(Vec::new, |cutting| cutting.closing_for(open));
+        let of_another = |cut: &&Cut| {
+            let mut others = prefilled.iter();
+            others.any(|other| other.open.is_some() && other.close.as_ref() == Some(&cut.marker))
+        };
+        closing.sort_by_key(of_another);
+        for (rank, cut) in closing.into_iter().enumerate() {
+            let way = match rank {
+                0 => way.clone(),
+                _ => format!("{way}, closed at {}", cut.marker),
+            };
+            let because = match rank {
+                0 => {
+                    "the generation prompt opens it, and the template cuts an answer where it ends"
+                }
+                _ => "the template cuts an answer there as well",
+            };
+            let mut evidence = of_prompt.clone();
+            evidence.push(cut.evidence());
+            add(way, because, (open, &cut.marker), evidence);
+        }
+    }
+    let around = cutting.into_iter().flat_map(|cutting| &cutting.around);
+    for (rank, (open, cut)) in around.enumerate() {
+        let way = match rank {
+            0 => "as cut out".to_owned(),
+            _ => format!("as cut out, {rank}"),
+        };
+        let because = "the template cuts what stands between them out of an answer";
+        add(way, because, (open, &cut.marker), vec![cut.evidence()]);
+    }
+    found
+}
+
+/// What the generation prompt writes into the turn under one setting.
+#[derive(Debug)]
+pub(in crate::derive) struct Prompt {
+    kwargs: Map,
+    tail: String,
+    /// Whether an answer without reasoning is rendered as going on from there.
+    goes_on: bool,
+}
+
+pub(in crate::derive) fn prompts(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> Vec<Prompt> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let prompt = |kwargs: &Map| {
+        let turn = renderer.turn(&context.under(kwargs), &answer).ok()?;
+        Some(Prompt {
+            kwargs: kwargs.clone(),
+            tail: anchor.after_last(&turn.prompt)?.to_owned(),
+            goes_on: turn.full.starts_with(&turn.prompt),
+        })
+    };
+    settings.iter().filter_map(prompt).collect()
+}
+
+/// The prompt opens the reasoning where, under some setting, that is all that it writes into the turn.
+pub(in crate::derive) fn opener(pieces: &Pieces, prompts: &[Prompt], open: &str) -> Opener {
+    let open = pieces.tokens(open);
+    if prompts
+        .iter()
+        .any(|prompt| pieces.tokens(&prompt.tail) == open)
+    {
+        Opener::Prompt
+    } else {
+        Opener::Model
+    }
+}
+
+/// What generation prompts say of reasoning: an empty one, or one that is only opened.
+#[derive(Debug, Default)]
+pub(in crate::derive) struct Prefilled {
+    open: Option<String>,
+    close: Option<String>,
+    evidence: Vec<Evidence>,
+}
+
+/// What all prompts together say, each marker by the first that has it, and then what single ones say otherwise.
+///
+/// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
+/// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
+pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Vec<Prefilled> {
+    let mut all = Prefilled::default();
+    let mut single = Vec::new();
+    for prompt in prompts {
+        let tokens = pieces.tokens(&prompt.tail);
+        if prompt
+            .kwargs
+            .values()
+            .any(|value| says(&prompt.tail, value))
+        {
+            continue;
+        }
+        let (open, close) = match (tokens.as_slice(), prompt.goes_on) {
+            ([open, close], _) => (Some(*open), Some(*close)),
+            ([close], true) => (None, Some(*close)),
+            ([open], false) => (Some(*open), None),
+            _ => continue,
+        };
+        let [open, close] = [open, close].map(|marker| marker.map(str::to_owned));
+        let sample = |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
+        let other = prompts.iter().find(|other| other.tail != prompt.tail);
+        let evidence = Evidence {
+            question: match (&open, &close) {
+                (Some(_), None) => "reasoning open",
+                (None, Some(_)) => "reasoning close",
+                _ => "reasoning",
+            },
+            marker: tokens.join(" "),
+            reading: "what the generation prompt writes into the turn".to_owned(),
+            left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
+            right: sample(prompt),
+            places: Vec::new(),
+        };
+        let is_of_all = all.open.is_none() || open.is_none() || open == all.open;
+        let is_new = (all.open.is_none() && open.is_some())
+            || (all.close.is_none() && close.is_some() && is_of_all);
+        if is_new {
+            all.evidence.push(evidence.clone());
+        }
+        all.open = all.open.or_else(|| open.clone());
+        // What closes another reasoning does not close this one.
+        if is_of_all {
+            all.close = all.close.or_else(|| close.clone());
+        }
+        single.push(Prefilled {
+            open,
+            close,
+            evidence: vec![evidence],
+        });
+    }
+    let says_more = |one: &Prefilled| {
+        let differs =
+            |own: &Option<String>, of_all: &Option<String>| own.is_some() && own != of_all;
+        differs(&one.open, &all.open) || differs(&one.close, &all.close)
+    };
+    let others: Vec<Prefilled> = single.into_iter().filter(says_more).collect();
+    let all = (all.open.is_some() || all.close.is_some()).then_some(all);
+    all.into_iter().chain(others).collect()
+}
+
+/// Whether a prompt says the value of a setting: as JSON, or as Python writes it.
+fn says(prompt: &str, value: &Value) -> bool {
+    let written = match value {
+        Value::String(text) => text.clone(),
+        other => json::to_string(other),
+    };
+    prompt.to_lowercase().contains(&written.to_lowercase())
+}

@@ -1,0 +1,508 @@
+//! How does the model write its reasoning? From a rendered reasoning where the template keeps it, else from the prompts
+//! that it writes and from the constants at which it cuts an answer.
+
+use super::anchor::Anchor;
+use super::prompted::{dropped, from_prompts, opener, prompts};
+use super::thought::{Found, History, Opener, Reasoning};
+use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::text;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::judge::slot::Slot;
+use crate::value::Map;
+
+/// Looks for reasoning in every way, the most telling first.
+pub(in crate::derive) fn read(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    end: &str,
+) -> Found {
+    let prompts = prompts(renderer, context, anchor, settings);
+    let prefilled = from_prompts(&renderer.pieces, &prompts);
+    let rendered = shown(renderer, context, anchor, settings).and_then(|shown| {
+        let (reasoning, evidence) = rendered(renderer, anchor, &shown, settings, end)?;
+        Some(Found {
+            reasoning: Some(reasoning),
+            slot: shown.dialect.reasoning,
+            evidence,
+        })
+    });
+    // Where reasoning is rendered, the constants need not be asked.
+    let is_opened = |found: &Found| {
+        let reasoning = found.reasoning.as_ref();
+        reasoning.is_some_and(|reasoning| !reasoning.open.is_empty())
+    };
+    let (rendered, unopened) = match rendered {
+        Some(found) if is_opened(&found) => (Some(found), None),
+        found => (None, found),
+    };
+    let cutting = rendered.is_none().then(|| renderer.cutting());
+    let rendered = rendered.map(|found| {
+        let because = "a reasoning that a message has is rendered between them";
+        ("as rendered".to_owned(), because, found)
+    });
+    let unopened = unopened.map(|found| {
+        let because =
+            "a reasoning that a message has is rendered before it, and nothing before that";
+        ("from the beginning".to_owned(), because, found)
+    });
+    let none = (
+        "none".to_owned(),
+        "what looks like a reasoning might be something else",
+        Found::default(),
+    );
+    let candidates = rendered
+        .into_iter()
+        .chain(dropped(&prefilled, cutting))
+        .chain(unopened)
+        .chain([none]);
+    let candidates = candidates.map(|(way, because, found)| {
+        let means = match &found.reasoning {
+            Some(reasoning) => {
+                let [open, close] =
+                    [&reasoning.open, &reasoning.close].map(|one| choice::marker(one));
+                format!("{open} … {close}")
+            }
+            None => "no reasoning".to_owned(),
+        };
+        Candidate::new(way, means, because, found)
+    });
+    let mut found = renderer
+        .choices
+        .choose(Question::Reasoning, candidates)
+        .unwrap_or_default();
+    if let Some(reasoning) = &mut found.reasoning {
+        reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
+    }
+    found
+}
+
+/// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the marker
+/// at which the template cuts an answer does, or earlier turns do without it.
+pub(in crate::derive) fn begins_in_anchor(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> bool {
+    if let Some(shown) = shown(renderer, context, anchor, settings) {
+        return anchor
+            .turn(&shown.full, probe::REASONING)
+            .is_some_and(|said| said.trim_start().starts_with(probe::REASONING));
+    }
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let Ok(turn) = renderer.turn(context, &answer) else {
+        return false;
+    };
+    let said = anchor
+        .turn(&turn.full, probe::CONTENT)
+        .unwrap_or_default()
+        .trim_start();
+    let closed = !said.starts_with(probe::CONTENT)
+        && renderer
+            .cutting()
+            .closing
+            .first()
+            .is_some_and(|cut| said.starts_with(&cut.marker));
+    closed || is_shorter_in_history(renderer, context, anchor)
+}
+
+/// Whether an earlier turn begins with the anchor's beginning alone: the rest is what the last turn is prefilled with.
+fn is_shorter_in_history(renderer: &Renderer<'_>, context: &Context, anchor: &Anchor) -> bool {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let (Some(shorter), Ok(Some(render))) = (
+        anchor.without_last_token(&renderer.pieces),
+        renderer.answered(context, &answer),
+    ) else {
+        return false;
+    };
+    let before = render
+        .split(probe::CONTENT)
+        .next()
+        .unwrap_or_default()
+        .trim_end();
+    let ends_with = |anchor: &Anchor| {
+        anchor
+            .literals
+            .iter()
+            .any(|literal| before.ends_with(literal.trim_end()))
+    };
+    !ends_with(anchor) && ends_with(&shorter)
+}
+
+/// A message whose reasoning the template renders.
+#[derive(Debug)]
+struct Shown {
+    dialect: Dialect,
+    context: Context,
+    /// The message without its reasoning.
+    plain: Assistant,
+    /// What it says after its reasoning.
+    next: String,
+    /// The message with its reasoning, as rendered.
+    full: String,
+}
+
+impl Shown {
+    /// Where it has its reasoning.
+    fn key(&self) -> String {
+        self.dialect.reasoning_key().unwrap_or_default()
+    }
+}
+
+/// Looks for a message whose reasoning the template renders: beside content, and if that shows none, beside calls.
+fn shown(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> Option<Shown> {
+    let standard = Dialect::standard();
+    let saying = Assistant::saying(probe::CONTENT);
+    shown_beside(renderer, context, anchor, settings, &standard, &saying).or_else(|| {
+        let calling = Assistant::calling([probe::call(0)]);
+        let tooled = renderer.user(true);
+        standard.spellings().find_map(|dialect| {
+            shown_beside(renderer, &tooled, anchor, settings, &dialect, &calling)
+        })
+    })
+}
+
+/// The rendered message, under the key at which the template reads a reasoning and a setting under which it renders it.
+///
+/// The keys tried are those that the template was seen to ask for on an assistant's message.
+fn shown_beside(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    dialect: &Dialect,
+    plain: &Assistant,
+) -> Option<Shown> {
+    let message = plain.clone().thinking(probe::REASONING);
+    let next = plain
+        .calls
+        .first()
+        .map_or(probe::CONTENT, |call| call.name.as_str());
+    let mut visible: Vec<(bool, Shown)> = Vec::new();
+    for kwargs in settings {
+        let context = context.under(kwargs);
+        let Some(reads) = renderer.reads(&context, dialect, &message) else {
+            continue;
+        };
+        let keys = reads
+            .places
+            .iter()
+            .filter(|read| read.role.as_deref() == Some("assistant"))
+            .filter_map(|read| read.path.strip_prefix("messages[]."))
+            .filter(|key| {
+                !key.contains(['.', '[']) && !["role", "content", "tool_calls"].contains(key)
+            });
+        let keys = keys.map(Slot::key);
+        let others = renderer.slots.iter().cloned();
+        for slot in keys.chain(others) {
+            let known =
+                |(_, shown): &(bool, Shown)| shown.dialect.reasoning.as_ref() == Some(&slot);
+            if visible.iter().any(known) {
+                continue;
+            }
+            let key = slot.name();
+            let of_others = reads.places.iter().any(|read| {
+                read.role.as_deref().is_some_and(|role| role != "assistant")
+                    && read.path.strip_prefix("messages[].") == Some(key.as_str())
+            });
+            let dialect = Dialect {
+                reasoning: Some(slot),
+                ..dialect.clone()
+            };
+            let full = renderer
+                .turn(&context, &dialect.write(&message))
+                .map(|turn| turn.full)
+                .ok()
+                .filter(|full| {
+                    [next, probe::REASONING]
+                        .iter()
+                        .all(|said| anchor.turn(full, said).is_some())
+                });
+            if let Some(full) = full {
+                let shown = Shown {
+                    dialect,
+                    context: context.clone(),
+                    plain: plain.clone(),
+                    next: next.to_owned(),
+                    full,
+                };
+                visible.push((of_others, shown));
+            }
+        }
+    }
+    // Where a template reads several, the one that every engine knows; a reasoning is nothing that others have as well.
+    visible.sort_by_key(|(of_others, shown)| (shown.key() != "thinking", *of_others));
+    let candidates = visible.into_iter().enumerate();
+    let candidates = candidates.map(|(index, (of_others, shown))| {
+        let key = shown.key();
+        let because = match index {
+            0 if key == "thinking" => "it is rendered, and every engine takes a field of that name",
+            _ if of_others => "it is rendered, and so it is of other messages",
+            0 => "it is rendered, and the first that the template reads of an assistant alone",
+            _ => "it is rendered as well",
+        };
+        let means = format!("the message key {key}");
+        Candidate::new(key, means, because, shown)
+    });
+    renderer.choices.choose(Question::ReasoningKey, candidates)
+}
+
+/// Reads the markers around a reasoning that the template renders before what the message says.
+fn rendered(
+    renderer: &Renderer<'_>,
+    anchor: &Anchor,
+    shown: &Shown,
+    settings: &[Map],
+    end: &str,
+) -> Option<(Reasoning, Vec<Evidence>)> {
+    let without = renderer
+        .turn(&shown.context, &shown.dialect.write(&shown.plain))
+        .ok()?
+        .full;
+    let said = anchor.turn(&shown.full, probe::REASONING)?;
+    let (open, rest) = said.split_once(probe::REASONING)?;
+    let Some((close, _)) = rest.split_once(&shown.next) else {
+        return behind(renderer, shown, &without, open, rest, end);
+    };
+    let (lead, _) = anchor
+        .turn(&without, &shown.next)?
+        .split_once(&shown.next)?;
+    let bare = bare_lead(renderer, anchor, shown, settings);
+    let candidates = close_readings(&renderer.pieces, open, close, lead, bare.as_deref());
+    let close = renderer
+        .choices
+        .choose(Question::ReasoningClose, candidates)?;
+    let reading = |way, because, open: &str| {
+        Candidate::new(way, choice::marker(open), because, open.trim().to_owned())
+    };
+    let candidates = [
+        reading("all that stands before it", "nothing else does", open),
+        reading(
+            "the last marker",
+            "what stands before it may say something else",
+            renderer.pieces.last_token(open),
+        ),
+    ];
+    let message = shown
+        .dialect
+        .write(&shown.plain.clone().thinking(probe::REASONING));
+    let shared = settings.iter().filter_map(|kwargs| {
+        let full = renderer
+            .turn(&shown.context.under(kwargs), &message)
+            .ok()?
+            .full;
+        let (other, _) = anchor
+            .turn(&full, probe::REASONING)?
+            .split_once(probe::REASONING)?;
+        Some(renderer.pieces.shared_end(open, other))
+    });
+    let shared = shared.min().unwrap_or(open.len());
+    let everywhere = (!open[open.len() - shared..].trim().is_empty()).then(|| {
+        reading(
+            "what stands before it under every setting",
+            "what stands before that is another thing under another setting",
+            &open[open.len() - shared..],
+        )
+    });
+    let candidates = candidates.into_iter().chain(everywhere);
+    let open = renderer
+        .choices
+        .choose(Question::ReasoningOpen, candidates)?;
+    let reasoning = Reasoning {
+        open,
+        close: close.trim().to_owned(),
+        opened_by: Opener::Model,
+        history: history(renderer, shown),
+        space: leading(close),
+        spaced: close.ends_with(char::is_whitespace),
+    };
+    let key = shown.key();
+    let evidence = |question, marker: &str| Evidence {
+        question,
+        marker: marker.to_owned(),
+        reading: format!("what stands around a reasoning given as `{key}`"),
+        left: Sample::new("without reasoning", without.as_str()),
+        right: Sample::new("with reasoning", shown.full.as_str()),
+        places: Vec::new(),
+    };
+    let found = vec![
+        evidence("reasoning open", &reasoning.open),
+        evidence("reasoning close", &reasoning.close),
+    ];
+    (!reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// Reads the markers around a reasoning that stands behind what the message says. Where nothing but the end of the turn follows it,
+/// that closes it too.
+fn behind(
+    renderer: &Renderer<'_>,
+    shown: &Shown,
+    without: &str,
+    before: &str,
+    after: &str,
+    end: &str,
+) -> Option<(Reasoning, Vec<Evidence>)> {
+    let (_, open) = before.rsplit_once(&shown.next)?;
+    let end = end.trim();
+    let own = after.trim().strip_suffix(end).unwrap_or(after).trim();
+    let close = if own.is_empty() { end } else { own };
+    let reasoning = Reasoning {
+        open: open.trim().to_owned(),
+        close: close.to_owned(),
+        opened_by: Opener::Model,
+        history: history(renderer, shown),
+        space: leading(after),
+        spaced: true,
+    };
+    let key = shown.key();
+    let evidence = |question, marker: &str| Evidence {
+        question,
+        marker: marker.to_owned(),
+        reading: format!("what stands around a reasoning given as `{key}`, behind the content"),
+        left: Sample::new("without reasoning", without),
+        right: Sample::new("with reasoning", shown.full.as_str()),
+        places: Vec::new(),
+    };
+    let found = vec![
+        evidence("reasoning open", &reasoning.open),
+        evidence("reasoning close", &reasoning.close),
+    ];
+    (!reasoning.open.is_empty() && !reasoning.close.is_empty()).then_some((reasoning, found))
+}
+
+/// The white space that a text begins with.
+fn leading(text: &str) -> String {
+    text[..text.len() - text.trim_start().len()].to_owned()
+}
+
+/// Reads what stands around a text under another key of the message, which is rendered beside content and reasoning.
+pub(in crate::derive) fn further(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+    slot: &Slot,
+    end: &str,
+) -> Option<Reasoning> {
+    let dialect = Dialect {
+        reasoning: Some(slot.clone()),
+        ..Dialect::standard()
+    };
+    let plain = Assistant::saying(probe::CONTENT);
+    let message = plain.clone().thinking(probe::REASONING);
+    let shown = settings.iter().find_map(|kwargs| {
+        let context = context.under(kwargs);
+        let full = renderer.turn(&context, &dialect.write(&message)).ok()?.full;
+        let said = [probe::CONTENT, probe::REASONING];
+        let is_shown = said.iter().all(|said| anchor.turn(&full, said).is_some());
+        is_shown.then(|| Shown {
+            dialect: dialect.clone(),
+            context,
+            plain: plain.clone(),
+            next: probe::CONTENT.to_owned(),
+            full,
+        })
+    })?;
+    Some(rendered(renderer, anchor, &shown, settings, end)?.0)
+}
+
+/// Whether a reasoning that is rendered still is where another message of the user follows.
+fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
+    let message = shown.plain.clone().thinking(probe::REASONING);
+    match renderer.answered(&shown.context, &shown.dialect.write(&message)) {
+        Ok(Some(earlier)) if !earlier.contains(probe::REASONING) => History::UntilNextUser,
+        _ => History::Kept,
+    }
+}
+
+/// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.
+fn close_readings<'t>(
+    pieces: &Pieces,
+    open: &str,
+    between: &'t str,
+    lead: &str,
+    bare: Option<&str>,
+) -> Vec<Candidate<&'t str>> {
+    let reading =
+        |way, because, close: &'t str| Candidate::new(way, choice::marker(close), because, close);
+    let opens_next = match bare {
+        Some(bare) if bare.len() < between.len() && between.ends_with(bare) => {
+            &between[between.len() - bare.len()..]
+        }
+        _ => next_open(pieces, open, between, lead),
+    };
+    let mut candidates = vec![reading(
+        "up to what opens the next",
+        "what follows stands before a message without reasoning too",
+        &between[..between.len() - opens_next.len()],
+    )];
+    candidates.push(reading(
+        "all that stands between",
+        "what stands before a message without reasoning may be another thing",
+        between,
+    ));
+    if let Some(first) = pieces.first_end(between) {
+        candidates.push(reading(
+            "the first marker",
+            "the others may open what follows",
+            &between[..first],
+        ));
+    }
+    candidates
+}
+
+/// What opens the content or the call itself under a setting in which the message has no reasoning, nor an empty one: the
+/// shortest that there is.
+fn bare_lead(
+    renderer: &Renderer<'_>,
+    anchor: &Anchor,
+    shown: &Shown,
+    settings: &[Map],
+) -> Option<String> {
+    let message = shown.dialect.write(&shown.plain);
+    settings
+        .iter()
+        .filter_map(|kwargs| {
+            let full = renderer
+                .turn(&shown.context.under(kwargs), &message)
+                .ok()?
+                .full;
+            let (lead, _) = anchor.turn(&full, &shown.next)?.split_once(&shown.next)?;
+            (!lead.trim().is_empty()).then(|| lead.to_owned())
+        })
+        .min_by_key(String::len)
+}
+
+/// What opens the content or the call itself, at the end of what stands between reasoning and it.
+///
+/// `lead` stands before it in a message without reasoning. It may hold an empty reasoning, which opens nothing.
+fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t str {
+    let empty_reasoning: Vec<&str> = pieces
+        .tokens(open)
+        .into_iter()
+        .chain(pieces.tokens(close))
+        .collect();
+    if lead.trim().is_empty() {
+        return "";
+    }
+    let shared = text::common_suffix(close, lead);
+    let shares_all = close[..close.len() - shared].trim().is_empty();
+    if shares_all || pieces.tokens(lead) == empty_reasoning {
+        // Of what stands around an empty reasoning, only the first marker after it closes it.
+        let own = pieces.tokens(close).first().map_or(0, |token| token.len());
+        let rest = &close[close.len() - close.trim_start().len() + own..];
+        return if rest.trim().is_empty() { "" } else { rest };
+    }
+    &close[close.len() - pieces.shared_end(close, lead)..]
+}

@@ -1,0 +1,105 @@
+//! How reasoning is written: its markers, who writes them, and whether the chat template keeps it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::derive::evidence::sample::Evidence;
+use crate::judge::slot::Slot;
+use crate::value::Map;
+
+/// The markers of the reasoning and who writes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct Reasoning {
+    pub(in crate::derive) open: String,
+    pub(in crate::derive) close: String,
+    pub(in crate::derive) opened_by: Opener,
+    pub(in crate::derive) history: History,
+    /// The white space before the closing marker in renders.
+    pub(in crate::derive) space: String,
+    /// Whether white space follows the closing marker in renders.
+    pub(in crate::derive) spaced: bool,
+}
+
+/// Who writes the opening marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Opener {
+    /// The model.
+    Model,
+    /// The generation prompt, at least under some setting.
+    Prompt,
+}
+
+impl fmt::Display for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "model",
+            Self::Prompt => "prompt",
+        })
+    }
+}
+
+/// Whether the chat template renders the reasoning of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum History {
+    /// It does, for earlier messages as well.
+    Kept,
+    /// It does until another message of the user follows.
+    UntilNextUser,
+    /// It does not, so that an inversion cannot show it.
+    Dropped,
+}
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept in the history",
+            Self::UntilNextUser => "kept until the user's next message",
+            Self::Dropped => "dropped from the history",
+        })
+    }
+}
+
+/// What the search for the reasoning found.
+#[derive(Debug, Default)]
+pub(in crate::derive) struct Found {
+    pub(in crate::derive) reasoning: Option<Reasoning>,
+    pub(in crate::derive) slot: Option<Slot>,
+    pub(in crate::derive) evidence: Vec<Evidence>,
+}
+
+impl Reasoning {
+    /// What a literal says beside the reasoning's own markers, which around nothing are an empty reasoning.
+    pub(in crate::derive) fn strip(&self, literal: &str) -> String {
+        if self.open.is_empty() {
+            let rest = literal.split_once(&self.close);
+            return rest
+                .map_or(literal, |(_, rest)| rest.trim_start())
+                .to_owned();
+        }
+        let empty = [literal.find(&self.open), literal.find(&self.close)];
+        match empty {
+            [Some(open), Some(close)] if open < close => {
+                let rest = literal[close + self.close.len()..].trim_start();
+                format!("{}{rest}", &literal[..open])
+            }
+            _ => literal.to_owned(),
+        }
+    }
+}
+
+/// A setting in words.
+pub(in crate::derive) fn describe(kwargs: &Map) -> String {
+    if kwargs.is_empty() {
+        return "no kwargs".to_owned();
+    }
+    kwargs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", crate::value::json::to_string(value)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

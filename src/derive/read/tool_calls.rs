@@ -1,0 +1,497 @@
+//! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
+
+use super::anchor::Anchor;
+use super::argument_values;
+use super::call_evidence;
+use super::calls::ToolCalls;
+use super::content::Content;
+use super::cut::{Body, Cut, Form, cut};
+use super::literals;
+use super::spelling::{Spelled, rendered, spell};
+use super::thought::Reasoning;
+use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::compare::repeated::{self, Repeated};
+use crate::derive::compare::slot;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Call, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::judge::slot::Slot;
+use crate::value::Value;
+
+/// What the search for tool calls found.
+#[derive(Debug)]
+pub(in crate::derive) struct Found {
+    pub(in crate::derive) calls: Option<ToolCalls>,
+    /// The dialect in which the template renders calls.
+    pub(in crate::derive) dialect: Dialect,
+    pub(in crate::derive) evidence: Vec<Evidence>,
+    /// Why there is no answer, where there ought to be one.
+    pub(in crate::derive) obstacle: Option<Box<Finding>>,
+}
+
+/// What is known of a turn before its calls.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::derive) struct Said<'a> {
+    pub(in crate::derive) reasoning: Option<&'a Reasoning>,
+    pub(in crate::derive) slot: Option<&'a Slot>,
+    pub(in crate::derive) content: &'a Content,
+    /// What ends a turn that ends with content.
+    pub(in crate::derive) end: &'a str,
+}
+
+impl Said<'_> {
+    /// What follows a content without text: it is opened, and goes on as the end of a turn does, which closes it.
+    fn after_empty_content<'t>(&self, pieces: &Pieces, literal: &'t str) -> Option<&'t str> {
+        let open = self.content.open.as_deref()?;
+        let rest = literal.trim_start().strip_prefix(open)?.trim_start();
+        let end = self.end.trim_start();
+        let close = pieces.shared_start(rest, end);
+        (!rest[..close].trim().is_empty()).then(|| &rest[close..])
+    }
+}
+
+impl Cut {
+    /// Whether the same stands around all calls.
+    fn is_around_as(&self, other: &Self) -> bool {
+        let ends = |cut: &Self| {
+            let ends = [cut.literals.first(), cut.literals.last()];
+            ends.map(|literal| literal.map(|literal| slot::without_numbers(literal.trim())))
+        };
+        ends(self) == ends(other)
+    }
+
+    /// The same with a slot for each number around calls, but for those in the `end` of the turn.
+    fn without_numbers(&self, end: &str) -> Self {
+        let mut literals = self.literals.clone();
+        if let Some((last, others)) = literals.split_last_mut() {
+            for literal in others {
+                *literal = slot::without_numbers(literal);
+            }
+            let own = match end.trim() {
+                "" => last.len(),
+                end => last.find(end).unwrap_or(last.len()),
+            };
+            *last = format!("{}{}", slot::without_numbers(&last[..own]), &last[own..]);
+        }
+        Self {
+            literals,
+            body: self.body.clone(),
+        }
+    }
+
+    /// The same without an empty reasoning and an empty content before the first call.
+    fn after(mut self, pieces: &Pieces, said: Said<'_>) -> Self {
+        if let Some(first) = self.literals.first_mut() {
+            if let Some(reasoning) = said.reasoning {
+                *first = reasoning.strip(first);
+            }
+            if let Some(rest) = said.after_empty_content(pieces, first) {
+                *first = rest.to_owned();
+            }
+        }
+        self
+    }
+}
+
+pub(in crate::derive) fn read(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    said: Said<'_>,
+) -> Found {
+    let end = said.end;
+    let standard = Dialect {
+        reasoning: said.slot.cloned(),
+        ..Dialect::standard()
+    };
+    let Spelled { dialect, full } = match spell(renderer, context, anchor, &standard, end) {
+        Ok(spelled) => spelled,
+        Err(obstacle) => {
+            return Found {
+                calls: None,
+                dialect: standard,
+                evidence: Vec::new(),
+                obstacle,
+            };
+        }
+    };
+    let after_content = after_content(renderer, context, anchor, &dialect);
+    let end = after_content
+        .as_ref()
+        .map_or(end, |found| found.marker.as_str());
+    let two = Assistant::calling([probe::call(0), probe::call(1)]);
+    let double_render = rendered(renderer, context, &dialect, &two).ok().flatten();
+    let one = [probe::call(0)];
+    let said_once = anchor.turn(&full, &one[0].name).unwrap_or_default();
+    let forms = forms(renderer, said_once, &one);
+    let Some((single, form)) = renderer.choices.choose(Question::CallForm, forms) else {
+        return Found {
+            calls: None,
+            dialect,
+            evidence: Vec::new(),
+            obstacle: None,
+        };
+    };
+    let double = double_render.as_deref().and_then(|full| {
+        let said = anchor.turn(full, &two.calls[0].name)?;
+        match form.cut(&renderer.pieces, said, &two.calls, &renderer.choices) {
+            Some(cut) if cut.is_around_as(&single) => Some(cut),
+            cut => otherwise(
+                renderer,
+                cut.or_else(|| self::cut(&renderer.pieces, said, &two.calls, &renderer.choices))?,
+            ),
+        }
+    });
+    let (single, double) = counted(
+        renderer,
+        single.after(&renderer.pieces, said),
+        double.map(|cut| cut.after(&renderer.pieces, said)),
+        end,
+    );
+    let mut calls = assemble(renderer, single, double, end);
+    calls.id_behind = reads_id_behind(renderer, &calls);
+    match &mut calls.body {
+        Body::Pairs(pairs) => {
+            argument_values::learn(renderer, context, anchor, &dialect, pairs);
+            let none = Assistant::calling([probe::call_with(0, 0)]);
+            let full = renderer.turn(context, &dialect.write(&none)).ok();
+            let said = full.as_ref().and_then(|turn| {
+                let said = anchor.turn(&turn.full, &none.calls[0].name)?;
+                Some(said.split_once(&none.calls[0].name)?.1)
+            });
+            if let Some(said) = said {
+                pairs.take_what_none_has(&mut calls.call, said);
+            }
+        }
+        Body::Dialect(json) => {
+            json.foreign = literals::foreign(renderer, context, anchor, &dialect);
+        }
+        _ => {}
+    }
+    calls.breaks_lines = breaks_lines(renderer, context, &dialect);
+    let mut evidence =
+        call_evidence::collect(renderer, context, &dialect, &calls, (full, double_render));
+    evidence.extend(after_content);
+    Found {
+        calls: Some(calls),
+        dialect,
+        evidence,
+        obstacle: None,
+    }
+}
+
+/// Whether a line separator in the text of an argument is written neither as it is nor as JSON may write it.
+fn breaks_lines(renderer: &Renderer<'_>, context: &Context, dialect: &Dialect) -> bool {
+    let mut call = probe::call_with(0, 1);
+    if let Some(value) = call.arguments.values_mut().next() {
+        *value = Value::from("opal\u{2028}drift");
+    }
+    let written = renderer.turn(context, &dialect.write(&Assistant::calling([call])));
+    written.is_ok_and(|turn| {
+        let is_shown = turn.full.contains("opal") && turn.full.contains("drift");
+        let known = [
+            "opal\u{2028}drift",
+            "opal\\u2028drift",
+            "opal\\\\u2028drift",
+        ];
+        is_shown && !known.iter().any(|form| turn.full.contains(form))
+    })
+}
+
+/// Whether what was taken for the anchor's end opens each call: the first name follows it directly, and so does the second.
+pub(in crate::derive) fn begin_in_anchor(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> bool {
+    let Some(shorter) = anchor.without_last_token(&renderer.pieces) else {
+        return false;
+    };
+    let two = Assistant::calling([probe::call(0), probe::call(1)]);
+    let [first, second] = [0, 1].map(|number| probe::call(number).name);
+    Dialect::standard().spellings().any(|dialect| {
+        let Ok(Some(full)) = rendered(renderer, context, &dialect, &two) else {
+            return false;
+        };
+        let begins = |anchor: &Anchor| anchor.turn(&full, &first).map(str::to_owned);
+        let (Some(said), Some(longer)) = (begins(anchor), begins(&shorter)) else {
+            return false;
+        };
+        let opening = longer.strip_suffix(said.as_str()).unwrap_or_default();
+        said.starts_with(&first)
+            && !opening.trim().is_empty()
+            && said.contains(&format!("{opening}{second}"))
+    })
+}
+
+/// The same where numbers in the markers count the calls.
+fn counted(
+    renderer: &Renderer<'_>,
+    single: Cut,
+    double: Option<Cut>,
+    end: &str,
+) -> (Cut, Option<Cut>) {
+    let Some(several) = &double else {
+        return (single, double);
+    };
+    let counted = [&single, several].map(|cut| cut.without_numbers(end));
+    if counted[0].literals == single.literals && counted[1].literals == several.literals {
+        return (single, double);
+    }
+    let means = |cut: &Cut| {
+        let markers: Vec<String> = cut.literals.iter().map(|one| choice::marker(one)).collect();
+        markers.join(" … ")
+    };
+    let (of_one, of_several) = (&single.literals, &several.literals);
+    let differ = of_one.first() != of_several.first() || of_one.last() != of_several.last();
+    let plain = Candidate::new(
+        "as they are",
+        means(several),
+        "the same numbers stand around one call and around two",
+        false,
+    );
+    let slots = Candidate::new(
+        "any number",
+        means(&counted[1]),
+        if differ {
+            "other numbers stand around two calls than around one"
+        } else {
+            "they may count the calls"
+        },
+        true,
+    );
+    let mut candidates = vec![plain, slots];
+    if differ {
+        candidates.reverse();
+    }
+    let [of_one, of_several] = counted;
+    match renderer
+        .choices
+        .choose(Question::NumbersAroundCalls, candidates)
+    {
+        Some(true) => (of_one, Some(of_several)),
+        _ => (single, double),
+    }
+}
+
+/// Several calls that are not written as one is. A response template reads the one or the other.
+fn otherwise(renderer: &Renderer<'_>, cut: Cut) -> Option<Cut> {
+    let several = Candidate::new(
+        "as several are",
+        "calls as they are written beside another",
+        "two calls in a message are written otherwise than one, which may be missing a part",
+        Some(cut),
+    );
+    let one = Candidate::new(
+        "as one is",
+        "a call alone in its message",
+        "most messages have one call",
+        None,
+    );
+    let candidates = [several, one];
+    renderer
+        .choices
+        .choose(Question::SeveralCalls, candidates)
+        .flatten()
+}
+
+/// The forms in which the calls of a turn can be read.
+fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(Cut, Form)>> {
+    let found: Vec<(Cut, Form)> = Form::ALL
+        .into_iter()
+        .filter_map(|form| {
+            let cut = form.cut(&renderer.pieces, said, calls, &renderer.choices)?;
+            Some((cut, form))
+        })
+        .collect();
+    // What is JSON is read as JSON: member by member it would be read less well.
+    let has_json = found.iter().any(|(cut, _)| cut.body.is_json());
+    let found = found
+        .into_iter()
+        .filter(|(cut, _)| !has_json || cut.body.is_json());
+    let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
+        let because = match rank {
+            0 => {
+                "a call's name and arguments are found in it, and nothing that takes more for the call's own has them"
+            }
+            _ => {
+                "a call's name and arguments are found in it, but something that takes more for the call's own has them too"
+            }
+        };
+        Candidate::new(form.describe(), form.describe(), because, (cut, form))
+    };
+    // What nothing stands before, but the beginning of a list, has to be told by what it begins with, which then is a marker.
+    let is_marked = |literal: &String| {
+        !literal
+            .trim_matches(|c: char| c == '[' || c.is_whitespace())
+            .is_empty()
+    };
+    let (marked, bare): (Vec<_>, Vec<_>) = found.partition(|(cut, form)| {
+        let is_whole = matches!(form, Form::Array | Form::Object);
+        !is_whole || cut.literals.first().is_some_and(is_marked)
+    });
+    let all = marked.into_iter().chain(bare);
+    all.enumerate().map(reading).collect()
+}
+
+/// What ends a turn whose content stands after its calls.
+fn after_content(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    dialect: &Dialect,
+) -> Option<Evidence> {
+    let call = probe::call(0);
+    let calling = Assistant::calling([call.clone()]);
+    let without = renderer.turn(context, &dialect.write(&calling)).ok()?.full;
+    let with = calling.with_content(probe::CONTENT);
+    let with = renderer.turn(context, &dialect.write(&with)).ok()?.full;
+    let said = anchor.turn(&with, probe::CONTENT)?;
+    let (_, rest) = said.split_once(&call.name)?;
+    let (_, end) = rest.split_once(probe::CONTENT)?;
+    (!end.trim().is_empty()).then(|| Evidence {
+        question: "turn end",
+        marker: end.to_owned(),
+        reading: "what follows content that stands after the calls".to_owned(),
+        left: Sample::new("calls alone", without),
+        right: Sample::new("calls and content", with.as_str()),
+        places: Vec::new(),
+    })
+}
+
+/// Tells what belongs to each call from what belongs to all of them.
+fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str) -> ToolCalls {
+    let last = single.literals.last().cloned().unwrap_or_default();
+    let first = single.literals.first().cloned().unwrap_or_default();
+    let parallel = double.is_some();
+    let body = match &double {
+        Some(cut) => cut.body.clone(),
+        None => single.body,
+    };
+    let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
+    let around = match repeated {
+        Some([before, between, after]) => {
+            let candidates = around_readings(&renderer.pieces, before, between, after);
+            let around = renderer.choices.choose(Question::AroundCall, candidates);
+            around.unwrap_or_default()
+        }
+        _ => {
+            let (close, after) = split_end(renderer, &last, end);
+            Repeated {
+                each: (first, close),
+                after,
+                ..Repeated::default()
+            }
+        }
+    };
+    let (section_close, turn_end) = split_end(renderer, &around.after, end);
+    ToolCalls {
+        body,
+        call: around.each,
+        section: (around.before, section_close),
+        separator: around.separator,
+        turn_end,
+        parallel,
+        id_behind: false,
+        breaks_lines: false,
+    }
+}
+
+/// Whether the id of a call is to be looked for behind its arguments, where it is nowhere else.
+fn reads_id_behind(renderer: &Renderer<'_>, calls: &ToolCalls) -> bool {
+    let is_object = matches!(calls.body, Body::Object(_) | Body::Array(_));
+    if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
+        return false;
+    }
+    let ahead = [
+        "looked for ahead",
+        "the id behind the arguments, for which what opens a call looks ahead",
+        "a call's id is rendered there",
+    ];
+    let none = [
+        "left out",
+        "no id, which whoever runs the call has to give it",
+        "what opens a call does not wait for its end then",
+    ];
+    renderer.choices.whether(Question::IdBehind, [ahead, none])
+}
+
+/// What of the text before, between and after two calls belongs to each, and what to both.
+fn around_readings(
+    pieces: &Pieces,
+    before: &str,
+    between: &str,
+    after: &str,
+) -> Vec<Candidate<Repeated>> {
+    let found = repeated::candidates(pieces, before, between, after);
+    let candidates = found.into_iter().enumerate().map(|(rank, found)| {
+        let Repeated {
+            each, separator, ..
+        } = &found;
+        let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
+        let means = format!("{open} … {close}, then {separator}");
+        let (way, because) = match rank {
+            0 => (
+                "what begins each",
+                "what stands between two calls also stands before the first or after the last, as far as pieces are whole",
+            ),
+            _ => (
+                "what ends each",
+                "what ends a call begins as what begins one does",
+            ),
+        };
+        Candidate::new(way, means, because, found)
+    });
+    candidates.collect()
+}
+
+/// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
+fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String) {
+    let mark = end.trim();
+    let reading = |way, because, at: usize| {
+        let (close, end) = tail.split_at(at);
+        let means = format!("{}, then {}", choice::marker(close), choice::marker(end));
+        Candidate::new(way, means, because, at)
+    };
+    let mut candidates = Vec::new();
+    if mark.is_empty() {
+        candidates.push(reading(
+            "nothing ends it",
+            "nothing ends a turn with content either",
+            tail.len(),
+        ));
+    } else if let (Some(first), Some(last)) = (tail.find(mark), tail.rfind(mark)) {
+        candidates.push(reading(
+            "where content ends",
+            "it is what ends a turn with content",
+            first,
+        ));
+        candidates.push(reading(
+            "where content ends, at the last such place",
+            "what ends a turn with content may be part of what closes the calls",
+            last,
+        ));
+    } else {
+        let said = tail.trim_end().len();
+        let at = match renderer.pieces.shared_end(&tail[..said], mark) {
+            0 => tail.len(),
+            shared => said - shared,
+        };
+        candidates.push(reading(
+            "as far as it ends alike",
+            "a turn with content ends with the same",
+            at,
+        ));
+        candidates.push(reading(
+            "nothing ends it",
+            "what ends a turn with content is not there",
+            tail.len(),
+        ));
+    }
+    let at = renderer.choices.choose(Question::EndOfCalls, candidates);
+    let (close, end) = tail.split_at(at.unwrap_or(tail.len()));
+    (close.to_owned(), end.to_owned())
+}

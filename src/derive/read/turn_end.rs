@@ -1,0 +1,157 @@
+//! What ends the model's turn? What follows its last word both at the end of a conversation and before the next message.
+
+use super::anchor::Anchor;
+use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::derive::render::conversation::Context;
+use crate::derive::render::renderer::Renderer;
+use crate::value::Map;
+
+/// What ends a turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct TurnEnd {
+    /// The markers, white space included, that of the default setting first; none where nothing ends a turn.
+    pub(in crate::derive) markers: Vec<String>,
+    /// What follows only at the end of the conversation, and belongs to it rather than to the turn.
+    pub(in crate::derive) epilogue: String,
+}
+
+impl TurnEnd {
+    /// The marker of the default setting; empty where nothing ends a turn.
+    pub(in crate::derive) fn marker(&self) -> &str {
+        self.markers.first().map_or("", String::as_str)
+    }
+}
+
+/// Reads what follows an answer under each of the settings.
+pub(in crate::derive) fn read(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+    settings: &[Map],
+) -> (TurnEnd, Vec<Evidence>) {
+    let mut end = TurnEnd::default();
+    let mut evidence = Vec::new();
+    for kwargs in settings {
+        let Some((found, epilogue, seen)) = read_under(renderer, &context.under(kwargs), anchor)
+        else {
+            continue;
+        };
+        for marker in found {
+            let known = end
+                .markers
+                .iter()
+                .any(|known| known.trim() == marker.trim());
+            if !known && !marker.trim().is_empty() {
+                evidence.push(Evidence {
+                    marker: marker.clone(),
+                    ..seen.clone()
+                });
+                end.markers.push(marker);
+            }
+        }
+        if end.epilogue.is_empty() {
+            end.epilogue = epilogue;
+        }
+    }
+    (end, evidence)
+}
+
+/// How much of what follows the last answer ends its turn, where `in_middle` follows an earlier one.
+fn candidates(
+    pieces: &Pieces,
+    at_end: &str,
+    in_middle: Option<&str>,
+    asked: &str,
+) -> Vec<Candidate<usize>> {
+    let reading = |way, because, end: usize| {
+        Candidate::new(way, choice::marker(&at_end[..end]), because, end)
+    };
+    let mut candidates = Vec::new();
+    match in_middle {
+        Some(middle) => {
+            let shared = pieces.shared_before_header(at_end, middle);
+            let before_header = pieces.before_header(at_end, shared, asked);
+            if at_end[..before_header].trim().is_empty() && !at_end.trim().is_empty() {
+                let next = pieces.tokens(middle).first().copied().unwrap_or_default();
+                let means = format!("{}, then {}", choice::marker(at_end), choice::marker(next));
+                let because = "the end and the next message share nothing: the last turn has an end of its own";
+                let way = "one at the end, another before";
+                candidates.push(Candidate::new(way, means, because, before_header));
+            } else {
+                candidates.push(reading(
+                    "up to the next header",
+                    "it follows an answer at the end and before the next message, where the next header has another word",
+                    before_header,
+                ));
+            }
+            candidates.push(reading(
+                "all that is shared",
+                "it follows an answer at the end and before the next message",
+                shared,
+            ));
+        }
+        None => candidates.push(reading(
+            "everything",
+            "nothing can follow an answer, so that it cannot be told from what ends the conversation",
+            at_end.len(),
+        )),
+    }
+    if let Some(first) = pieces.first_end(at_end) {
+        candidates.push(reading(
+            "the first marker",
+            "engines may stop at it; what follows it would be passed over",
+            first,
+        ));
+    }
+    candidates
+}
+
+/// The markers under one setting, the epilogue, and what they were read from.
+fn read_under(
+    renderer: &Renderer<'_>,
+    context: &Context,
+    anchor: &Anchor,
+) -> Option<(Vec<String>, String, Evidence)> {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let turn = renderer.turn(context, &answer).ok()?;
+    let tail = |render: &str| -> Option<String> {
+        let said = anchor.turn(render, probe::CONTENT)?;
+        let (_, tail) = said.rsplit_once(probe::CONTENT)?;
+        Some(tail.to_owned())
+    };
+    let at_end = tail(&turn.full)?;
+    let answered = renderer.answered(context, &answer).ok().flatten();
+    let in_middle = answered.as_deref().and_then(tail);
+    let asked = renderer.history(context).ok()?;
+    let candidates = candidates(&renderer.pieces, &at_end, in_middle.as_deref(), &asked);
+    let shared = renderer.choices.choose(Question::TurnEnd, candidates)?;
+    let (marker, rest) = at_end.split_at(shared);
+    let (markers, epilogue) = match &in_middle {
+        // A conversation may end its last turn with a marker of its own; the others then end with the first one before
+        // the next message.
+        Some(middle) if marker.trim().is_empty() && !rest.trim().is_empty() => {
+            let before_next = renderer
+                .pieces
+                .tokens(middle)
+                .first()
+                .map(|token| (*token).to_owned());
+            (
+                std::iter::once(at_end.clone()).chain(before_next).collect(),
+                String::new(),
+            )
+        }
+        _ => (vec![marker.to_owned()], rest.to_owned()),
+    };
+    let evidence = Evidence {
+        question: "turn end",
+        marker: String::new(),
+        reading: "what follows the answer at the end and before the next message".to_owned(),
+        left: Sample::new("at the end", turn.full),
+        right: Sample::new("before the next message", answered.unwrap_or_default()),
+        places: Vec::new(),
+    };
+    Some((markers, epilogue, evidence))
+}

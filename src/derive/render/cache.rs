@@ -1,0 +1,191 @@
+//! What was rendered before. The questions of an analysis and the rounds of a verification ask for the same conversations.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::conversation::Context;
+use crate::chat_template::RenderError;
+use crate::derive::probe;
+use crate::value::{Map, Value};
+
+/// The bytes that are kept at most, counting each conversation as so many beside its render.
+const MAX_BYTES: usize = 32 << 20;
+const CONVERSATION: usize = 4 << 10;
+
+/// The renders that were asked for.
+#[derive(Debug, Default)]
+pub(in crate::derive) struct RenderCache(RefCell<Renders>);
+
+#[derive(Debug, Default)]
+struct Renders {
+    by_hash: HashMap<u64, Vec<Render>>,
+    bytes: usize,
+    /// How many were rendered.
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Render {
+    context: Context,
+    add_generation_prompt: bool,
+    rendered: Result<String, RenderError>,
+    /// How many were rendered before.
+    number: usize,
+}
+
+/// A render that has a certain text.
+#[derive(Debug, Clone, Copy)]
+struct Match<'r> {
+    /// What it has beside the text, and how many were rendered before: the least is the best.
+    rank: (usize, usize),
+    /// Where the text begins in it.
+    start: usize,
+    render: &'r Render,
+}
+
+/// A conversation whose render has a certain text.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::derive) struct Conversation {
+    pub(in crate::derive) context: Context,
+    pub(in crate::derive) add_generation_prompt: bool,
+    /// Where the text begins in the render.
+    pub(in crate::derive) start: usize,
+}
+
+impl RenderCache {
+    /// What the context was rendered as, or is now.
+    pub(in crate::derive) fn get_or_render(
+        &self,
+        context: &Context,
+        add_generation_prompt: bool,
+        render: impl FnOnce() -> Result<String, RenderError>,
+    ) -> Result<String, RenderError> {
+        let hash = hash_of(context, add_generation_prompt);
+        if let Some(known) = self.0.borrow().by_hash.get(&hash) {
+            let known = known.iter().find(|known| {
+                known.add_generation_prompt == add_generation_prompt
+                    && is_identical(&known.context, context)
+            });
+            if let Some(known) = known {
+                return known.rendered.clone();
+            }
+        }
+        let rendered = render();
+        let mut renders = self.0.borrow_mut();
+        renders.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
+        if renders.bytes > MAX_BYTES {
+            *renders = Renders::default();
+        }
+        let number = renders.count;
+        renders.count += 1;
+        renders.by_hash.entry(hash).or_default().push(Render {
+            context: context.clone(),
+            add_generation_prompt,
+            rendered: rendered.clone(),
+            number,
+        });
+        rendered
+    }
+
+    /// For each text a conversation that is rendered so from the user's first words on, or whose prompt ends so: the one
+    /// whose render has the least beside the text, and of several the first.
+    pub(in crate::derive) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
+        let renders = self.0.borrow();
+        let mut best: Vec<Option<Match<'_>>> = vec![None; texts.len()];
+        for render in renders.by_hash.values().flatten() {
+            let Ok(rendered) = &render.rendered else {
+                continue;
+            };
+            let user = rendered.find(probe::USER).unwrap_or(0);
+            for (text, best) in texts.iter().zip(&mut best) {
+                let start = if rendered[user..].starts_with(text) {
+                    user
+                } else if render.add_generation_prompt && rendered.ends_with(text) {
+                    rendered.len() - text.len()
+                } else {
+                    continue;
+                };
+                let found = Match {
+                    rank: (rendered.len() - text.len(), render.number),
+                    start,
+                    render,
+                };
+                if !text.is_empty() && best.is_none_or(|known| found.rank < known.rank) {
+                    *best = Some(found);
+                }
+            }
+        }
+        let conversation = |found: Match<'_>| Conversation {
+            context: found.render.context.clone(),
+            add_generation_prompt: found.render.add_generation_prompt,
+            start: found.start,
+        };
+        best.into_iter()
+            .map(|found| found.map(conversation))
+            .collect()
+    }
+}
+
+/// Whether both render the same, whatever the chat template: unlike for equality the order of keys counts.
+fn is_identical(a: &Context, b: &Context) -> bool {
+    let lists = |a: &[Value], b: &[Value]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+    };
+    let same_tools = match (&a.tools, &b.tools) {
+        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b) || lists(a, b),
+        (None, None) => true,
+        _ => false,
+    };
+    same_tools && lists(&a.history, &b.history) && members_identical(&a.kwargs, &b.kwargs)
+}
+
+fn identical(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => members_identical(a, b),
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+fn members_identical(a: &Map, b: &Map) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .zip(b.iter())
+            .all(|((key, a), (other, b))| key == other && identical(a, b))
+}
+
+/// The same for identical contexts. The tools, which are long and nearly always the same, do not count.
+fn hash_of(context: &Context, add_generation_prompt: bool) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    add_generation_prompt.hash(&mut hasher);
+    context.tools.is_some().hash(&mut hasher);
+    for message in &context.history {
+        hash(message, &mut hasher);
+    }
+    hash_members(&context.kwargs, &mut hasher);
+    hasher.finish()
+}
+
+fn hash(value: &Value, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(value).hash(hasher);
+    match value {
+        Value::Null => {}
+        Value::Bool(value) => value.hash(hasher),
+        Value::Int(value) => value.hash(hasher),
+        Value::Float(value) => value.to_bits().hash(hasher),
+        Value::String(text) => text.hash(hasher),
+        Value::Array(items) => items.iter().for_each(|item| hash(item, hasher)),
+        Value::Object(members) => hash_members(members, hasher),
+    }
+}
+
+fn hash_members(members: &Map, hasher: &mut DefaultHasher) {
+    for (key, value) in members.iter() {
+        key.hash(hasher);
+        hash(value, hasher);
+    }
+}

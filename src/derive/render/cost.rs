@@ -1,0 +1,86 @@
+//! What a derivation took, and where the time went.
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use super::renderer::Renderer;
+use crate::judge::Judge;
+
+/// What a derivation took, stage by stage. Nothing of it goes into a report, which is the same at every run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Finding the format.
+    pub analysis: Stage,
+    /// Proving it.
+    pub verification: Stage,
+    /// Telling what the chat template supports.
+    pub supports: Stage,
+    /// Finding the places in the chat template that write the markers.
+    pub places: Stage,
+}
+
+/// What one stage took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stage {
+    /// How many conversations were rendered.
+    pub renders: usize,
+    /// What rendering them took.
+    pub rendering: Duration,
+    /// What the stage took, rendering included.
+    pub total: Duration,
+}
+
+impl Cost {
+    /// All stages together.
+    pub fn sum(&self) -> Stage {
+        let mut sum = Stage::default();
+        for stage in [self.analysis, self.verification, self.supports, self.places] {
+            sum += stage;
+        }
+        sum
+    }
+}
+
+impl AddAssign for Stage {
+    fn add_assign(&mut self, other: Self) {
+        self.renders += other.renders;
+        self.rendering += other.rendering;
+        self.total += other.total;
+    }
+}
+
+/// Whoever renders, and counts it.
+pub(in crate::derive) trait Renders {
+    /// How often was rendered so far, and what that took.
+    fn rendered(&self) -> (usize, Duration);
+}
+
+impl Renders for Renderer<'_> {
+    fn rendered(&self) -> (usize, Duration) {
+        self.rendered()
+    }
+}
+
+impl Renders for Judge<'_> {
+    fn rendered(&self) -> (usize, Duration) {
+        self.rendered()
+    }
+}
+
+/// Does the work of a stage, and measures it.
+pub(in crate::derive) fn measured<T>(
+    renderer: &impl Renders,
+    work: impl FnOnce() -> T,
+) -> (T, Stage) {
+    let (renders, rendering) = renderer.rendered();
+    let started = Instant::now();
+    let done = work();
+    let total = started.elapsed();
+    let (renders_after, rendering_after) = renderer.rendered();
+    let stage = Stage {
+        renders: renders_after - renders,
+        rendering: rendering_after - rendering,
+        total,
+    };
+    (done, stage)
+}

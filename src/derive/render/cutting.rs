@@ -1,0 +1,229 @@
+//! At which of its own constants does the template cut an answer, and what does it drop there?
+//!
+//! All constants are tried in one answer, with a word of their own between each two: the words that are not rendered tell
+//! where it was cut. Templates that cut nothing are known by one render.
+
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe;
+
+/// Constants longer than this are prose, not markers.
+const LONGEST_MARKER: usize = 48;
+
+/// How many constants are tried, and at how many of them an answer may seem to be cut.
+const MAX_MARKERS: usize = 1024;
+const MAX_SUSPECTS: usize = 32;
+
+/// How often an answer is tried with what is left of the constants. Each time one at which it is cut is found and left out.
+const MAX_TRIES: usize = 32;
+
+/// What the template drops of an answer that has some of its constants.
+#[derive(Debug, Default)]
+pub(in crate::derive) struct Cutting {
+    /// The constants of which each drops what an answer says before it, in source order.
+    pub(in crate::derive) closing: Vec<Cut>,
+    /// Pairs of constants that drop what an answer says between them, and nothing before or after, the opening one first.
+    pub(in crate::derive) around: Vec<(String, Cut)>,
+}
+
+/// A constant at which an answer is cut, and what was seen of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::derive) struct Cut {
+    pub(in crate::derive) marker: String,
+    /// The answer that was given.
+    pub(in crate::derive) given: String,
+    /// The conversation with it, as rendered.
+    pub(in crate::derive) rendered: String,
+}
+
+impl Cutting {
+    /// The cuts that may close what this marker opens: first those that say a word of it again, then the others in source
+    /// order.
+    pub(in crate::derive) fn closing_for(&self, open: &str) -> Vec<&Cut> {
+        let cuts = self.closing.iter().filter(|cut| cut.marker != open);
+        let mut cuts: Vec<&Cut> = cuts.collect();
+        cuts.sort_by_key(|cut| !shares_word(open, &cut.marker));
+        cuts
+    }
+}
+
+impl Cut {
+    pub(in crate::derive) fn evidence(&self) -> Evidence {
+        Evidence {
+            question: "reasoning close",
+            marker: self.marker.clone(),
+            reading: "a constant of the template; what an answer says before it is dropped"
+                .to_owned(),
+            left: Sample::new("the answer given", self.given.as_str()),
+            right: Sample::new("as rendered", self.rendered.as_str()),
+            places: Vec::new(),
+        }
+    }
+}
+
+/// Whether the two markers have a word in common.
+fn shares_word(a: &str, b: &str) -> bool {
+    let words = |marker: &str| -> Vec<String> {
+        let words = marker.split(|c: char| !c.is_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let of_b = words(b);
+    words(a).iter().any(|word| of_b.contains(word))
+}
+
+/// Finds the constants at which an answer is cut where another message follows; `render` says how an answer is rendered there.
+pub(in crate::derive) fn read<'a>(
+    pieces: &Pieces,
+    constants: impl Iterator<Item = &'a str>,
+    render: &dyn Fn(&str) -> Option<String>,
+) -> Cutting {
+    let markers = markers(pieces, constants);
+    let mut cutting = Cutting::default();
+    let mut suspects = suspects(&markers, &render, &mut { MAX_TRIES });
+    suspects.sort_unstable();
+    suspects.dedup();
+    suspects.truncate(MAX_SUSPECTS);
+    for &suspect in &suspects {
+        let marker = markers[suspect];
+        cutting.closing.extend(closing(marker, &render));
+    }
+    let opening = suspects.into_iter().filter(|suspect| {
+        let mut closing = cutting.closing.iter();
+        !closing.any(|cut| cut.marker == markers[*suspect])
+    });
+    let around = opening.filter_map(|open| {
+        let close = closed_by(&markers, open, &render)?;
+        around(markers[open], markers[close], &render)
+    });
+    cutting.around = around.collect();
+    cutting
+}
+
+/// What may be a marker of the template's constants, in source order.
+fn markers<'a>(pieces: &Pieces, constants: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut markers: Vec<&str> = Vec::new();
+    for marker in constants.flat_map(|constant| pieces.tokens(constant)) {
+        if markers.len() == MAX_MARKERS {
+            break;
+        }
+        if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
+            markers.push(marker);
+        }
+    }
+    markers
+}
+
+/// The word that stands after the marker of this number.
+fn word(index: usize) -> String {
+    format!("{}{index}q", probe::REASONING)
+}
+
+/// The markers at which an answer with all of them is cut, by their numbers.
+fn suspects(
+    markers: &[&str],
+    render: &impl Fn(&str) -> Option<String>,
+    tries: &mut usize,
+) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..markers.len()).collect();
+    let mut found = Vec::new();
+    search(markers, &mut left, &mut found, render, tries);
+    found
+}
+
+/// The same among the markers that are `left`, by halves where the template refuses such an answer.
+fn search(
+    markers: &[&str],
+    left: &mut Vec<usize>,
+    found: &mut Vec<usize>,
+    render: &impl Fn(&str) -> Option<String>,
+    tries: &mut usize,
+) {
+    while !left.is_empty() && *tries > 0 {
+        *tries -= 1;
+        let Some(cuts) = cuts(probe::CONTENT, markers, left, render) else {
+            if left.len() > 1 {
+                let mut second = left.split_off(left.len() / 2);
+                search(markers, left, found, render, tries);
+                search(markers, &mut second, found, render, tries);
+            }
+            return;
+        };
+        if cuts.is_empty() {
+            return;
+        }
+        left.retain(|index| !cuts.contains(index));
+        found.extend(cuts);
+    }
+}
+
+/// The marker up to which the template drops an answer that goes on with `open` and then with every other marker.
+fn closed_by(
+    markers: &[&str],
+    open: usize,
+    render: &impl Fn(&str) -> Option<String>,
+) -> Option<usize> {
+    let others: Vec<usize> = (0..markers.len()).filter(|other| *other != open).collect();
+    let before = format!("{} {} {}", probe::CONTENT, markers[open], word(open));
+    cuts(&before, markers, &others, render)?.into_iter().next()
+}
+
+/// The markers at which the template begins or ends to drop something of an answer that begins so and goes on with all of them.
+fn cuts(
+    beginning: &str,
+    markers: &[&str],
+    among: &[usize],
+    render: &impl Fn(&str) -> Option<String>,
+) -> Option<Vec<usize>> {
+    let mut answer = beginning.to_owned();
+    for &index in among {
+        answer.push_str(&format!(" {} {}", markers[index], word(index)));
+    }
+    let rendered = render(&answer)?;
+    let last = beginning.rsplit(' ').next().unwrap_or_default();
+    let mut before = rendered.contains(last);
+    let cuts = among.iter().copied().filter(|&index| {
+        let after = rendered.contains(&word(index));
+        std::mem::replace(&mut before, after) != after
+    });
+    Some(cuts.collect())
+}
+
+/// The marker, if what an answer says before it is dropped, and what it says after it is not.
+fn closing(marker: &str, render: &impl Fn(&str) -> Option<String>) -> Option<Cut> {
+    let given = format!("{}{marker}{}", probe::REASONING, probe::CONTENT);
+    let rendered = render(&given)?;
+    let is_cut = !rendered.contains(probe::REASONING) && rendered.contains(probe::CONTENT);
+    is_cut.then(|| Cut {
+        marker: marker.to_owned(),
+        given,
+        rendered,
+    })
+}
+
+/// The two markers, if what an answer says between them is dropped, and nothing else.
+fn around(
+    open: &str,
+    close: &str,
+    render: &impl Fn(&str) -> Option<String>,
+) -> Option<(String, Cut)> {
+    let given = format!(
+        "{}{open}{}{close}{}",
+        probe::OTHER_CONTENT,
+        probe::REASONING,
+        probe::CONTENT
+    );
+    let rendered = render(&given)?;
+    let (_, rest) = rendered.split_once(probe::OTHER_CONTENT)?;
+    let (between, _) = rest.split_once(probe::CONTENT)?;
+    between.trim().is_empty().then(|| {
+        let cut = Cut {
+            marker: close.to_owned(),
+            given,
+            rendered,
+        };
+        (open.to_owned(), cut)
+    })
+}

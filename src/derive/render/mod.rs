@@ -1,0 +1,20 @@
+//! Rendering variants of conversations: what the chat template requires of its inputs, what it writes beside the messages, and what was
+//! rendered before.
+//!
+//! - [`renderer`] makes and renders the variants of a [`conversation`], [`cache`] keeps the renders, [`cost`] counts them;
+//! - [`open`] opens a chat template; [`requirements`] says what it cannot do without;
+//! - [`unasked`] finds a generation prompt that nobody asked for, [`trailer`] what is written after the last message, [`cutting`] where
+//!   a template cuts an answer, and [`counters`] the numbers that it counts.
+
+pub(in crate::derive) mod cache;
+pub(in crate::derive) mod conversation;
+pub(in crate::derive) mod cost;
+mod counters;
+pub(in crate::derive) mod cutting;
+mod opening;
+pub(in crate::derive) mod renderer;
+pub(in crate::derive) mod requirements;
+mod trailer;
+mod unasked;
+
+pub(in crate::derive) use opening::open;

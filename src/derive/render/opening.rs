@@ -1,0 +1,105 @@
+//! Opening a chat template: what it requires before it renders anything, and with which tools it renders at all.
+
+use super::renderer::Renderer;
+use super::requirements::{Requirements, Shape};
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError, Rules};
+use crate::derive::probe::{self, Assistant, Dialect};
+
+/// How many settings of variables are tried.
+const MAX_TRIES: usize = 256;
+
+/// Finds out what the chat template requires, and with which tools it renders at all.
+///
+/// # Errors
+///
+/// The render error of a single user message, when it renders neither with nor without tools.
+pub(in crate::derive) fn open(
+    source: &ChatTemplateSource,
+    clock: Option<Clock>,
+) -> Result<Renderer<'_>, RenderError> {
+    let mut renderer = Renderer::bare(source, clock);
+    renderer.requirements = requirements(&renderer);
+    let bare = renderer.prompt(&renderer.user(false));
+    let tooled = renderer.prompt(&renderer.user(true));
+    renderer.without_tools = bare.is_ok();
+    renderer.with_tools = tooled.is_ok();
+    if let (Err(error), Err(_)) = (bare, tooled) {
+        return Err(error);
+    }
+    renderer.know(&[]);
+    Ok(renderer)
+}
+
+/// What the template requires, which is nothing where it renders without.
+fn requirements(renderer: &Renderer<'_>) -> Requirements {
+    let mut requirements = Requirements {
+        parts: false,
+        rules: Rules::default(),
+        variables: variables(renderer),
+    };
+    requirements.parts = !shows_texts(renderer, &requirements) && {
+        requirements.parts = true;
+        shows_texts(renderer, &requirements)
+    };
+    requirements
+}
+
+/// Whether a conversation shows what its messages say.
+fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
+    let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+    let context = renderer.user(false).and(answer);
+    let rendered = renderer.render_wanting(requirements, &context, false);
+    rendered.is_ok_and(|text| {
+        let mut said = [probe::USER, probe::CONTENT].iter();
+        said.all(|said| text.contains(said))
+    })
+}
+
+/// The variables that a single user message cannot be rendered without.
+fn variables(renderer: &Renderer<'_>) -> Vec<(String, Shape)> {
+    let requirements = Requirements::default();
+    let Err(stopped) = renderer.render_wanting(&requirements, &renderer.user(false), true) else {
+        return Vec::new();
+    };
+    let names: Vec<String> = renderer
+        .kwargs()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    further(renderer, &names, requirements, &stopped, &mut { MAX_TRIES })
+        .unwrap_or_default()
+        .variables
+}
+
+/// Sets one variable after another that takes the render further than where it `stopped`, until it does not stop.
+fn further(
+    renderer: &Renderer<'_>,
+    names: &[String],
+    requirements: Requirements,
+    stopped: &RenderError,
+    tries: &mut usize,
+) -> Option<Requirements> {
+    let known = |name: &String| {
+        requirements
+            .variables
+            .iter()
+            .any(|(known, _)| known == name)
+    };
+    let context = renderer.user(false);
+    let mut better = Vec::new();
+    for name in names.iter().filter(|name| !known(name)) {
+        for shape in [Shape::Text, Shape::List] {
+            *tries = tries.checked_sub(1)?;
+            let mut more = requirements.clone();
+            more.variables.push((name.clone(), shape));
+            match renderer.render_wanting(&more, &context, true) {
+                Ok(_) => return Some(more),
+                Err(error) if error != *stopped => better.push((more, error)),
+                Err(_) => {}
+            }
+        }
+    }
+    better
+        .into_iter()
+        .find_map(|(more, error)| further(renderer, names, more, &error, tries))
+}

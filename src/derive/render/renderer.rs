@@ -1,0 +1,561 @@
+//! The bench on which a chat template is examined: rendering variants of one conversation.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::cache::{Conversation, RenderCache};
+use super::conversation::{Context, Turn};
+use super::counters;
+use super::cutting::{self, Cutting};
+use super::requirements::Requirements;
+use super::trailer;
+use super::unasked;
+use crate::chat_template::{
+    self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
+    Traced,
+};
+use crate::derive::choice::{Choices, Question, Wanted};
+use crate::derive::compare::pieces::Pieces;
+use crate::derive::probe::{self, Assistant, Dialect};
+use crate::judge::slot::Slot;
+use crate::value::{Map, Value, json};
+
+/// The steps that all renders of one derivation may take together. The real chat templates that were tried stay well below it.
+pub(in crate::derive) const MAX_STEPS: u64 = 100_000_000;
+
+/// How many different settings of the kwargs are examined; beyond that they repeat each other.
+const MAX_SETTINGS: usize = 8;
+
+/// A chat template with all that stays the same from variant to variant.
+#[derive(Debug)]
+pub(in crate::derive) struct Renderer<'a> {
+    source: &'a ChatTemplateSource,
+    clock: Option<Clock>,
+    /// What is left of [`MAX_STEPS`].
+    steps: Rc<Cell<u64>>,
+    /// What the template wants of every input.
+    pub(in crate::derive) requirements: Requirements,
+    /// What is written beside the messages, by the kwargs under which it was looked for.
+    added: RefCell<Vec<(Map, Added)>>,
+    /// How often was rendered, and what that took.
+    rendered: Cell<(usize, Duration)>,
+    /// What was rendered.
+    cache: RenderCache,
+    /// The tools that the calls of the probes call.
+    tools: Rc<[Value]>,
+    /// At which of its constants the template cuts an answer, once that was asked.
+    cutting: OnceCell<Cutting>,
+    /// The pieces of which renders are made.
+    pub(in crate::derive) pieces: Rc<Pieces>,
+    /// Where texts are taken beside the content, as far as renders show them.
+    pub(in crate::derive) slots: Vec<Slot>,
+    /// The texts of probes that the template writes as JSON.
+    pub(in crate::derive) json_texts: Vec<&'static str>,
+    /// Whether the template counts, so that renders are read with slots for its numbers.
+    counts: bool,
+    /// The questions that can be answered in several ways.
+    pub(in crate::derive) choices: Choices,
+    /// Whether the template renders with and without tools.
+    pub(in crate::derive) without_tools: bool,
+    pub(in crate::derive) with_tools: bool,
+}
+
+/// What a template writes after the messages, asked or not.
+#[derive(Debug, Clone, Default)]
+struct Added {
+    /// The generation prompt that is written unasked.
+    prompt: Option<String>,
+    /// What belongs to no message, and stands before a generation prompt.
+    trailer: Option<String>,
+    /// Whether that could be read in several ways.
+    is_asked: bool,
+}
+
+impl<'a> Renderer<'a> {
+    /// A chat template of which nothing is known yet.
+    pub(super) fn bare(source: &'a ChatTemplateSource, clock: Option<Clock>) -> Self {
+        Self {
+            source,
+            clock,
+            steps: Rc::new(Cell::new(MAX_STEPS)),
+            requirements: Requirements::default(),
+            added: RefCell::default(),
+            rendered: Cell::default(),
+            cache: RenderCache::default(),
+            tools: (0..3)
+                .map(|number| probe::tool_for(&probe::call(number)))
+                .collect(),
+            cutting: OnceCell::new(),
+            pieces: Rc::default(),
+            slots: Vec::new(),
+            json_texts: Vec::new(),
+            counts: false,
+            choices: Choices::default(),
+            without_tools: true,
+            with_tools: true,
+        }
+    }
+
+    /// Renders by these rules from now on: those by which the template renders calls.
+    pub(in crate::derive) fn adopt(&mut self, rules: Rules) {
+        if self.requirements.rules != rules {
+            self.requirements.rules = rules;
+            self.added = RefCell::default();
+            self.cache = RenderCache::default();
+        }
+    }
+
+    /// Learns what renders are made of, from these among others.
+    pub(in crate::derive) fn know(&mut self, renders: &[Traced]) {
+        let user = self.user(false);
+        let plain = Conversation {
+            context: user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT))),
+            add_generation_prompt: false,
+            start: 0,
+        };
+        let prompt = Conversation {
+            context: user,
+            add_generation_prompt: true,
+            start: 0,
+        };
+        let own = [plain, prompt];
+        let own: Vec<Traced> = own
+            .iter()
+            .filter_map(|conversation| Some(self.traced(conversation)?.2))
+            .collect();
+        if !renders.is_empty() && own.iter().chain(renders).any(counters::any) {
+            self.counts = true;
+            self.added = RefCell::default();
+            self.cache = RenderCache::default();
+        }
+        let tokens = self.source.special_tokens.values();
+        let templates = self.source.templates.iter();
+        let sought = templates.flat_map(|(_, template)| template.sought());
+        let marks = tokens
+            .filter_map(Value::as_str)
+            .chain(sought.map(String::as_str));
+        self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
+    }
+
+    /// The same without making parts of contents, for whoever tries their forms.
+    #[must_use]
+    pub(in crate::derive) fn with_contents_as_they_are(mut self) -> Self {
+        self.requirements.parts = false;
+        // What was rendered before was rendered with parts.
+        self.added = RefCell::default();
+        self.cache = RenderCache::default();
+        self
+    }
+
+    /// Begins anew, with these answers to questions.
+    pub(in crate::derive) fn begin(&self, wanted: Vec<Wanted>) {
+        self.choices.want(wanted);
+        // What is asked of the ends of conversations may be answered otherwise now.
+        let mut added = self.added.borrow_mut();
+        added.retain(|(_, added)| !added.is_asked);
+    }
+
+    /// The plainest context: one user message, with tools if they are asked for or the template cannot do without.
+    pub(in crate::derive) fn user(&self, tools: bool) -> Context {
+        let tools = (tools && self.with_tools) || !self.without_tools;
+        Context {
+            history: vec![probe::message("user", probe::USER)],
+            tools: tools.then(|| self.tools.clone()),
+            kwargs: Map::new(),
+        }
+    }
+
+    pub(in crate::derive) fn prompt(&self, context: &Context) -> Result<String, RenderError> {
+        self.render(context, true)
+    }
+
+    /// The context alone, without the generation prompt, even where the template writes one unasked.
+    pub(in crate::derive) fn history(&self, context: &Context) -> Result<String, RenderError> {
+        // Asked first: finding it out renders other conversations, and this one is to be the last that was rendered.
+        let added = self.added(&context.kwargs);
+        let text = self.render(context, false)?;
+        Ok(without(text, added.prompt.as_deref()))
+    }
+
+    /// The messages alone: the context without what the template writes after them before a generation prompt.
+    fn messages(&self, context: &Context) -> Result<String, RenderError> {
+        let text = self.history(context)?;
+        let added = self.added(&context.kwargs);
+        Ok(without(text, added.trailer.as_deref()))
+    }
+
+    /// What the template writes after the last message that belongs to none.
+    pub(in crate::derive) fn trailer(&self, context: &Context) -> Option<String> {
+        self.added(&context.kwargs).trailer
+    }
+
+    fn added(&self, kwargs: &Map) -> Added {
+        let mut known = self.added.borrow_mut();
+        if let Some((_, added)) = known.iter().find(|(under, _)| under == kwargs) {
+            return added.clone();
+        }
+        let added = self.find_added(kwargs).unwrap_or_default();
+        known.push((kwargs.clone(), added.clone()));
+        added
+    }
+
+    fn find_added(&self, kwargs: &Map) -> Option<Added> {
+        let user = self.user(false).under(kwargs);
+        let asked = self.render(&user, false).ok()?;
+        let prompt = self.render(&user, true).ok()?;
+        let answered = user.and(Dialect::standard().write(&Assistant::saying(probe::CONTENT)));
+        let answered_text = self.render(&answered, false).ok()?;
+        if prompt != asked {
+            let trailer = trailer::read(&asked, &prompt, &answered_text)?;
+            let taken = self.choices.choose(Question::Trailer, trailer.candidates());
+            return Some(Added {
+                prompt: None,
+                trailer: taken.flatten().map(str::to_owned),
+                is_asked: true,
+            });
+        }
+        let asked_again = answered.and(probe::message("user", probe::USER_AGAIN));
+        let renders = unasked::Renders {
+            asked: &asked,
+            answered: &answered_text,
+            asked_again: &self.render(&asked_again, false).ok()?,
+        };
+        let candidates = unasked::candidates(&renders, &self.pieces);
+        let taken = self.choices.choose(Question::UnaskedPrompt, candidates);
+        Some(Added {
+            is_asked: taken.is_some(),
+            prompt: taken.flatten().map(str::to_owned),
+            trailer: None,
+        })
+    }
+
+    pub(in crate::derive) fn turn(
+        &self,
+        context: &Context,
+        message: &Value,
+    ) -> Result<Turn, RenderError> {
+        Ok(Turn {
+            prompt: self.prompt(context)?,
+            full: self.messages(&context.and(message.clone()))?,
+        })
+    }
+
+    /// A message that a user answers, rendered up to that answer's first letter.
+    pub(in crate::derive) fn answered(
+        &self,
+        context: &Context,
+        message: &Value,
+    ) -> Result<Option<String>, RenderError> {
+        let next = context
+            .and(message.clone())
+            .and(probe::message("user", probe::USER_AGAIN));
+        let full = self.history(&next)?;
+        Ok(full
+            .rfind(probe::USER_AGAIN)
+            .map(|at| full[..at].to_owned()))
+    }
+
+    /// What the template reads of an assistant's message that has everything.
+    pub(in crate::derive) fn reads(
+        &self,
+        context: &Context,
+        dialect: &Dialect,
+        message: &Assistant,
+    ) -> Option<Reads> {
+        self.observe(&context.and(dialect.write(message)), false)
+            .ok()
+            .map(|(_, reads)| reads)
+    }
+
+    /// The render of a context, and what the template asked of it on the way.
+    pub(in crate::derive) fn observe(
+        &self,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<(String, Reads), RenderError> {
+        let inputs = self.inputs(context, add_generation_prompt);
+        self.spend(&self.requirements, &inputs, |template, inputs, steps| {
+            template.render_borrowed_observed(inputs, steps)
+        })
+    }
+
+    /// For each text a conversation that was rendered so.
+    pub(in crate::derive) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
+        self.cache.rendered_as(texts)
+    }
+
+    /// A conversation's render with the origin of every byte, and the chat template that rendered it, with its name where there
+    /// are several.
+    pub(in crate::derive) fn traced(
+        &self,
+        conversation: &Conversation,
+    ) -> Option<(Option<&'a str>, &'a ChatTemplate, Traced)> {
+        let context = &conversation.context;
+        let template = self.source.select(context.tools.is_some()).ok()?;
+        let mut named = self.source.templates.iter();
+        let name = named.find(|(_, known)| std::ptr::eq(known, template));
+        let name = name.filter(|_| self.source.templates.len() > 1);
+        let inputs = self.inputs(context, conversation.add_generation_prompt);
+        let traced = self.render_traced(&inputs).ok()?;
+        Some((name.map(|(name, _)| name.as_str()), template, traced))
+    }
+
+    /// Renders with origins, with slots for the numbers that the template counts.
+    fn render_traced(&self, inputs: &Inputs<'_>) -> Result<Traced, RenderError> {
+        let traced = self.spend(
+            &self.requirements,
+            inputs,
+            ChatTemplate::render_borrowed_traced,
+        )?;
+        Ok(match self.counts {
+            true => counters::to_slots(&traced),
+            false => traced,
+        })
+    }
+
+    /// The prompt of a context with documents for retrieval.
+    pub(in crate::derive) fn with_documents(
+        &self,
+        context: &Context,
+        documents: &[Value],
+    ) -> Result<String, RenderError> {
+        let inputs = Inputs {
+            documents: Some(documents),
+            ..self.inputs(context, true)
+        };
+        self.spend(&self.requirements, &inputs, ChatTemplate::render_borrowed)
+    }
+
+    /// The settings of kwargs under which the model's turn begins or renders differently, the default first.
+    ///
+    /// Each variable that the template reads and nobody gives is set to true, to false and to each constant that the
+    /// template compares it with.
+    pub(in crate::derive) fn settings(&self, context: &Context, messages: &[Value]) -> Vec<Map> {
+        let signature = |kwargs: &Map| -> Option<Vec<String>> {
+            let context = context.under(kwargs);
+            let prompt = self.prompt(&context).ok()?;
+            let mut tails = vec![after_user(&prompt)];
+            for message in messages {
+                tails.push(
+                    self.turn(&context, message)
+                        .map_or_else(|_| String::new(), |turn| after_user(&turn.full)),
+                );
+            }
+            Some(tails)
+        };
+        let mut settings = vec![Map::new()];
+        let mut seen: Vec<_> = signature(&Map::new()).into_iter().collect();
+        for (name, values) in self.source.kwargs() {
+            for value in values {
+                let kwargs = Map::from_iter([(name.clone(), value)]);
+                match signature(&kwargs) {
+                    Some(found) if !seen.contains(&found) && settings.len() < MAX_SETTINGS => {
+                        seen.push(found);
+                        settings.push(kwargs);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        settings
+    }
+
+    /// The variables worth setting, each with the values worth trying.
+    pub(in crate::derive) fn kwargs(&self) -> Vec<(String, Vec<Value>)> {
+        self.source.kwargs()
+    }
+
+    /// The constants of every template of the source.
+    pub(in crate::derive) fn constants(&self) -> impl Iterator<Item = &'a str> {
+        self.source
+            .templates
+            .iter()
+            .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
+    }
+
+    /// At which of its constants the template cuts an answer.
+    pub(in crate::derive) fn cutting(&self) -> &Cutting {
+        let answered = |content: &str| {
+            let message = Dialect::standard().write(&Assistant::saying(content));
+            self.answered(&self.user(false), &message).ok().flatten()
+        };
+        self.cutting
+            .get_or_init(|| cutting::read(&self.pieces, self.constants(), &answered))
+    }
+
+    fn inputs<'c>(&self, context: &'c Context, add_generation_prompt: bool) -> Inputs<'c> {
+        Inputs {
+            messages: &context.history,
+            tools: context.tools.as_deref(),
+            documents: None,
+            add_generation_prompt,
+            kwargs: &context.kwargs,
+            clock: self.clock,
+            rules: self.requirements.rules,
+        }
+    }
+
+    fn render(
+        &self,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        self.cache
+            .get_or_render(context, add_generation_prompt, || {
+                let rendered = match self.counts {
+                    true => {
+                        let inputs = self.inputs(context, add_generation_prompt);
+                        self.render_traced(&inputs).map(|traced| traced.text)
+                    }
+                    false => {
+                        self.render_wanting(&self.requirements, context, add_generation_prompt)
+                    }
+                };
+                rendered.map(|full| self.without_quotes(full))
+            })
+    }
+
+    /// The render with the texts that are written as JSON as they are: what stands around them is all that is read.
+    fn without_quotes(&self, mut render: String) -> String {
+        for text in &self.json_texts {
+            render = render.replace(&json::quote(text), text);
+        }
+        render
+    }
+
+    /// Finds out which texts the template writes as JSON: signs in them are escaped as JSON escapes them.
+    pub(in crate::derive) fn read_quotes(&mut self) {
+        let is_json = |dialect: &Dialect, message: &dyn Fn(&str) -> Assistant, text: &str| {
+            let signs = format!("{text} \"x\" \\ y\nz {text}");
+            [false, true].into_iter().any(|tools| {
+                let context = self.user(tools).and(dialect.write(&message(&signs)));
+                let full = self.render_wanting(&self.requirements, &context, false);
+                full.is_ok_and(|full| full.contains(&json::quote(&signs)) && !full.contains(&signs))
+            })
+        };
+        let standard = Dialect::standard();
+        let mut found = Vec::new();
+        if is_json(&standard, &|text| Assistant::saying(text), probe::CONTENT) {
+            found.extend([probe::CONTENT, probe::OTHER_CONTENT]);
+        }
+        let is_thought = self.slots.first().is_some_and(|slot| {
+            let dialect = Dialect {
+                reasoning: Some(slot.clone()),
+                ..standard.clone()
+            };
+            let thinking = |text: &str| Assistant::saying(probe::CONTENT).thinking(text);
+            is_json(&dialect, &thinking, probe::REASONING)
+        });
+        if is_thought {
+            found.push(probe::REASONING);
+        }
+        if !found.is_empty() {
+            self.json_texts = found;
+            self.added = RefCell::default();
+            self.cache = RenderCache::default();
+        }
+    }
+
+    /// Renders as if the template wanted something else.
+    pub(in crate::derive) fn render_wanting(
+        &self,
+        requirements: &Requirements,
+        context: &Context,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        let inputs = self.inputs(context, add_generation_prompt);
+        self.spend(requirements, &inputs, ChatTemplate::render_borrowed)
+    }
+
+    /// Renders what is wanted with the template that the inputs ask for, on the account of all steps.
+    fn spend<T>(
+        &self,
+        requirements: &Requirements,
+        inputs: &Inputs<'_>,
+        render: impl FnOnce(&ChatTemplate, &Inputs<'_>, &mut u64) -> Result<T, RenderError>,
+    ) -> Result<T, RenderError> {
+        let template = self
+            .source
+            .select(inputs.tools.is_some())
+            .map_err(|error| RenderError::Raised {
+                message: error.to_string(),
+            })?;
+        let met = requirements.meet(inputs);
+        let inputs = met.as_ref().map_or(*inputs, RenderInput::borrowed);
+        let mut steps = self.steps.get().min(chat_template::MAX_STEPS);
+        let before = steps;
+        let started = Instant::now();
+        let rendered = render(template, &inputs, &mut steps);
+        let (count, took) = self.rendered.get();
+        self.rendered.set((count + 1, took + started.elapsed()));
+        self.steps.set(self.steps.get() - (before - steps));
+        rendered
+    }
+
+    /// How often was rendered so far, and what that took.
+    pub(in crate::derive) fn rendered(&self) -> (usize, Duration) {
+        self.rendered.get()
+    }
+
+    /// The account of steps.
+    pub(in crate::derive) fn steps(&self) -> Rc<Cell<u64>> {
+        self.steps.clone()
+    }
+
+    /// The steps that renders may still take.
+    pub(in crate::derive) fn steps_left(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Whether the renders have used up their steps, so that nothing more can be found out.
+    pub(in crate::derive) fn is_exhausted(&self) -> bool {
+        self.steps.get() == 0
+    }
+}
+
+/// The text without what it ends with, if it does.
+fn without(mut text: String, end: Option<&str>) -> String {
+    if let Some(rest) = end.and_then(|end| text.strip_suffix(end)) {
+        text.truncate(rest.len());
+    }
+    text
+}
+
+/// What follows the last thing that the user said.
+fn after_user(render: &str) -> String {
+    render
+        .rfind(probe::USER)
+        .map_or(render, |at| &render[at + probe::USER.len()..])
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::json;
+
+    #[test]
+    fn what_was_just_rendered_is_not_rendered_again() {
+        let text =
+            "{% for m in messages %}{% for k in m %}{{ k }} {{ m[k] }} {% endfor %}{% endfor %}";
+        let source = chat_template::from_text("test", text).unwrap();
+        let renderer = super::super::open(&source, None).unwrap();
+        let message = |text: &str| json::parse(text).unwrap();
+        let context = renderer.user(false);
+        let first = message(r#"{"role": "assistant", "content": 0.0}"#);
+        let turn = renderer.turn(&context, &first).unwrap();
+        let (count, _) = renderer.rendered();
+        assert_eq!(renderer.turn(&context, &first).unwrap(), turn);
+        assert_eq!(renderer.rendered().0, count);
+        for other in [
+            r#"{"content": 0.0, "role": "assistant"}"#,
+            r#"{"role": "assistant", "content": -0.0}"#,
+            r#"{"role": "assistant", "content": 0}"#,
+        ] {
+            let (count, _) = renderer.rendered();
+            assert_ne!(renderer.turn(&context, &message(other)).unwrap(), turn);
+            assert_eq!(renderer.rendered().0, count + 1, "the prompt is known");
+        }
+    }
+}

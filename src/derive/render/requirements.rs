@@ -1,0 +1,100 @@
+//! What does the chat template want before it renders anything? Content as a list of parts instead of a text, and variables
+//! that it cannot do without: the tools, in another place or in another shape.
+
+use crate::chat_template::{Inputs, RenderInput, Rules};
+use crate::derive::evidence::finding::Finding;
+use crate::derive::probe;
+use crate::value::{Map, Value, json};
+
+/// What a chat template wants, beside what every one is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::derive) struct Requirements {
+    /// Whether a message's content has to be a list of parts.
+    pub(in crate::derive) parts: bool,
+    /// The rules by which it renders calls.
+    pub(in crate::derive) rules: Rules,
+    /// The variables without which it does not render.
+    pub(super) variables: Vec<(String, Shape)>,
+}
+
+/// The shape in which the tools are given as a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Text,
+    List,
+}
+
+impl Requirements {
+    /// The input with what is wanted; `None` where that changes nothing.
+    pub(in crate::derive) fn meet(&self, inputs: &Inputs<'_>) -> Option<RenderInput> {
+        if *self == Self::default() {
+            return None;
+        }
+        let mut input = inputs.to_input();
+        input.rules = self.rules;
+        if self.parts {
+            input.messages.iter_mut().for_each(probe::content_to_parts);
+        }
+        let variables = self.given(input.tools.as_deref().unwrap_or_default());
+        for (name, value) in variables {
+            if !input.kwargs.contains_key(&name) {
+                input.kwargs.insert(name, value);
+            }
+        }
+        Some(input)
+    }
+
+    /// The variables without which it does not render, made of the tools.
+    pub(in crate::derive) fn given(&self, tools: &[Value]) -> Map {
+        let tools = Value::from(tools.to_vec());
+        let value = |shape: &Shape| match shape {
+            Shape::Text => Value::from(json::to_string(&tools)),
+            Shape::List => tools.clone(),
+        };
+        let given = self.variables.iter();
+        given
+            .map(|(name, shape)| (name.clone(), value(shape)))
+            .collect()
+    }
+
+    /// What whoever renders with this chat template has to know.
+    pub(in crate::derive) fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if self.parts {
+            findings.push(Finding::info(
+                "content-as-parts",
+                "the chat template reads content as a list of parts only: the text of a parsed message has to be made one before it is appended",
+            ));
+        }
+        if self.rules.keep_nulls {
+            findings.push(Finding::warning(
+                "wants-nulls",
+                "the chat template renders calls only beside a content that is null, which transformers 5.23 drops before it renders and others keep",
+            ));
+        }
+        if self.rules.list_methods {
+            findings.push(Finding::warning(
+                "wants-list-methods",
+                "the chat template renders calls only where it may change lists, which transformers refuses and others allow",
+            ));
+        }
+        if !self.variables.is_empty() {
+            let names: Vec<String> = self
+                .variables
+                .iter()
+                .map(|(name, shape)| match shape {
+                    Shape::Text => format!("{name} (a text)"),
+                    Shape::List => format!("{name} (a list)"),
+                })
+                .collect();
+            findings.push(Finding::info(
+                "wants-variables",
+                format!(
+                    "the chat template renders nothing without {}; each was given the tools",
+                    names.join(", ")
+                ),
+            ));
+        }
+        findings
+    }
+}

@@ -1,0 +1,107 @@
+//! Does the template write something after the last message that belongs to no message? What stands there before the
+//! generation prompt, and vanishes once the model has answered, the model never writes.
+
+use crate::derive::choice::{self, Candidate};
+use crate::derive::probe;
+
+/// What stands after the last message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::derive) struct Trailer<'t> {
+    pub(in crate::derive) text: &'t str,
+    /// Whether something else ends a message.
+    is_apart: bool,
+}
+
+impl<'t> Trailer<'t> {
+    /// Whether it is a trailer or the end of the last message. Where nothing else ends a message, it is likelier the end.
+    pub(in crate::derive) fn candidates(self) -> Vec<Candidate<Option<&'t str>>> {
+        let marker = choice::marker(self.text);
+        let trailer = Candidate::new(
+            "of no message",
+            format!("{marker} is not a part of the turn"),
+            "it is gone once the model has answered",
+            Some(self.text),
+        );
+        let end = Candidate::new(
+            "the last message's end",
+            format!("{marker} ends the turn"),
+            "the last message may end otherwise than the others",
+            None,
+        );
+        if self.is_apart {
+            vec![trailer, end]
+        } else {
+            vec![end, trailer]
+        }
+    }
+}
+
+/// What a conversation ends with that belongs to none of its messages, if anything does.
+///
+/// `asked` is a user's message, `prompt` the same with the generation prompt, and `answered` goes on with an answer. Where the
+/// answer begins as the prompt says, whatever it has before its content, what stands before that ends the user's message; what the conversation has beyond is
+/// the trailer, if the answered one ends with it as well.
+pub(in crate::derive) fn read<'t>(
+    asked: &'t str,
+    prompt: &str,
+    answered: &str,
+) -> Option<Trailer<'t>> {
+    let begins = prompt
+        .strip_prefix(asked)
+        .filter(|begins| !begins.trim().is_empty())?;
+    let (before, after) = answered.rsplit_once(probe::CONTENT)?;
+    let (_, before) = before.rsplit_once(probe::USER)?;
+    let (end, _) = before.split_once(begins)?;
+    let (_, rest) = asked.rsplit_once(probe::USER)?;
+    let trailer = rest.strip_prefix(end)?;
+    let is_one = !trailer.trim().is_empty() && after.ends_with(trailer);
+    is_one.then(|| Trailer {
+        text: trailer,
+        is_apart: !end.trim().is_empty(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(end: &str, trailer: &str, after_answer: &str, prompt: &str) -> Option<String> {
+        found_after("<bot>", [end, trailer, after_answer, prompt])
+    }
+
+    fn found_after(begun: &str, [end, trailer, after_answer, prompt]: [&str; 4]) -> Option<String> {
+        let asked = format!("<user>{}{end}{trailer}", probe::USER);
+        let prompted = format!("{asked}{prompt}");
+        let answered = format!(
+            "<user>{}{end}{begun}{}{end}{after_answer}",
+            probe::USER,
+            probe::CONTENT
+        );
+        read(&asked, &prompted, &answered).map(|found| found.text.to_owned())
+    }
+
+    #[test]
+    fn what_stands_before_the_prompt_is_nobodys() {
+        let word = "<system>Answer now.<end>";
+        assert_eq!(found("<end>", word, word, "<bot>").as_deref(), Some(word));
+        assert_eq!(found("<end>", word, "", "<bot>"), None);
+        assert_eq!(found("<end>\n", "", "", "<bot>"), None);
+        assert_eq!(found("<end>", word, word, ""), None, "it may be the prompt");
+        assert_eq!(found("<end>", word, word, "<bot><open>"), None);
+        let closed = found_after("<bot><open><close>", ["<end>", word, word, "<bot><open>"]);
+        assert_eq!(closed.as_deref(), Some(word));
+    }
+
+    #[test]
+    fn where_nothing_else_ends_a_message_it_is_its_end() {
+        let first = |is_apart| {
+            let trailer = Trailer {
+                text: "<end>",
+                is_apart,
+            };
+            trailer.candidates()[0].value
+        };
+        assert_eq!(first(true), Some("<end>"));
+        assert_eq!(first(false), None);
+    }
+}

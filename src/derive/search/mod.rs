@@ -1,0 +1,551 @@
+//! Settling what could be read in several ways: by verification.
+//!
+//! The first derivation takes the reading with the best evidence everywhere. Where a message does not come back, other
+//! readings are tried of the questions that its counterexample touches, each by the messages that failed before it is
+//! verified in full, and one is kept if more comes back with it. Where the first readings come to nothing, or to a part of
+//! the format that is seen and not understood, any other reading that leads on will do.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::derive::DeriveError;
+use crate::derive::choice::{About, Asked, Question, Wanted};
+use crate::derive::emit::{self, Target};
+use crate::derive::evidence::decision::{Alternative, Decision, Fate};
+use crate::derive::evidence::finding::{Counterexample, Finding};
+use crate::derive::probe::CALLS_KEY;
+use crate::derive::proof::{self, Bench, Proof};
+use crate::derive::read::analysis::{self, Analysis};
+use crate::derive::render::cost::{self, Cost};
+use crate::derive::render::renderer::{self, Renderer};
+use crate::diagnostic::Severity;
+use crate::judge::{Judge, RoundId};
+use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::value::Value;
+
+/// How many of the messages that failed are tried before a reading is judged by all.
+const MAX_FAILING: usize = 8;
+
+/// How many other readings are tried in one derivation.
+const MAX_TRIES: usize = 48;
+
+/// A derivation of which every question is settled.
+pub(in crate::derive) struct Settled {
+    pub(in crate::derive) analysis: Analysis,
+    pub(in crate::derive) document: Document,
+    pub(in crate::derive) proof: Proof,
+    pub(in crate::derive) decisions: Vec<Decision>,
+    pub(in crate::derive) cost: Cost,
+}
+
+/// Derives, and settles every question.
+///
+/// # Errors
+///
+/// When nothing comes of the first readings nor of any other one: the chat template shows no turn, the renders exceed their
+/// limit, or the draft is not a valid response template.
+pub(in crate::derive) fn settle(
+    renderer: &Renderer<'_>,
+    judge: &Judge<'_>,
+    engines: &[Engine],
+    thorough: bool,
+    alternatives: bool,
+) -> Result<Settled, DeriveError> {
+    let mut driver = Driver {
+        renderer,
+        judge,
+        engines,
+        target: Target::of(engines),
+        thorough,
+        cost: Cost::default(),
+        lost: Vec::new(),
+        tries: MAX_TRIES,
+    };
+    let first = driver.first()?;
+    let first = driver.prove(first);
+    let best = driver.search(first);
+    if alternatives {
+        driver.try_rest(&best);
+    }
+    let mut best = best;
+    best.proof
+        .findings
+        .extend(proof::spoken_of(driver.bench(&best.attempt)));
+    let decisions = driver.decisions(&best.attempt.asked);
+    // Whoever goes on with the bench is to see what was settled.
+    renderer.begin(best.attempt.wanted);
+    Ok(Settled {
+        analysis: best.attempt.analysis,
+        document: best.attempt.document,
+        proof: best.proof,
+        decisions,
+        cost: driver.cost,
+    })
+}
+
+/// What comes of one set of readings.
+struct Attempt {
+    wanted: Vec<Wanted>,
+    asked: Vec<Asked>,
+    analysis: Analysis,
+    document: Document,
+    template: Arc<ResponseTemplate>,
+    /// How much of it the engines refuse.
+    refused: usize,
+}
+
+/// The same, verified.
+struct Proven {
+    attempt: Attempt,
+    proof: Proof,
+}
+
+/// What is lacking of a derivation, the worst first.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Lacking {
+    not_understood: usize,
+    failed: usize,
+    /// Whether a response that is cut short loses something.
+    lost: usize,
+    /// How much of the response template the engines refuse.
+    refused: usize,
+    inexpressible: usize,
+}
+
+/// A reading that was tried and not taken.
+struct Lost {
+    reading: Wanted,
+    fate: Fate,
+    why: Option<String>,
+    counterexample: Option<Counterexample>,
+    /// Whether it was taken before something better was.
+    replaced: bool,
+}
+
+struct Driver<'a> {
+    renderer: &'a Renderer<'a>,
+    judge: &'a Judge<'a>,
+    /// Those that the response template is for.
+    engines: &'a [Engine],
+    target: Target,
+    thorough: bool,
+    cost: Cost,
+    lost: Vec<Lost>,
+    /// How many readings may still be tried.
+    tries: usize,
+}
+
+impl Attempt {
+    /// Whether both read and write the same.
+    fn is_same(&self, other: &Self) -> bool {
+        self.document == other.document && self.analysis.dialect == other.analysis.dialect
+    }
+
+    /// What was seen of the format and not understood.
+    fn obstacles(&self) -> impl Iterator<Item = &Finding> {
+        let all = self.analysis.findings.iter();
+        all.filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// What is wanted, with another answer to one question.
+    fn wanting(&self, reading: &Wanted) -> Vec<Wanted> {
+        let others = self.wanted.iter();
+        let others = others.filter(|wanted| wanted.question != reading.question);
+        others.chain([reading]).cloned().collect()
+    }
+}
+
+impl Proven {
+    /// Whether more is understood or comes back than from `other`, and nothing less, but for what is given up for it.
+    fn is_better(&self, other: &Self) -> bool {
+        let is_kept =
+            self.proof.rounds.spliced >= other.proof.rounds.spliced || self.is_less_wrong(other);
+        self.lacking() < other.lacking() && is_kept
+    }
+
+    /// Whether fewer of the rendered messages fail.
+    fn is_less_wrong(&self, other: &Self) -> bool {
+        self.proof.rounds.failed < other.proof.rounds.failed
+    }
+
+    /// The rounds that came back from `other` and do not from this.
+    fn loses(&self, other: &Self) -> Vec<RoundId> {
+        let mine: HashSet<RoundId> = self.proof.judgement.back.iter().copied().collect();
+        let back = other.proof.judgement.back.iter().copied();
+        back.filter(|round| !mine.contains(round)).collect()
+    }
+
+    fn lacking(&self) -> Lacking {
+        let rounds = &self.proof.rounds;
+        Lacking {
+            not_understood: self.attempt.obstacles().count(),
+            failed: rounds.failed,
+            lost: self
+                .proof
+                .errors()
+                .filter(|finding| finding.code == proof::LOST_WHEN_CUT)
+                .count(),
+            refused: self.attempt.refused,
+            inexpressible: rounds.inexpressible,
+        }
+    }
+
+    /// What was seen of the format and not understood.
+    fn obstacle(&self) -> Option<&Finding> {
+        self.attempt.obstacles().next()
+    }
+
+    fn counterexample(&self) -> Option<&Counterexample> {
+        self.proof
+            .errors()
+            .find_map(|finding| finding.counterexample.as_ref())
+    }
+}
+
+impl Driver<'_> {
+    fn attempt(&mut self, wanted: Vec<Wanted>) -> Result<Attempt, DeriveError> {
+        let (renderer, target) = (self.renderer, self.target);
+        renderer.begin(wanted.clone());
+        let (analysis, stage) = cost::measured(renderer, || analysis::analyse(renderer));
+        self.cost.analysis += stage;
+        if renderer.is_exhausted() {
+            return Err(DeriveError::Exhausted {
+                limit: renderer::MAX_STEPS,
+            });
+        }
+        let analysis = analysis?;
+        let document = emit::emit(&analysis, target, &renderer.choices);
+        let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        let refused = self.engines.iter();
+        let refused = refused.map(|engine| engine.check(&document).len());
+        Ok(Attempt {
+            refused: refused.sum(),
+            wanted,
+            asked: renderer.choices.asked(),
+            analysis,
+            document,
+            template,
+        })
+    }
+
+    /// What comes of the first readings; where nothing does, of the first other reading that leads on.
+    fn first(&mut self) -> Result<Attempt, DeriveError> {
+        let error = match self.attempt(Vec::new()) {
+            Err(error) if !matches!(error, DeriveError::Exhausted { .. }) => error,
+            settled => return settled,
+        };
+        let asked = self.renderer.choices.asked();
+        for reading in all(&asked) {
+            if !self.may_try() {
+                break;
+            }
+            match self.attempt(vec![reading.clone()]) {
+                Ok(attempt) => {
+                    let mut asked = asked.iter();
+                    if let Some(first) = asked.find(|one| one.question == reading.question) {
+                        self.replace(first, Some(error.to_string()), None);
+                    }
+                    return Ok(attempt);
+                }
+                Err(error) => self.lose(reading, Fate::Fails, Some(error.to_string()), None),
+            }
+        }
+        Err(error)
+    }
+
+    fn bench<'a>(&'a self, attempt: &'a Attempt) -> Bench<'a> {
+        Bench {
+            judge: self.judge,
+            analysis: &attempt.analysis,
+            target: self.target,
+            template: &attempt.template,
+            thorough: self.thorough,
+        }
+    }
+
+    fn prove(&mut self, attempt: Attempt) -> Proven {
+        let (proof, stage) = cost::measured(self.judge, || proof::prove(self.bench(&attempt)));
+        self.cost.verification += stage;
+        Proven { attempt, proof }
+    }
+
+    /// Tries other readings until everything comes back, or nothing more does.
+    fn search(&mut self, mut best: Proven) -> Proven {
+        while let Some(better) = self.better(&best) {
+            // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
+            self.lost.retain(|lost| lost.replaced);
+            for asked in &best.attempt.asked {
+                let now = |asked: &Asked| asked.options[asked.taken].way.clone();
+                let other = better
+                    .attempt
+                    .asked
+                    .iter()
+                    .find(|other| other.question == asked.question && now(other) != now(asked));
+                if other.is_some() {
+                    let obstacle = best.obstacle().map(|finding| finding.text.clone());
+                    let is_taken = better.attempt.refused < best.attempt.refused;
+                    let refused = is_taken.then(|| "an engine refuses it".to_owned());
+                    let shown = best.counterexample().cloned();
+                    self.replace(asked, obstacle.or(refused), shown);
+                }
+            }
+            best = better;
+        }
+        best
+    }
+
+    /// What is better than `best` and differs from it in one reading: the first of which nothing is lacking, else that of which
+    /// the least is.
+    fn better(&mut self, best: &Proven) -> Option<Proven> {
+        let failing: Vec<RoundId> = best
+            .proof
+            .failing()
+            .iter()
+            .map(|failure| failure.round)
+            .collect();
+        let is_lossy = best.lacking().lost > 0;
+        let has_failed = best.proof.rounds.failed + best.proof.rounds.inexpressible > 0;
+        let may_mend = is_lossy || best.attempt.refused > 0 || best.obstacle().is_some();
+        if !has_failed && !may_mend {
+            return None;
+        }
+        let mut found: Option<Proven> = None;
+        for reading in touched(best) {
+            let Some(attempt) = self.with(&reading, best) else {
+                continue;
+            };
+            let subject = self.bench(&attempt).subject();
+            let understands = attempt.obstacles().count() < best.attempt.obstacles().count();
+            let is_taken = attempt.refused < best.attempt.refused;
+            let mends = understands || is_taken || is_lossy || failing.is_empty();
+            let few = failing.iter().copied().take(MAX_FAILING);
+            if !mends
+                && !few
+                    .clone()
+                    .any(|round| self.judge.brings_back(subject, round))
+            {
+                let shown = few
+                    .clone()
+                    .find_map(|round| self.judge.failure(subject, round));
+                let why = shown
+                    .is_none()
+                    .then(|| "what is lacking is lacking so as well".to_owned());
+                self.lose(reading, Fate::Fails, why, shown);
+                continue;
+            }
+            let proven = self.prove(attempt);
+            if !self.keeps(&proven, best, &reading) {
+                continue;
+            }
+            if proven.is_better(best) {
+                if proven.lacking() == Lacking::default() {
+                    return Some(proven);
+                }
+                if found
+                    .as_ref()
+                    .is_none_or(|found| proven.lacking() < found.lacking())
+                {
+                    found = Some(proven);
+                }
+                continue;
+            }
+            let why = "no more comes back".to_owned();
+            let shown = proven.counterexample().cloned();
+            self.lose(reading, Fate::Fails, Some(why), shown);
+        }
+        found
+    }
+
+    /// Whether everything comes back that comes back from `best`. Its reading is lost where something does not.
+    fn keeps(&mut self, proven: &Proven, best: &Proven, reading: &Wanted) -> bool {
+        let lost = proven.loses(best);
+        let Some(first) = lost.first() else {
+            return true;
+        };
+        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
+        let gives_up_reasoning = proven.attempt.analysis.reasoning.is_none()
+            && best.attempt.analysis.reasoning.is_some()
+            && lost
+                .iter()
+                .all(|round| self.judge.message(*round).reasoning.is_some())
+            && proven.is_less_wrong(best);
+        // Of one call and of several either may be given up, whichever fewer messages have.
+        let gives_up_calls =
+            reading.question == Question::SeveralCalls && proven.is_less_wrong(best);
+        if !gives_up_reasoning && !gives_up_calls {
+            let subject = self.bench(&proven.attempt).subject();
+            let shown = self.judge.failure(subject, *first);
+            self.lose(reading.clone(), Fate::Fails, None, shown);
+        }
+        gives_up_reasoning || gives_up_calls
+    }
+
+    /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
+    fn with(&mut self, reading: &Wanted, best: &Proven) -> Option<Attempt> {
+        if self.is_known(reading) || !self.may_try() {
+            return None;
+        }
+        let (fate, why) = match self.attempt(best.attempt.wanting(reading)) {
+            Ok(attempt) if !attempt.is_same(&best.attempt) => return Some(attempt),
+            Ok(_) => (Fate::Same, None),
+            Err(error) => (Fate::Fails, Some(error.to_string())),
+        };
+        self.lose(reading.clone(), fate, why, None);
+        None
+    }
+
+    /// Tries the readings that were not needed, and tells what comes of each.
+    fn try_rest(&mut self, best: &Proven) {
+        for reading in all(&best.attempt.asked) {
+            let Some(attempt) = self.with(&reading, best) else {
+                continue;
+            };
+            let proven = self.prove(attempt);
+            if self.keeps(&proven, best, &reading) {
+                self.lose(reading, Fate::NoBetter, None, None);
+            }
+        }
+    }
+
+    /// Whether there are tries left, and steps for what is still to be rendered after them.
+    fn may_try(&mut self) -> bool {
+        let may = self.tries > 0 && self.renderer.steps_left() > renderer::MAX_STEPS / 2;
+        self.tries -= usize::from(may);
+        may
+    }
+
+    fn is_known(&self, reading: &Wanted) -> bool {
+        self.lost.iter().any(|lost| lost.reading == *reading)
+    }
+
+    fn lose(
+        &mut self,
+        reading: Wanted,
+        fate: Fate,
+        why: Option<String>,
+        counterexample: Option<Counterexample>,
+    ) {
+        if !self.is_known(&reading) {
+            self.lost.push(Lost {
+                reading,
+                fate,
+                why,
+                counterexample,
+                replaced: false,
+            });
+        }
+    }
+
+    /// What was taken for an answer was not the best one.
+    fn replace(
+        &mut self,
+        asked: &Asked,
+        why: Option<String>,
+        counterexample: Option<Counterexample>,
+    ) {
+        let reading = Wanted {
+            question: asked.question,
+            way: asked.options[asked.taken].way.clone(),
+        };
+        self.lost.retain(|lost| lost.reading != reading);
+        self.lost.push(Lost {
+            reading,
+            fate: Fate::Fails,
+            why,
+            counterexample,
+            replaced: true,
+        });
+    }
+
+    /// Every question that has more than one answer.
+    fn decisions(&mut self, asked: &[Asked]) -> Vec<Decision> {
+        let decided = asked.iter().filter(|asked| asked.options.len() > 1);
+        let decided: Vec<Decision> = decided
+            .map(|asked| Decision {
+                question: asked.question.name(),
+                options: (0..asked.options.len())
+                    .map(|index| self.alternative(asked, index))
+                    .collect(),
+            })
+            .collect();
+        decided
+    }
+
+    fn alternative(&mut self, asked: &Asked, index: usize) -> Alternative {
+        let option = &asked.options[index];
+        let is_this =
+            |lost: &Lost| lost.reading.question == asked.question && lost.reading.way == option.way;
+        let lost = self.lost.iter().position(is_this);
+        let lost = lost.filter(|_| index != asked.taken);
+        let (fate, why, counterexample) = match lost.map(|at| self.lost.swap_remove(at)) {
+            _ if index == asked.taken => (Fate::Taken, None, None),
+            Some(lost) => (lost.fate, lost.why, lost.counterexample),
+            None => (Fate::NotTried, None, None),
+        };
+        Alternative {
+            way: option.way.clone(),
+            means: option.means.clone(),
+            because: option.because.clone(),
+            fate,
+            why,
+            counterexample,
+        }
+    }
+}
+
+/// Every reading that was not taken; other spellings, which are other texts, last.
+fn all(asked: &[Asked]) -> Vec<Wanted> {
+    let others = |asked: &Asked| {
+        let others = asked.options.iter().enumerate();
+        let others = others.filter(|(index, _)| *index != asked.taken);
+        let wanted = others.map(|(_, option)| Wanted {
+            question: asked.question,
+            way: option.way.clone(),
+        });
+        wanted.collect::<Vec<_>>()
+    };
+    let (spelling, reading): (Vec<&Asked>, Vec<&Asked>) = asked
+        .iter()
+        .partition(|asked| asked.question.about() == About::Spelling);
+    let all = reading.into_iter().chain(spelling);
+    all.flat_map(others).collect()
+}
+
+/// The readings to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
+fn touched(best: &Proven) -> Vec<Wanted> {
+    let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
+    let (near, far): (Vec<Asked>, Vec<Asked>) = best
+        .attempt
+        .asked
+        .iter()
+        .cloned()
+        .partition(|asked| wrong.contains(&asked.question.about()));
+    let mut candidates = all(&near);
+    let lacking = best.lacking();
+    if lacking.failed + lacking.lost + lacking.refused + lacking.not_understood > 0 {
+        candidates.extend(all(&far));
+    }
+    candidates
+}
+
+/// The parts of a message in which what was parsed is not what was expected.
+fn differing(found: &Counterexample) -> Vec<About> {
+    let empty = Default::default();
+    let members = |value: &'_ Value| value.as_object().unwrap_or(&empty).clone();
+    let (expected, parsed) = (members(&found.expected), members(&found.parsed));
+    let mut parts = Vec::new();
+    for key in expected.keys().chain(parsed.keys()) {
+        if expected.get(key) == parsed.get(key) {
+            continue;
+        }
+        let part = match key.as_str() {
+            "content" => About::Content,
+            CALLS_KEY => About::Calls,
+            _ => About::Reasoning,
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
