@@ -33,7 +33,8 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let mut field = texts::reasoning(reasoning, &ends, choices);
+        let next = texts::next_part(analysis, &ends, choices);
+        let mut field = texts::reasoning(reasoning, &next, &ends, choices);
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
         }
@@ -50,7 +51,8 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
         );
     }
     for (slot, further) in analysis.further.iter().filter(|_| !target.served) {
-        let field = texts::reasoning(further, &ends, choices);
+        let next = texts::next_part(analysis, &ends, choices);
+        let field = texts::reasoning(further, &next, &ends, choices);
         if let Slot::Key(keys) = slot
             && let Some(first) = keys.first()
         {

@@ -27,7 +27,7 @@ pub(super) fn content(
         (Some(marker), Some(calls)) => {
             let before_calls = if marker.is_empty() {
                 let written = Written::new(analysis, calls, ends, choices);
-                format!("(?={})", written.next())
+                format!("(?={})", written.beginning())
             } else {
                 format!("{}\\s*", slot::pattern(marker))
             };
@@ -171,9 +171,23 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
     }
 }
 
+/// A pattern for what opens the next part of a message, whichever that is, or ends the turn.
+pub(super) fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String {
+    let opens = analysis.content.open.iter().chain(&analysis.content.others);
+    let opens = opens.map(|open| slot::pattern(open.trim()));
+    let calls = analysis.calls.iter();
+    let calls = calls.map(|calls| Written::new(analysis, calls, ends, choices).beginning());
+    let ends = ends.markers.iter().map(|end| slot::pattern(end));
+    let parts: Vec<String> = opens.chain(calls).chain(ends).collect();
+    parts.join("|")
+}
+
 /// The region of the reasoning.
+///
+/// `next` is a pattern for what follows it where nothing of its own closes it.
 pub(super) fn reasoning(
     reasoning: &Reasoning,
+    next: &str,
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
@@ -204,6 +218,9 @@ pub(super) fn reasoning(
         content: Some("text".to_owned()),
         ..FieldDocument::default()
     };
+    if reasoning.close.is_empty() {
+        return field(Some(Delimiter::pattern(format!("(?={next})"))));
+    }
     let (needed, _) = ends.needed(&reasoning.close);
     if ends.is_last && super::is_plain(needed) {
         return field(Some(Delimiter::literal(needed)));

@@ -136,6 +136,14 @@ impl<'a> Written<'a> {
         format!("{}{first}", self.open(Captures::None))
     }
 
+    /// A pattern for what opens the first call, that of all calls where there is one.
+    pub(super) fn beginning(&self) -> String {
+        match self.calls.section.0.trim() {
+            "" => self.next(),
+            section => slot::pattern(section),
+        }
+    }
+
     /// A pattern that looks ahead for what of the call stands behind its body alone: its name, its id.
     pub(super) fn ahead(&self) -> String {
         let behind = self.calls.call.1.trim();

@@ -151,7 +151,8 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         }
     }
 
-    if let Some(reasoning) = &reasoning {
+    let closed = |reasoning: &&Reasoning| !reasoning.close.is_empty();
+    if let Some(reasoning) = reasoning.as_ref().filter(closed) {
         for (literal, found) in
             anchor::with_closed_reasoning(renderer, &user, &anchor, &settings, &reasoning.close)
         {
@@ -231,7 +232,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         {
             evidence.push(begins.evidence);
             let begins = begins.anchor;
-            if let Some(reasoning) = &reasoning {
+            if let Some(reasoning) = reasoning.as_ref().filter(closed) {
                 let closed = anchor::with_closed_reasoning(
                     renderer,
                     &after_tool,

@@ -100,7 +100,9 @@ pub(in crate::derive) fn read(
         let own = own.trim();
         let own = reasoning
             .and_then(|reasoning| {
-                own.strip_prefix(&reasoning.close)
+                let close = Some(&reasoning.close).filter(|close| !close.is_empty());
+                close
+                    .and_then(|close| own.strip_prefix(close))
                     .or_else(|| own.strip_prefix(&reasoning.open))
             })
             .unwrap_or(own);

@@ -279,7 +279,14 @@ fn rendered(
         .turn(&without, &shown.next)?
         .split_once(&shown.next)?;
     let bare = bare_lead(renderer, anchor, shown, settings);
+    let is_closed = !opens_next_part(renderer, anchor, shown, close, lead);
+    let by_next = (!is_closed).then(|| {
+        let means = "what opens the next part, or ends the turn";
+        let because = "something else follows a reasoning where nothing is said after it";
+        Candidate::new("by what follows", means, because, "")
+    });
     let candidates = close_readings(&renderer.pieces, open, close, lead, bare.as_deref());
+    let candidates = by_next.into_iter().chain(candidates);
     let close = renderer
         .choices
         .choose(Question::ReasoningClose, candidates)?;
@@ -336,11 +343,43 @@ fn rendered(
         right: Sample::new("with reasoning", shown.full.as_str()),
         places: Vec::new(),
     };
-    let found = vec![
-        evidence("reasoning open", &reasoning.open),
-        evidence("reasoning close", &reasoning.close),
-    ];
-    (!reasoning.close.is_empty()).then_some((reasoning, found))
+    let mut found = vec![evidence("reasoning open", &reasoning.open)];
+    if !reasoning.close.is_empty() {
+        found.push(evidence("reasoning close", &reasoning.close));
+    }
+    (!reasoning.close.is_empty() || !is_closed).then_some((reasoning, found))
+}
+
+/// Whether what stands between a reasoning and what is said after it closes nothing, but opens what follows: it stands there without
+/// a reasoning as well, and behind a reasoning it does not where nothing, or something else, is said.
+fn opens_next_part(
+    renderer: &Renderer<'_>,
+    anchor: &Anchor,
+    shown: &Shown,
+    between: &str,
+    lead: &str,
+) -> bool {
+    let marker = between.trim();
+    if marker.is_empty() || marker != lead.trim() {
+        return false;
+    }
+    let alone = Assistant::default().thinking(probe::REASONING);
+    let calling = Assistant::calling([probe::call(0)]).thinking(probe::REASONING);
+    let tooled = Context {
+        kwargs: shown.context.kwargs.clone(),
+        ..renderer.user(true)
+    };
+    let of_calls = shown.dialect.spellings();
+    let of_calls = of_calls.map(|dialect| (&tooled, dialect.write(&calling)));
+    let mut others = std::iter::once((&shown.context, shown.dialect.write(&alone))).chain(of_calls);
+    others.any(|(context, message)| {
+        let full = renderer.turn(context, &message).map(|turn| turn.full);
+        full.is_ok_and(|full| {
+            let said = anchor.turn(&full, probe::REASONING).unwrap_or_default();
+            let after = said.split_once(probe::REASONING);
+            after.is_some_and(|(_, after)| !after.trim_start().starts_with(marker))
+        })
+    })
 }
 
 /// Reads the markers around a reasoning that stands behind what the message says. Where nothing but the end of the turn follows it,
