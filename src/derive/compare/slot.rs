@@ -48,8 +48,10 @@ pub(in crate::derive) fn without_numbers(marker: &str) -> String {
 pub(in crate::derive) fn pattern(marker: &str) -> String {
     let mut pattern = String::new();
     let mut rest = marker;
+    let mut is_behind = false;
     while let Some(at) = rest.find(ALL) {
-        pattern.push_str(&text::escape_loosely(&rest[..at]));
+        pattern.push_str(&literal(&rest[..at], is_behind));
+        is_behind = true;
         let slot = rest[at..].chars().next();
         rest = &rest[at + KEY.len_utf8()..];
         let end = stop(rest);
@@ -62,8 +64,20 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
             _ => pattern.push_str("\\d+"),
         }
     }
-    pattern.push_str(&text::escape_loosely(rest));
+    pattern.push_str(&literal(rest, is_behind));
     pattern
+}
+
+/// A pattern for a literal in which white space may vary. Behind a slot white space before a word has to stand there: it tells where
+/// what is in the slot ends, as in `NAME on`.
+pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String {
+    let pattern = text::escape_loosely(literal);
+    let rest = literal.trim_start();
+    let is_apart = rest.len() < literal.len() && rest.starts_with(char::is_alphanumeric);
+    match is_behind_slot && is_apart {
+        true => pattern.replacen("\\s*", "\\s+", 1),
+        false => pattern,
+    }
 }
 
 /// A pattern for the marker as it is, but for its numbers.
@@ -131,6 +145,6 @@ mod tests {
         assert_eq!(pattern(&format!("</{KEY}>")), "</(?P=key)>");
         assert_eq!(pattern(&without_numbers(":10|")), ":\\d+\\|");
         let spaced = format!("{NAME} with");
-        assert_eq!(pattern(&spaced), "[^\\s]+\\s*with");
+        assert_eq!(pattern(&spaced), "[^\\s]+\\s+with");
     }
 }

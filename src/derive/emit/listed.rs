@@ -156,11 +156,8 @@ fn outside_texts(argument: &Pairs, list: &str) -> String {
     };
     let opened = slot::pattern(around.between.trim());
     match (&argument.style, argument.quotes()) {
-        // Nothing but its quote tells that a text begins, which ends one as well: all since the list was opened tells.
-        (Style::Json(_), _) if opened == "\"" => {
-            format!("(?<={list}(?:[^\"\\\\]|{JSON_STRING})*)")
-        }
-        (Style::Json(_), _) => format!("(?<!{opened}(?:[^\"\\\\]|\\\\.)*)"),
+        // What begins a text may end one as well, as in `a="x="`: all since the list was opened tells.
+        (Style::Json(_), _) => format!("(?<={list}(?:[^\"\\\\]|{JSON_STRING})*)"),
         (Style::Quoted(_, close), _) => format!("(?<!{opened}[^{}]*)", slot::stop(close)),
         (Style::Text, Some((_, close))) => {
             let close = slot::stop(&close);

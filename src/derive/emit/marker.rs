@@ -107,9 +107,11 @@ fn written(
     let mut quoted = false;
     let mut rest = spaced.as_str();
     let mut named = false;
+    let mut is_behind = false;
     while let Some(at) = rest.find(slot::is_one) {
         let (literal, from) = rest.split_at(at);
-        push(&mut pattern, literal, is_json, &mut quoted);
+        push(&mut pattern, literal, is_json, &mut quoted, is_behind);
+        is_behind = true;
         let Some(found) = from.chars().next() else {
             break;
         };
@@ -166,15 +168,21 @@ fn written(
             _ => pattern.push_str(&word),
         }
     }
-    push(&mut pattern, rest, is_json, &mut quoted);
+    push(&mut pattern, rest, is_json, &mut quoted, is_behind);
     pattern
 }
 
 /// Adds a literal to the pattern. White space may vary, and among the signs of JSON it may stand wherever JSON allows it; what is
 /// `quoted` at its end goes on to be.
-fn push(pattern: &mut String, literal: &str, is_json: bool, quoted: &mut bool) {
+fn push(
+    pattern: &mut String,
+    literal: &str,
+    is_json: bool,
+    quoted: &mut bool,
+    is_behind_slot: bool,
+) {
     if !is_json {
-        pattern.push_str(&text::escape_loosely(literal));
+        pattern.push_str(&slot::literal(literal, is_behind_slot));
         return;
     }
     for c in literal.chars() {
