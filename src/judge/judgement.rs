@@ -127,7 +127,7 @@ pub(crate) enum Unproved {
     Reasoning(String),
 }
 
-/// Tries everything, with calls in the manner in which least fails.
+/// Tries everything, with calls in the manner in which least fails; with objects for arguments where most comes back with those.
 pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
     let tried = judge.tried(subject);
     let mut judgement = Judgement {
@@ -135,21 +135,28 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
         ..Judgement::default()
     };
     let plain = run(judge, &tried, None);
-    let mut best: Option<(usize, Vec<Outcome>)> = None;
-    for index in 0..judge.survey.calling.len() {
-        let outcomes = run(judge, &tried, Some(index));
-        let lost = |outcomes: &[Outcome]| {
-            let failed = outcomes.iter().filter(|outcome| !outcome.is_back());
-            failed.count()
-        };
-        let count = lost(&outcomes);
-        if best.as_ref().is_none_or(|(_, known)| count < lost(known)) {
-            best = Some((index, outcomes));
-        }
-        if count == 0 {
+    let lost = |outcomes: &[Outcome]| {
+        let failed = outcomes.iter().filter(|outcome| !outcome.is_back());
+        failed.count()
+    };
+    let manners = &judge.survey.calling;
+    let mut runs: Vec<Vec<Outcome>> = Vec::new();
+    for index in 0..manners.len() {
+        runs.push(run(judge, &tried, Some(index)));
+        if lost(&runs[index]) == 0 {
             break;
         }
     }
+    let least = (0..runs.len()).min_by_key(|index| lost(&runs[*index]));
+    // Arguments given as text are text in the render, which says nothing of how objects are written where those are read as well.
+    let as_objects = least.and_then(|least| {
+        let object = manners[least].with_objects();
+        let index = manners.iter().position(|manner| *manner == object)?;
+        let outcomes = runs.get(index)?;
+        (lost(outcomes) * 2 < outcomes.len()).then_some(index)
+    });
+    let best = as_objects.or(least);
+    let best = best.map(|index| (index, runs.swap_remove(index)));
     let mut table = Table::default();
     table.add(judge, None, plain, &mut judgement);
     if let Some((index, outcomes)) = best {

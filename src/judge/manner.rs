@@ -65,6 +65,14 @@ impl Manner {
         manners
     }
 
+    /// The same with objects for the arguments of calls.
+    pub(super) fn with_objects(&self) -> Self {
+        Self {
+            arguments: ArgumentsForm::Object,
+            ..self.clone()
+        }
+    }
+
     /// The message as the chat template is given it.
     pub(super) fn write(&self, message: &Assistant, further: Option<&str>) -> Value {
         let mut written = Map::new();

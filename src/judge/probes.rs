@@ -190,6 +190,10 @@ pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<
         for text in signed(sign, "teal", "ribbon") {
             probes.push(other(calling_with(Value::from(text))));
         }
+        // What tells where the second call begins may look at how the first one ends.
+        let mut two = calling_with(Value::from(format!("teal ribbon{sign}")));
+        two.calls.push(call(1));
+        probes.push(other(two));
     }
     // What parts arguments may stand in a text within a list, too, in any order; but quotes end texts where nothing is escaped.
     let is_quote = |sign: &str| matches!(sign, "\"" | "'");
@@ -270,6 +274,10 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
         },
     ];
     probes.push(other(Assistant::calling(twice)));
+    let deep = (0..3).fold(Value::from(1), |value, _| vec![value].into());
+    let mut deep = calling([named("orchard", object("inner", deep))]);
+    deep.calls.push(call(1));
+    probes.push(other(deep));
     probes.push(prose(calls(2).with_content("Marigold thicket.")));
     let mut listed = calls(2);
     listed.calls[0].arguments = Map::from_iter([named(

@@ -141,12 +141,18 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
     }
 }
 
+/// How many lists one within the other are seen through.
+const LISTS: usize = 4;
+
 /// A condition that every list of the arguments is closed, of which all between the beginning of the calls' own list and here is
 /// JSON. It sees through lists in lists; texts may have brackets.
 fn outside_lists(list: &str) -> String {
     // No sign of JSON but those of a text has a backslash, which leaves one way alone to read it backwards.
     let other = format!("[^\"\\\\\\[\\]]|{JSON_STRING}");
-    format!("(?<={list}(?:{other}|\\[(?:{other}|\\[(?:{other})*\\])*\\])*)")
+    let lists = (1..LISTS).fold(format!("\\[(?:{other})*\\]"), |inner, _| {
+        format!("\\[(?:{other}|{inner})*\\]")
+    });
+    format!("(?<={list}(?:{other}|{lists})*)")
 }
 
 /// A condition that the text of an argument that has begun is closed, where texts stand in quotes.
