@@ -84,6 +84,8 @@ pub(super) enum Question {
     ArgumentsPlace,
     /// Where its id is.
     IdPlace,
+    /// What stands around an argument.
+    AroundArgument,
     /// What the values of arguments are that stand apart.
     ArgumentValues,
     /// Which characters a function's name has.
@@ -129,6 +131,7 @@ impl Question {
             Self::NamePlace => "place of the name",
             Self::ArgumentsPlace => "place of the arguments",
             Self::IdPlace => "place of the id",
+            Self::AroundArgument => "around an argument",
             Self::ArgumentValues => "argument values",
             Self::FunctionNames => "names of functions",
             Self::ArgumentNames => "names of arguments",
@@ -165,6 +168,7 @@ impl Question {
             | Self::NamePlace
             | Self::ArgumentsPlace
             | Self::IdPlace
+            | Self::AroundArgument
             | Self::ArgumentValues
             | Self::FunctionNames
             | Self::ArgumentNames

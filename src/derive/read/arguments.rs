@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::limit::{self, Limit};
 use super::literals::Foreign;
+use crate::derive::choice::{self, Candidate, Choices, Question};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
@@ -145,11 +146,42 @@ fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str);
     })
 }
 
+/// What stands around two arguments, by what stands before the first, between a key and its value, between the two, and after them.
+fn around_candidates(
+    pieces: &Pieces,
+    before: &str,
+    between: &str,
+    middle: &str,
+    after: &str,
+) -> Vec<Candidate<Repeated>> {
+    let mut ways = repeated::candidates(pieces, before, middle, after);
+    // What stands right before and right behind a value is a pair of quotes.
+    let quote = between.trim_end().chars().next_back();
+    let is_quoted = quote.is_some_and(|quote| {
+        !quote.is_alphanumeric() && middle.starts_with(quote) && after.starts_with(quote)
+    });
+    if is_quoted {
+        ways.reverse();
+    }
+    let candidate = |(rank, way): (usize, Repeated)| {
+        let [open, close] = [&way.each.0, &way.each.1].map(|one| choice::marker(one));
+        let because = match (rank, is_quoted) {
+            (0, true) => "the same stands right before a value and right behind it",
+            (0, false) => "what begins each argument stands before the first, too",
+            _ => "what ends an argument begins as what begins one does",
+        };
+        let name = ["first", "second"].get(rank).copied().unwrap_or("further");
+        Candidate::new(name, format!("{open} … {close}"), because, way)
+    };
+    ways.into_iter().enumerate().map(candidate).collect()
+}
+
 /// Reads what stands around two arguments in `text`, and where in it the arguments are.
 pub(in crate::derive) fn pairs(
     pieces: &Pieces,
     text: &str,
     arguments: &Map,
+    choices: &Choices,
 ) -> Option<(Pairs, Range<usize>)> {
     let mut literals: Vec<&str> = Vec::new();
     let mut at = 0;
@@ -177,9 +209,10 @@ pub(in crate::derive) fn pairs(
         before,
         separator,
         ..
-    } = repeated::candidates(pieces, before, &middle, &after)
-        .into_iter()
-        .next()?;
+    } = choices.choose(
+        Question::AroundArgument,
+        around_candidates(pieces, before, between, &middle, &after),
+    )?;
     // Words beside words are prose.
     if between.trim().is_empty() && open.trim().is_empty() {
         return None;

@@ -104,7 +104,7 @@ impl Form {
             Self::Dialect => named(each(said, calls, dialect), calls),
             Self::Pairs => named(
                 each(said, calls, |rest, call| {
-                    let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments)?;
+                    let (pairs, span) = arguments::pairs(pieces, rest, &call.arguments, choices)?;
                     Some((span, Body::Pairs(pairs)))
                 }),
                 calls,
