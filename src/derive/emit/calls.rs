@@ -156,6 +156,18 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             "what opens a call may stand in text as well, without the white space before it";
         reading("with the white space before it", because, pattern)
     });
+    let begins_line = match space {
+        "" => written.begins_line,
+        space => space.contains('\n'),
+    };
+    let at_line = begins_line.then(|| {
+        let because = "what opens a call may stand in text as well, within a line";
+        reading(
+            "where a line begins",
+            because,
+            format!("(?<![^\\n]){pattern}"),
+        )
+    });
     let because = "it stands before every call";
     let plain = match is_literal {
         true => Candidate::new(
@@ -166,7 +178,10 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         ),
         false => reading("its marker", because, pattern),
     };
-    let candidates = std::iter::once(plain).chain(before_body).chain(exact);
+    let candidates = std::iter::once(plain)
+        .chain(before_body)
+        .chain(exact)
+        .chain(at_line);
     choices.choose(Question::CallOpen, candidates)
 }
 
@@ -185,9 +200,6 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             _ => written.next(),
         };
         return stop(calls, ends, &next).map(Delimiter::pattern);
-    }
-    if ends.is_last && is_plain(own) {
-        return Some(Delimiter::literal(own));
     }
     let close = marker::behind(pieces, own, Captures::None);
     let pattern = format!(
@@ -243,10 +255,20 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let because =
         "it takes what may stand between two calls and behind all of them, white space too";
     let usual = reading("pattern", because, pattern.clone());
+    let behind_argument = Some(written.behind_argument(own)).filter(|behind| !behind.is_empty());
+    let argument = behind_argument.map(|behind| {
+        let because = "what closes a call closes an argument as well";
+        reading("behind an argument", because, format!("{behind}{pattern}"))
+    });
+    // Where what follows is nobody's, a literal does.
+    let usual = match ends.is_last && is_plain(own) {
+        true => literal.into_iter().chain([usual]).collect(),
+        false => std::iter::once(usual).chain(literal).collect::<Vec<_>>(),
+    };
     let candidates = names
         .into_iter()
-        .chain([usual])
-        .chain(literal)
+        .chain(argument)
+        .chain(usual)
         .chain(exact)
         .chain(at_line)
         .chain(bare)

@@ -31,7 +31,10 @@ pub(super) fn delimiters(
     } = written;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let close = calls.call.1.trim();
-    let (own, _) = calls.call.0.split_once(slot::NAME)?;
+    if !calls.call.0.contains(slot::NAME) {
+        return None;
+    }
+    let own = calls.call.0.split(slot::is_one).next().unwrap_or_default();
     let is_marked = !own.trim().chars().all(|c| PUNCTUATION.contains(&c));
     if is_marked || section_open.is_empty() || slot::any(close) {
         return None;
@@ -41,7 +44,7 @@ pub(super) fn delimiters(
     }
     let call = written.open(Captures::All);
     let list = spaced(pieces, section_open);
-    let behind = behind_argument(written, close);
+    let behind = written.behind_argument(close);
     let close = slot::pattern(close);
     let end = end_of_list(pieces, section_close, ends.text_end);
     if !calls.parallel {
@@ -54,6 +57,8 @@ pub(super) fn delimiters(
     let inside = match spaced(pieces, section_close) {
         // What closes each call closes no list by itself.
         end if end.is_empty() || close.contains(&end) => format!("(?<={list}.*)"),
+        // A list in an argument ends as the list of calls does.
+        end if end == "\\]" && has_json(&calls.body) => outside_lists(&list),
         end => format!("(?<={list}(?:(?!{end}).)*)"),
     };
     let next = written.next();
@@ -74,27 +79,6 @@ pub(super) fn delimiters(
             "{behind}{close}(?:{end}|(?={separator}{next}){outside})"
         )),
     ))
-}
-
-/// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call
-/// as well: `(do (f (x 1)))`. Nothing where the two differ.
-fn behind_argument(written: &Written<'_>, close: &str) -> String {
-    let Body::Pairs(argument) = &written.calls.body else {
-        return String::new();
-    };
-    let closes = argument.closes();
-    let is_alike = |of_argument: &&str| {
-        !of_argument.is_empty()
-            && (of_argument.starts_with(close) || close.starts_with(of_argument))
-    };
-    match closes.iter().all(is_alike) && !closes.is_empty() {
-        true => {
-            let ends = closes.iter().map(|close| slot::pattern(close));
-            let ends: Vec<String> = ends.chain([written.open(Captures::None)]).collect();
-            format!("(?<=(?:{})\\s*)", ends.join("|"))
-        }
-        false => String::new(),
-    }
 }
 
 /// A pattern with white space around it, or in its place where it is nothing.
@@ -141,8 +125,17 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
     }
 }
 
+/// Whether the values of arguments are written as JSON.
+fn has_json(body: &Body) -> bool {
+    match body {
+        Body::Json => true,
+        Body::Pairs(argument) => matches!(argument.style, Style::Json(_)),
+        Body::Dialect(_) | Body::Object(_) | Body::Array(_) => false,
+    }
+}
+
 /// How many lists one within the other are seen through.
-const LISTS: usize = 4;
+const LISTS: usize = 3;
 
 /// A condition that every list of the arguments is closed, of which all between the beginning of the calls' own list and here is
 /// JSON. It sees through lists in lists; texts may have brackets.
@@ -178,14 +171,22 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
     let calls = written.calls;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let separator = calls.separator.trim();
-    if !written.pieces.is_one(separator) || section_close.is_empty() {
+    if !written.pieces.is_one(separator) {
         return None;
     }
+    let end = match section_close {
+        "" => written.ends.pattern(None, &[])?,
+        close => format!("{}\\s*", slot::pattern(close)),
+    };
     let call = written.open(Captures::All);
-    let [list, separator, end] = [section_open, separator, section_close].map(slot::pattern);
+    let [list, separator] = [section_open, separator].map(slot::pattern);
+    let behind = match calls.body.first_sign() {
+        Some(_) => "(?<=[\\}\\]]\\s*)",
+        None => "",
+    };
     Some((
-        Delimiter::pattern(format!("(?:{list}|{separator})\\s*{call}")),
-        Delimiter::pattern(format!("{end}\\s*|(?={separator})")),
+        Delimiter::pattern(format!("(?:{list}|{behind}{separator})\\s*{call}")),
+        Delimiter::pattern(format!("(?:{end}|{behind}(?={separator}))")),
     ))
 }
 

@@ -123,9 +123,14 @@ fn key(argument: &Pairs, group: &str, keys: Keys) -> String {
         true => "",
         false => first,
     };
-    let mut stop = [between, argument.separator.trim()]
-        .map(slot::stop)
-        .concat();
+    let others = argument.value.iter().filter(|_| !is_whole);
+    let others = others.map(|around| slot::stop(&around.between));
+    let mut stop = slot::stop(between);
+    for sign in others.chain([slot::stop(argument.separator.trim())]) {
+        if !stop.contains(&sign) {
+            stop.push_str(&sign);
+        }
+    }
     if ends_nowhere(argument) {
         // What looks like a key may stand in a value, behind a bracket or a quote.
         let brackets: &[&str] = match keys {
@@ -211,9 +216,29 @@ fn pattern(argument: &Pairs, keys: Keys) -> String {
             "" => next,
             separator => format!("{}\\s*{next}", slot::pattern(separator)),
         };
-        pattern.push_str(&format!("(?=\\s*(?:{next}|\\Z))"));
+        pattern.push_str(&match gap(argument) {
+            "" => format!("(?=\\s*(?:{next}|\\Z))"),
+            gap => format!("(?={gap}{next}|\\s*\\Z)"),
+        });
     }
     pattern
+}
+
+/// A pattern for the white space between two arguments where nothing else parts them; nothing where something does.
+fn gap(argument: &Pairs) -> &'static str {
+    let between = |close: &&str| format!("{close}{}{}", argument.separator, argument.open);
+    let closes = argument.closes();
+    let gaps: Vec<String> = closes.iter().map(between).collect();
+    if gaps
+        .iter()
+        .any(|gap| gap.is_empty() || !gap.trim().is_empty())
+    {
+        return "";
+    }
+    match gaps.iter().all(|gap| gap.contains('\n')) {
+        true => "\\s*\\n\\s*",
+        false => "\\s+",
+    }
 }
 
 /// A pattern for the value and what stands around it. White space that the template writes around a value may be missing,

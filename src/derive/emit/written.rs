@@ -19,6 +19,8 @@ pub(super) struct Written<'a> {
     names: Names,
     /// A condition that what follows opens no other field, where what opens the section has slots in it.
     pub(super) not_others: String,
+    /// Whether a turn begins with a new line.
+    pub(super) begins_line: bool,
 }
 
 /// A condition that what follows is no word that opens another field where a name would stand.
@@ -105,6 +107,10 @@ impl<'a> Written<'a> {
                 words: are_words(choices),
             },
             not_others: not_others(analysis, calls),
+            begins_line: {
+                let mut literals = analysis.anchor.literals.iter();
+                literals.all(|literal| literal.ends_with('\n'))
+            },
         }
     }
 
@@ -141,6 +147,28 @@ impl<'a> Written<'a> {
         match self.calls.section.0.trim() {
             "" => self.next(),
             section => slot::pattern(section),
+        }
+    }
+
+    /// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call
+    /// as well: `(do (f (x 1)))`. Nothing where the two differ.
+    pub(super) fn behind_argument(&self, close: &str) -> String {
+        let Body::Pairs(argument) = &self.calls.body else {
+            return String::new();
+        };
+        let closes = argument.closes();
+        let is_alike = |of_argument: &&str| {
+            let of_argument = of_argument.trim();
+            !of_argument.is_empty()
+                && (of_argument.starts_with(close) || close.starts_with(of_argument))
+        };
+        match closes.iter().all(is_alike) && !closes.is_empty() {
+            true => {
+                let ends = closes.iter().map(|close| slot::pattern(close.trim()));
+                let ends: Vec<String> = ends.chain([self.open(Captures::None)]).collect();
+                format!("(?<=(?:{})\\s*)", ends.join("|"))
+            }
+            false => String::new(),
         }
     }
 

@@ -244,10 +244,10 @@ impl Pairs {
         around.all(|around| around.close.ends_with('\n'))
     }
 
-    /// What closes an argument, without the white space around it.
+    /// What closes an argument.
     pub(in crate::derive) fn closes(&self) -> Vec<&str> {
         let around = self.around().into_iter();
-        around.map(|around| around.close.trim()).collect()
+        around.map(|around| around.close.as_str()).collect()
     }
 
     /// What stands around a value as it is read.
