@@ -100,6 +100,15 @@ impl Pieces {
             .is_some_and(|known| known.contains(text))
     }
 
+    /// The character with which a marker ends that is all the same character, if another marker has more of them.
+    pub(in crate::derive) fn go_on(&self, marker: &str) -> Option<char> {
+        let sign = marker.chars().next()?;
+        let is_run = |text: &str| text.chars().all(|c| c == sign);
+        let known = self.whole.0.get(&sign)?;
+        let is_longer = |piece: &String| piece.len() > marker.len() && is_run(piece);
+        (is_run(marker) && known.iter().any(is_longer)).then_some(sign)
+    }
+
     /// The stretches of the text that are a piece, or lie between pieces, without the white space around them.
     pub(in crate::derive) fn tokens<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let edges = self.edges(text);

@@ -76,7 +76,10 @@ impl<'a> Ends<'a> {
             return end.split_at(first.len());
         }
         match self.pieces.tokens(end).first() {
-            Some(first) if needs_only(self.pieces, end, first) => end.split_at(first.len()),
+            // A single character is too little to be a marker of its own where it stands before more.
+            Some(first) if first.chars().count() > 1 && needs_only(self.pieces, end, first) => {
+                end.split_at(first.len())
+            }
             _ => (end, ""),
         }
     }

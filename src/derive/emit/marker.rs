@@ -65,7 +65,16 @@ pub(super) fn opening(
         Body::Pairs(pairs) => pairs.open.clone(),
         body => body.first_sign().map(String::from).unwrap_or_default(),
     };
+    let own = marker.split(slot::is_one).next().unwrap_or_default().trim();
+    let longer = pieces.go_on(own);
     let mut pattern = written(pieces, marker, &after, captures, names);
+    if let Some(sign) = longer
+        && let Some(rest) = pattern.strip_prefix(&text::escape(own))
+    {
+        // `~~~` is none where `~~~~` stands, which is another marker.
+        let (own, sign) = (text::escape(own), text::escape(&sign.to_string()));
+        pattern = format!("(?<!{sign}){own}(?!{sign}){rest}");
+    }
     let is_last_slot = marker.ends_with(slot::NAME) || marker.ends_with(slot::ID);
     // A literal needs no space behind it: content parsers bear it.
     if slot::any(marker) && (is_last_slot || !marker.is_empty()) {

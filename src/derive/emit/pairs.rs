@@ -167,6 +167,8 @@ fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     let is_marked = !argument.open.trim().is_empty();
     match argument.style {
         _ if is_marked || !ends_nowhere(argument) => &[],
+        // Behind a blank that parts arguments what closes a list or an object of JSON may begin what looks like a key.
+        Style::Json(_) if gap(argument) == BLANK => &["{", "}", "\\[", "\\]"],
         Style::Json(_) => &[],
         _ => &["(", ")", "{", "}", "\\[", "\\]"],
     }
@@ -237,9 +239,12 @@ fn gap(argument: &Pairs) -> &'static str {
     }
     match gaps.iter().all(|gap| gap.contains('\n')) {
         true => "\\s*\\n\\s*",
-        false => "\\s+",
+        false => BLANK,
     }
 }
+
+/// A pattern for a blank that parts two arguments.
+const BLANK: &str = "\\s+";
 
 /// A pattern for the value and what stands around it. White space that the template writes around a value may be missing,
 /// and no other is taken from the value.

@@ -189,7 +189,13 @@ impl<'a> Written<'a> {
             true => format!("(?:{JSON_STRING}|[^\"])*?"),
             false => ".*?".to_owned(),
         };
+        let ends_in_slot = behind.ends_with(slot::is_one);
         let behind = marker::behind(self.pieces, behind, captures);
-        format!("(?={between}{behind})")
+        // What is in a slot is whole where white space follows it.
+        let end = match ends_in_slot && self.calls.call.1.ends_with(char::is_whitespace) {
+            true => "(?=\\s)",
+            false => "",
+        };
+        format!("(?={between}{behind}{end})")
     }
 }
