@@ -42,6 +42,8 @@ pub(super) enum Question {
     Trailer,
     /// What of a render is a generation prompt that nobody asked for.
     UnaskedPrompt,
+    /// Whether the whole answer is one JSON object.
+    AnswerObject,
     /// What ends the turn.
     TurnEnd,
     /// Whether there is reasoning, and of which kind.
@@ -110,6 +112,7 @@ impl Question {
             Self::AnchorAfterTool => "anchor after a tool's result",
             Self::Trailer => "afterword",
             Self::UnaskedPrompt => "unasked prompt",
+            Self::AnswerObject => "answer object",
             Self::TurnEnd => "turn end",
             Self::Reasoning => "reasoning",
             Self::ReasoningKey => "reasoning key",
@@ -149,6 +152,7 @@ impl Question {
             | Self::AnchorAfterTool
             | Self::Trailer
             | Self::UnaskedPrompt
+            | Self::AnswerObject
             | Self::TurnEnd => About::Turn,
             Self::Reasoning
             | Self::ReasoningKey

@@ -46,19 +46,11 @@ pub(super) fn region(
         ..FieldDocument::default()
     };
     match &calls.body {
-        Body::Array(members) if members.is_as_it_is() => FieldDocument {
-            repeats: false,
-            ..region
-        },
-        Body::Array(members) => FieldDocument {
-            repeats: false,
-            transform: Some(call_transform(members, "")),
-            transform_each: true,
-            ..region
-        },
-        Body::Object(members) => FieldDocument {
-            transform: Some(call_transform(members, "content.")),
-            ..region
+        Body::Array(_) | Body::Object(_) => FieldDocument {
+            open: region.open,
+            close: region.close,
+            content: region.content,
+            ..transformed(&calls.body)
         },
         Body::Json => FieldDocument {
             content: Some(
@@ -86,6 +78,23 @@ pub(super) fn region(
             transform: Some(named_call(calls)),
             ..region
         },
+    }
+}
+
+/// What becomes of calls that are JSON as a whole.
+pub(super) fn transformed(body: &Body) -> FieldDocument {
+    match body {
+        Body::Array(members) if !members.is_as_it_is() => FieldDocument {
+            transform: Some(call_transform(members, "")),
+            transform_each: true,
+            ..FieldDocument::default()
+        },
+        Body::Object(members) => FieldDocument {
+            transform: Some(call_transform(members, "content.")),
+            repeats: true,
+            ..FieldDocument::default()
+        },
+        _ => FieldDocument::default(),
     }
 }
 

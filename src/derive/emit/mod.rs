@@ -9,6 +9,7 @@ mod ends;
 mod listed;
 mod loose;
 mod marker;
+mod object;
 mod pairs;
 mod tail;
 mod target;
@@ -24,12 +25,36 @@ use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::anchor::Anchor;
 use crate::judge::slot::Slot;
-use crate::response_template::{Delimiter, Document};
+use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
 pub(super) use target::{Target, left_to_do, reasoning_field};
 
 pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Document {
+    let fields = match &analysis.object {
+        Some(object) => {
+            let reasoning = reasoning_field(analysis, target);
+            object::fields(object, analysis.calls.as_ref(), reasoning)
+        }
+        None => regions(analysis, target, choices),
+    };
+    let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
+    defaults.extend(
+        target::default_content(analysis, target).map(|value| ("content".to_owned(), value)),
+    );
+    Document {
+        defaults,
+        start_anchor: start_anchor(&analysis.anchor),
+        fields,
+    }
+}
+
+/// The fields of a message whose parts stand between markers.
+fn regions(
+    analysis: &Analysis,
+    target: Target,
+    choices: &Choices,
+) -> IndexMap<String, FieldDocument> {
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
@@ -65,15 +90,7 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     }
     let content = texts::content(analysis, &ends, target, choices);
     fields.insert("content".to_owned(), content);
-    let mut defaults = Map::from_iter([("role".to_owned(), Value::from("assistant"))]);
-    defaults.extend(
-        target::default_content(analysis, target).map(|value| ("content".to_owned(), value)),
-    );
-    Document {
-        defaults,
-        start_anchor: start_anchor(&analysis.anchor),
-        fields,
-    }
+    fields
 }
 
 /// What begins the turn: literals, or a pattern where something in them varies.

@@ -6,8 +6,9 @@ use super::channels;
 use super::content::{self, Content};
 use super::content_close;
 use super::limit::Limit;
+use super::object::{self, AnswerObject};
 use super::reasoning;
-use super::thought::Reasoning;
+use super::thought::{History, Opener, Reasoning};
 use super::tool_calls::{self, Said};
 use super::turn_end::{self, TurnEnd};
 use crate::derive::choice::Question;
@@ -30,6 +31,8 @@ pub(in crate::derive) struct Analysis {
     pub(in crate::derive) further: Vec<(Slot, Reasoning)>,
     pub(in crate::derive) content: Content,
     pub(in crate::derive) calls: Option<ToolCalls>,
+    /// The keys of the answer, where it is one JSON object.
+    pub(in crate::derive) object: Option<AnswerObject>,
     pub(in crate::derive) turn_end: TurnEnd,
     pub(in crate::derive) dialect: Dialect,
     /// The settings of kwargs that make a difference to the model's turn.
@@ -117,6 +120,52 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         ..Dialect::standard()
     };
     let reasoning = reasoning.reasoning;
+    let slot = dialect.reasoning.as_ref().or(renderer.slots.first());
+    if let Some(found) = object::read(renderer, &user, &tooled, slot) {
+        let is_object = [
+            "read as JSON",
+            "one JSON object, with the parts of the message under its keys",
+            "every answer is one, and has what was given under the same keys",
+        ];
+        let markers = [
+            "by what stands around its parts",
+            "parts between markers",
+            "what stands around the parts may be enough",
+        ];
+        if renderer
+            .choices
+            .whether(Question::AnswerObject, [is_object, markers])
+        {
+            evidence.extend(found.evidence);
+            let opened = |key: &String| Reasoning {
+                open: object::marker(key),
+                close: String::new(),
+                opened_by: Opener::Model,
+                history: History::Kept,
+                space: String::new(),
+                spaced: false,
+            };
+            return Ok(Analysis {
+                anchor: object::anchor_before_keys(&anchor, &found.object),
+                reasoning: found.object.reasoning.as_ref().map(opened),
+                further: Vec::new(),
+                content: Content {
+                    open: Some(object::marker(&found.object.content)),
+                    ..Content::default()
+                },
+                calls: found.calls,
+                object: Some(found.object),
+                turn_end,
+                dialect: found.dialect,
+                settings,
+                json_texts: renderer.json_texts.clone(),
+                pieces: renderer.pieces.clone(),
+                limits: Vec::new(),
+                evidence,
+                findings,
+            });
+        }
+    }
     let mut further: Vec<(Slot, Reasoning)> = Vec::new();
     if let Some(known) = &dialect.reasoning {
         for slot in renderer.slots.iter().filter(|slot| *slot != known) {
@@ -260,6 +309,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         further,
         content,
         calls: calls.calls,
+        object: None,
         turn_end,
         dialect,
         settings,

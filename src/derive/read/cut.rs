@@ -246,7 +246,7 @@ impl Body {
 }
 
 /// Where the parts of `call` are in its JSON object.
-fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
+pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
     let part = |question, places: Vec<Vec<Place>>| {
         let paths = places.into_iter().filter_map(keys_only);

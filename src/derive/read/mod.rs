@@ -16,6 +16,7 @@ mod content_close;
 pub(in crate::derive) mod cut;
 pub(in crate::derive) mod limit;
 mod literals;
+pub(in crate::derive) mod object;
 mod prompted;
 pub(in crate::derive) mod reasoning;
 pub(in crate::derive) mod spelling;

@@ -457,6 +457,11 @@ impl<'a> Renderer<'a> {
         }
     }
 
+    /// The render of a context as it is, with the quotes of texts that are written as JSON.
+    pub(in crate::derive) fn raw(&self, context: &Context) -> Result<String, RenderError> {
+        self.render_wanting(&self.requirements, context, false)
+    }
+
     /// Renders as if the template wanted something else.
     pub(in crate::derive) fn render_wanting(
         &self,

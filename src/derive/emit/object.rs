@@ -1,0 +1,73 @@
+//! The fields of an answer that is one JSON object.
+//!
+//! A field begins at its key, where a value follows that is none of nothing, and ends where that value does: a text at its closing
+//! quote, which is known by all that stands since the key; calls at the bracket before the next key, or before the end of the object
+//! and of the turn. Between the fields stands what nobody needs.
+
+use indexmap::IndexMap;
+
+use super::{JSON_STRING, alternatives, calls};
+use crate::derive::compare::text;
+use crate::derive::read::calls::ToolCalls;
+use crate::derive::read::cut::Body;
+use crate::derive::read::object::AnswerObject;
+use crate::response_template::{Delimiter, FieldDocument};
+use crate::value::json;
+
+/// The fields; that of the reasoning is called so.
+pub(super) fn fields(
+    object: &AnswerObject,
+    tool_calls: Option<&ToolCalls>,
+    reasoning_field: &str,
+) -> IndexMap<String, FieldDocument> {
+    let mut fields = IndexMap::new();
+    if let Some(key) = &object.reasoning {
+        fields.insert(reasoning_field.to_owned(), text_at(key));
+    }
+    if let (Some(key), Some(tool_calls)) = (&object.calls, tool_calls) {
+        let region = calls_at(object, key, tool_calls);
+        fields.insert("tool_calls".to_owned(), region);
+    }
+    fields.insert("content".to_owned(), text_at(&object.content));
+    fields
+}
+
+/// A pattern for a key and what stands before its value.
+fn key_pattern(key: &str) -> String {
+    format!("{}\\s*:\\s*", text::escape(&json::quote(key)))
+}
+
+fn text_at(key: &str) -> FieldDocument {
+    let key = key_pattern(key);
+    FieldDocument {
+        open: Some(Delimiter::pattern(format!("{key}(?=\"[^\"])"))),
+        close: Some(Delimiter::pattern(format!("(?<={key}{JSON_STRING})"))),
+        content: Some("json".to_owned()),
+        ..FieldDocument::default()
+    }
+}
+
+fn calls_at(object: &AnswerObject, key: &str, tool_calls: &ToolCalls) -> FieldDocument {
+    let (first, last) = match tool_calls.body {
+        Body::Array(_) => ("\\[\\s*\\{", "\\]"),
+        _ => ("\\{", "\\}"),
+    };
+    let end = match object.end.trim() {
+        "" => "(?:\\n|\\Z)".to_owned(),
+        end => text::escape_loosely(end),
+    };
+    let follows = object.after_calls.iter().map(|next| match next {
+        Some(next) => format!("(?=,\\s*{})", key_pattern(next)),
+        None => format!("\\}}\\s*{end}"),
+    });
+    let follows = alternatives(follows.collect()).unwrap_or_default();
+    FieldDocument {
+        open: Some(Delimiter::pattern(format!(
+            "{}(?={first})",
+            key_pattern(key)
+        ))),
+        close: Some(Delimiter::pattern(format!("(?<={last})\\s*{follows}"))),
+        content: Some("json".to_owned()),
+        ..calls::transformed(&tool_calls.body)
+    }
+}
