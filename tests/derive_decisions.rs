@@ -7,7 +7,7 @@ use obverse::derive::{
     Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, Verdict, derive,
 };
 use obverse::parser::parse_response;
-use obverse::response_template::ResponseTemplate;
+use obverse::response_template::{Engine, ResponseTemplate};
 use obverse::value::{Map, Value, json};
 use support::deriving::{derive_text, findings, turns};
 
@@ -328,11 +328,9 @@ fn numbers_around_calls_may_count_them() {
     ] {
         let derivation = turns(&format!("{{{{ m.content }}}}{assistant}"), "<bot>");
         proved(&derivation);
-        let numbers = decision(&derivation, "numbers around calls");
-        assert_eq!(taken(numbers).way, "any number", "{numbers:#?}");
-        if assistant.contains("loop.index") {
-            corrected(&derivation, "numbers around calls");
-        }
+        let tools = &derivation.report.tools;
+        let markers = format!("{}{}", tools.section_open, tools.open);
+        assert!(markers.contains("NUMBER"), "{markers}");
     }
     // A number that is always the same is a part of its marker.
     let plain = "{{ m.content }}{%- for call in m.tool_calls or [] %}<call v2>{{ call.function | tojson }}</call>{%- endfor %}";
@@ -523,23 +521,27 @@ fn calls_in_a_list_may_be_known_without_it() {
          {{%- if add_generation_prompt %}}<bot>{{%- endif %}}"
     );
     let source = chat_template::from_text("test", &source).expect("a template");
-    let options = Options {
-        thorough: true,
-        ..Options::default()
+    let derived = |engines: &[Engine]| {
+        let options = Options {
+            thorough: true,
+            engines: engines.to_vec(),
+            ..Options::default()
+        };
+        derive(&source, &options).expect("derived")
     };
-    let derivation = derive(&source, &options).expect("derived");
+    let derivation = derived(&[]);
     proved(&derivation);
-    let (first, taken) = corrected(&derivation, "calls in a list");
     assert_eq!(
-        (first.way.as_str(), taken.way.as_str()),
-        ("in the list", "each apart")
+        taken(decision(&derivation, "calls in a list")).way,
+        "in the list"
     );
-    let found = first.counterexample.as_ref().expect("a message");
-    assert!(
-        found.response.matches(']').count() > 1,
-        "{}",
-        found.response
-    );
+    // A server that looks at nothing behind takes the pattern of one call alone.
+    let (first, taken) = {
+        let served = derived(&[Engine::Vllm]);
+        let decision = decision(&served, "calls in a list");
+        (decision.options[0].clone(), taken(decision).way.clone())
+    };
+    assert_eq!((first.fate, taken.as_str()), (Fate::Fails, "each apart"));
 }
 
 /// A list of calls with nothing around it has nothing that opens it, which no response template takes. Read call by call it has;

@@ -72,8 +72,6 @@ pub(super) enum Question {
     CallForm,
     /// Whether several calls are read, or one.
     SeveralCalls,
-    /// Whether numbers in the markers count the calls.
-    NumbersAroundCalls,
     /// What belongs to each of several calls.
     AroundCall,
     /// Where the calls end and the end of the turn begins.
@@ -127,7 +125,6 @@ impl Question {
             Self::CallSpelling => "call spelling",
             Self::CallForm => "call form",
             Self::SeveralCalls => "several calls",
-            Self::NumbersAroundCalls => "numbers around calls",
             Self::AroundCall => "around a call",
             Self::EndOfCalls => "end of the calls",
             Self::IdBehind => "id behind a call",
@@ -165,7 +162,6 @@ impl Question {
             Self::CallSpelling => About::Spelling,
             Self::CallForm
             | Self::SeveralCalls
-            | Self::NumbersAroundCalls
             | Self::AroundCall
             | Self::EndOfCalls
             | Self::IdBehind

@@ -448,7 +448,12 @@ mod tests {
             .iter()
             .filter_map(|(key, value)| Some(written(key, value.as_str()?)))
             .collect();
-        pairs(&known(), &format!("{before}{body}{after}"), &arguments)
+        pairs(
+            &known(),
+            &format!("{before}{body}{after}"),
+            &arguments,
+            &Choices::default(),
+        )
     }
 
     #[test]
@@ -470,7 +475,7 @@ mod tests {
         let text = "{timber:<q>violet mast</q>,harbor:<q>opal drift</q>}";
         assert!(dialect(text, &arguments).is_some());
         let text = "<timber>violet mast</timber><harbor>opal drift</harbor>";
-        assert!(pairs(&known(), text, &arguments).is_some());
+        assert!(pairs(&known(), text, &arguments, &Choices::default()).is_some());
     }
 
     #[test]
@@ -505,7 +510,7 @@ mod tests {
     fn reads_keywords_and_learns_how_a_number_is_written() {
         let arguments = probe::call(0).arguments;
         let text = "(harbor='opal drift', timber='violet mast')]";
-        let (mut pairs, span) = pairs(&known(), text, &arguments).unwrap();
+        let (mut pairs, span) = pairs(&known(), text, &arguments, &Choices::default()).unwrap();
         assert_eq!((span.start, &text[span.end..]), (1, ")]"));
         assert_eq!((pairs.open.as_str(), pairs.separator.as_str()), ("", ", "));
         let rest = pairs.rest("f(harbor='opal drift')]", "harbor", "opal drift");

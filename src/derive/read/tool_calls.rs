@@ -63,25 +63,6 @@ impl Cut {
         ends(self) == ends(other)
     }
 
-    /// The same with a slot for each number around calls, but for those in the `end` of the turn.
-    fn without_numbers(&self, end: &str) -> Self {
-        let mut literals = self.literals.clone();
-        if let Some((last, others)) = literals.split_last_mut() {
-            for literal in others {
-                *literal = slot::without_numbers(literal);
-            }
-            let own = match end.trim() {
-                "" => last.len(),
-                end => last.find(end).unwrap_or(last.len()),
-            };
-            *last = format!("{}{}", slot::without_numbers(&last[..own]), &last[own..]);
-        }
-        Self {
-            literals,
-            body: self.body.clone(),
-        }
-    }
-
     /// The same without an empty reasoning and an empty content before the first call.
     fn after(mut self, pieces: &Pieces, said: Said<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
@@ -145,12 +126,8 @@ pub(in crate::derive) fn read(
             ),
         }
     });
-    let (single, double) = counted(
-        renderer,
-        single.after(&renderer.pieces, said),
-        double.map(|cut| cut.after(&renderer.pieces, said)),
-        end,
-    );
+    let single = single.after(&renderer.pieces, said);
+    let double = double.map(|cut| cut.after(&renderer.pieces, said));
     let mut calls = assemble(renderer, single, double, end);
     calls.id_behind = reads_id_behind(renderer, &calls);
     match &mut calls.body {
@@ -225,56 +202,6 @@ pub(in crate::derive) fn begin_in_anchor(
             && !opening.trim().is_empty()
             && said.contains(&format!("{opening}{second}"))
     })
-}
-
-/// The same where numbers in the markers count the calls.
-fn counted(
-    renderer: &Renderer<'_>,
-    single: Cut,
-    double: Option<Cut>,
-    end: &str,
-) -> (Cut, Option<Cut>) {
-    let Some(several) = &double else {
-        return (single, double);
-    };
-    let counted = [&single, several].map(|cut| cut.without_numbers(end));
-    if counted[0].literals == single.literals && counted[1].literals == several.literals {
-        return (single, double);
-    }
-    let means = |cut: &Cut| {
-        let markers: Vec<String> = cut.literals.iter().map(|one| choice::marker(one)).collect();
-        markers.join(" … ")
-    };
-    let (of_one, of_several) = (&single.literals, &several.literals);
-    let differ = of_one.first() != of_several.first() || of_one.last() != of_several.last();
-    let plain = Candidate::new(
-        "as they are",
-        means(several),
-        "the same numbers stand around one call and around two",
-        false,
-    );
-    let slots = Candidate::new(
-        "any number",
-        means(&counted[1]),
-        if differ {
-            "other numbers stand around two calls than around one"
-        } else {
-            "they may count the calls"
-        },
-        true,
-    );
-    let mut candidates = vec![plain, slots];
-    if differ {
-        candidates.reverse();
-    }
-    let [of_one, of_several] = counted;
-    match renderer
-        .choices
-        .choose(Question::NumbersAroundCalls, candidates)
-    {
-        Some(true) => (of_one, Some(of_several)),
-        _ => (single, double),
-    }
 }
 
 /// Several calls that are not written as one is. A response template reads the one or the other.
