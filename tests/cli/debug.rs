@@ -257,7 +257,7 @@ fn without_tokenizers_it_is_told_how_to_build_them_in() {
         assert!(told.contains("--features tokenizers"), "{told}");
     }
     let screen = bench
-        .run("debug template.json response --screenshot 120x24 --keys katokens:x<enter>")
+        .run("debug template.json response --screenshot 120x24 --keys Katokens:x<enter>")
         .done();
     assert!(screen.contains("--features tokenizers"), "{screen}");
 }

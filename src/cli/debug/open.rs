@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check;
 use obverse::derive;
-use obverse::diagnostic::Severity;
 use obverse::tui::{Derivation, Sample, Setup, Template, session};
 use obverse::value::Value;
 
 use super::Args;
 use crate::cli::check::fixture_problem;
-use crate::cli::derive::derive_problem;
+use crate::cli::derive::{derive_problem, messages};
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
@@ -204,7 +203,7 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let template =
         Template::load(&text, None).map_err(|invalid| Problem::all(invalid.into_diagnostics()))?;
     // What does not come back is why somebody looks.
-    let lost = lost(&derivation).into_iter().enumerate();
+    let lost = messages(&derivation.report).into_iter().enumerate();
     let lost = lost.map(|(number, found)| {
         Sample::of_lost(number + 1, found, tools_of(&derivation.cases, found))
     });
@@ -218,21 +217,6 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
         setup,
         chat: Some(opened.source),
     })
-}
-
-/// The messages that do not come back, each once.
-fn lost(derivation: &derive::Derivation) -> Vec<&derive::Counterexample> {
-    let findings = derivation.report.findings.iter();
-    let errors = findings.filter(|finding| finding.severity == Severity::Error);
-    let found = errors.filter_map(|finding| finding.counterexample.as_ref());
-    let kinds = derivation.report.kinds.iter();
-    let mut all: Vec<&derive::Counterexample> = Vec::new();
-    for found in found.chain(kinds.filter_map(|kind| kind.smallest.as_ref())) {
-        if !all.iter().any(|known| known.response == found.response) {
-            all.push(found);
-        }
-    }
-    all
 }
 
 /// The tools that a message was rendered with: those of a message that calls one of the same name.

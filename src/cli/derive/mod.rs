@@ -26,6 +26,8 @@ use super::verbosity::{self, Verbosity};
 use super::{bulk, input, output, wire};
 pub(crate) use files::file_stem;
 use summary::Summary;
+#[cfg(feature = "tui")]
+pub(crate) use verdict::messages;
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///

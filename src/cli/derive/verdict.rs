@@ -179,6 +179,21 @@ fn lost(report: &Report) -> Vec<Lost<'_>> {
     all
 }
 
+/// The messages that do not come back, each once, that which the report shows first.
+#[cfg(feature = "tui")]
+pub(crate) fn messages(report: &Report) -> Vec<&Counterexample> {
+    let mut all: Vec<&Counterexample> = Vec::new();
+    for lost in lost(report) {
+        if !all
+            .iter()
+            .any(|known| known.response == lost.found.response)
+        {
+            all.push(lost.found);
+        }
+    }
+    all
+}
+
 /// Whether all texts of a message are words.
 fn is_plain(message: &Value) -> bool {
     let words = |text: &str| {
