@@ -33,6 +33,37 @@ fn the_examples_of_what_stops_a_command() {
     page::holds("codes/errors.md", Bench::new());
 }
 
+/// The pages that show the first commands.
+#[test]
+fn the_examples_of_the_readme() {
+    let name = "chat_templates/qwen3.jinja";
+    let text = std::fs::read_to_string(root().join(name)).expect("a chat template");
+    let bench = Bench::new().file(name, text);
+    page::holds("../README.md", bench);
+    let derived = std::fs::read_to_string(root().join("derived/qwen3.json")).expect("a template");
+    page::holds(
+        "parsing.md",
+        Bench::new().file("derived/qwen3.json", derived),
+    );
+}
+
+/// Every page of the documentation is in its table of contents.
+#[test]
+fn every_page_is_in_the_table_of_contents() {
+    let contents = std::fs::read_to_string(root().join("docs/README.md")).expect("a page");
+    for folder in ["", "codes/"] {
+        let entries = std::fs::read_dir(root().join("docs").join(folder)).expect("a folder");
+        for entry in entries {
+            let name = entry.expect("an entry").file_name();
+            let name = name.to_string_lossy();
+            let is_page = name.ends_with(".md") && name != "README.md";
+            let link = format!("[{folder}{name}]({folder}{name})");
+            let short = format!("]({folder}{name})");
+            assert!(!is_page || contents.contains(&short), "{link} is missing");
+        }
+    }
+}
+
 /// The examples show the codes that they are about.
 #[test]
 fn each_example_shows_its_code() {
