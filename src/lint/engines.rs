@@ -29,7 +29,7 @@ pub(super) const CODES: &[DocumentCode] = &[
     DocumentCode {
         code: "unserved-call",
         text: "The engine drops calls that have no `function` with `name` and `arguments`, and takes no `join` of calls.",
-        bad: r##"{"start_anchor": "<bot>", "fields": {"tool_calls": {"open": "<call>", "close": "</call>", "repeats": true, "content": "json"}}}"##,
+        bad: r##"{"start_anchor": "<bot>", "fields": {"tool_calls": {"open": "<call>", "close": "</call>", "repeats": true, "content": "json", "transform": {"name": "{content.name}"}}}}"##,
         engine: Some(Engine::Vllm),
     },
     DocumentCode {
