@@ -19,8 +19,6 @@ mod record;
 mod reference;
 mod render;
 mod review;
-#[path = "../support/schema.rs"]
-mod schema;
 #[cfg(unix)]
 mod terminal;
 mod usage;
