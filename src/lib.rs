@@ -61,5 +61,5 @@ pub mod tui;
 pub mod value;
 
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}
+#[doc = include_str!("../docs/library.md")]
+mod library {}

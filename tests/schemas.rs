@@ -305,6 +305,27 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
         ),
         ("origins", r#"{"text": "a", "origins": []}"#, false),
         ("report", r#"{"results": []}"#, false),
+        (
+            "review",
+            r#"{"pending": [{"name": "a", "why": "b", "command": "c",
+                "changes": [{"path": "p", "before": null, "after": "x"}]}], "failing": 0}"#,
+            true,
+        ),
+        (
+            "review",
+            r#"{"pending": [{"name": "a"}], "failing": 0}"#,
+            false,
+        ),
+        (
+            "new",
+            r#"{"fixtures": [{"name": "fixtures/a/plain", "status": "to_fill"}]}"#,
+            true,
+        ),
+        (
+            "new",
+            r#"{"fixtures": [{"name": "fixtures/a/plain", "status": "lost"}]}"#,
+            false,
+        ),
         ("session", r#"{"obverse_session": 1, "samples": []}"#, false),
         (
             "session",

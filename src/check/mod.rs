@@ -4,7 +4,6 @@
 //! between prompt and response, and cut short, and says everything that is not as recorded, as [`Failure`]s.
 
 mod cause;
-mod codes;
 mod compare;
 mod cuts;
 mod derivation;
@@ -20,7 +19,6 @@ mod run;
 mod scaffold;
 mod suite;
 
-pub use codes::{CODES, Code, explain_code};
 pub use compare::{Difference, differences};
 pub use cuts::Effort;
 pub use derivation::{Disagreement, Rederived, rederive};

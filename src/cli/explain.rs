@@ -1,14 +1,16 @@
 //! `obverse explain`: what a code means.
 
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _};
 
-use obverse::{check, lint};
+use obverse::lint;
 
-use super::output;
 use super::problem::Problem;
 use super::status::{Status, Stop};
+use super::{codes, markdown, output, width};
 
-/// Tell what a code of obverse lint or obverse check means: what it finds, why that is bad, an example, what to do
+/// Tell what a code means that any verb tells: what was found, why that matters, what to do, an example
+///
+/// On a terminal the page is made to be read there; elsewhere it is Markdown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The code, such as text-after-close; without it all are listed
@@ -22,37 +24,38 @@ pub(crate) struct Args {
 /// Explains.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.all {
-        output::print_text(&lint::manual())?;
-        return Ok(Status::Done);
+        show(&lint::manual())?;
+    } else if let Some(code) = &args.code {
+        let page = codes::page(code).ok_or_else(|| unknown(code))?;
+        show(&page.text)?;
+    } else {
+        output::print_long(&width::fit(&list(), width::of_results()))?;
     }
-    let Some(code) = &args.code else {
-        let mut out = output::results();
-        for rule in lint::rules() {
-            writeln!(out, "{:<22} {}", rule.code, rule.summary)?;
-        }
-        for known in lint::document_codes().iter().chain(lint::engine_codes()) {
-            writeln!(out, "{:<22} {}", known.code, known.text)?;
-        }
-        for known in check::CODES {
-            writeln!(out, "{:<22} {}", known.code, known.text)?;
-        }
-        out.flush()?;
-        return Ok(Status::Done);
-    };
-    match of_code(code) {
-        Some(text) => {
-            output::print_text(&text)?;
-            Ok(Status::Done)
-        }
-        None => Err(
-            Problem::failed("usage", format!("there is no code `{code}`"))
-                .with_hint("`obverse explain` lists them")
-                .into(),
-        ),
+    Ok(Status::Done)
+}
+
+/// Markdown, made to be read where people read it.
+fn show(page: &str) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        output::print_long(&markdown::render(page, width::of_results()))
+    } else {
+        output::print_text(page)
     }
 }
 
-/// What a code means, in Markdown; `None` when there is no such code.
-pub(crate) fn of_code(code: &str) -> Option<String> {
-    lint::explain(code).or_else(|| check::explain_code(code))
+/// Each code with what it means in short, those that the same verbs tell together.
+fn list() -> String {
+    let mut out = String::new();
+    for page in codes::all() {
+        out.push_str(&format!("{:<26}  {}\n", page.code, page.summary));
+    }
+    out
+}
+
+fn unknown(code: &str) -> Problem {
+    let hint = match codes::nearest(code) {
+        Some(near) => format!("did you mean `{near}`? `obverse explain` lists all codes"),
+        None => "`obverse explain` lists all codes".to_owned(),
+    };
+    Problem::failed("usage", format!("there is no code `{code}`")).with_hint(hint)
 }

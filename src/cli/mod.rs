@@ -6,6 +6,7 @@
 mod bulk;
 mod check;
 mod chunks;
+mod codes;
 mod color;
 mod completions;
 #[cfg(feature = "tui")]
@@ -15,12 +16,16 @@ mod diff;
 mod escape;
 mod explain;
 mod given;
+mod init;
 mod input;
 mod inspect;
 mod lint;
 mod man;
+mod markdown;
+mod near;
 mod new;
 mod output;
+mod pager;
 mod parse;
 mod problem;
 mod progress;
@@ -46,6 +51,7 @@ use std::time::Instant;
 use clap::{Parser, Subcommand};
 
 use color::Color;
+use pager::PagerArgs;
 use problem::Problem;
 use status::{Status, Stop};
 use verbosity::VerbosityArgs;
@@ -64,6 +70,9 @@ struct Cli {
 
     #[command(flatten)]
     verbosity: VerbosityArgs,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 const EXIT: &str = "Exit status: 0 done and all well; 1 a failure was found (a derivation that does not verify, a \
@@ -79,6 +88,7 @@ enum Verb {
     Render(render::Args),
     Check(check::Args),
     Review(review::Args),
+    Init(init::Args),
     New(new::Args),
     Record(Box<record::Args>),
     Lint(lint::Args),
@@ -100,6 +110,7 @@ pub(crate) fn main() -> Status {
     };
     cli.color.apply();
     cli.verbosity.apply();
+    cli.pager.apply();
     let begun = Instant::now();
     let done = match &cli.verb {
         #[cfg(feature = "tui")]
@@ -110,6 +121,7 @@ pub(crate) fn main() -> Status {
         Verb::Render(args) => render::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Review(args) => review::run(args),
+        Verb::Init(args) => init::run(args),
         Verb::New(args) => new::run(args),
         Verb::Record(args) => record::run(args),
         Verb::Lint(args) => lint::run(args),

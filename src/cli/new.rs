@@ -15,7 +15,7 @@ use super::replace::apply;
 use super::shape::ShapeArgs;
 use super::status::{Status, Stop};
 use super::template::{self, Opened};
-use super::{input, output, project, wire};
+use super::{input, near, output, project, wire};
 
 /// Scaffold the fixtures that a response template should have
 ///
@@ -82,8 +82,8 @@ fn of_template(
     workspace: &Workspace<'_>,
     told: &mut Vec<Told>,
 ) -> Result<(), Stop> {
-    let mut tell = |how, fixture| {
-        let one = Told { how, fixture };
+    let mut tell = |how, name, fixture| {
+        let one = Told { how, name, fixture };
         if !args.shape.is_json() {
             output::tell(&one.line());
         }
@@ -124,13 +124,13 @@ fn of_template(
             Path::new("fixtures").join(name.unwrap_or(Path::new("")))
         });
     let place = project::shown(&place);
-    let mut made: Vec<(&str, Fixture)> = Vec::new();
+    let mut made: Vec<(&'static str, Fixture)> = Vec::new();
     for scaffold in check::scaffold(&Arc::new(loaded.template), &cases) {
         match scaffold.fixture {
             Some(fixture) => made.push((scaffold.name, fixture)),
             None if chat.is_some() => {
-                let name = called(&place, scaffold.name);
-                tell(How::LeftOut, name);
+                let fixture = called(&place, scaffold.name);
+                tell(How::LeftOut, scaffold.name, fixture);
             }
             None => made.push((scaffold.name, Fixture::default())),
         }
@@ -151,9 +151,24 @@ fn of_template(
         } else {
             How::There
         };
-        tell(how, called(&place, name));
+        tell(how, name, called(&place, name));
+    }
+    if chat.is_none() && !added.is_empty() && !args.shape.is_json() {
+        output::tell(&to_fill(&place));
     }
     Ok(())
+}
+
+/// How fixtures are filled in that no chat template shows.
+fn to_fill(place: &Path) -> String {
+    let (what, from) = match check::is_suite_path(place) {
+        true => ("as `response` into each line", "line"),
+        false => ("into response.txt of each", "folder"),
+    };
+    format!(
+        "\nThere is no chat template to fill these in from. Put what the model wrote {what}, and remove each {from} that has no such response;\n\
+         `obverse record` does the first from a running model. Then `obverse review` shows what each parses to, and records it.\n"
+    )
 }
 
 /// What became of a fixture.
@@ -167,6 +182,8 @@ enum How {
 
 struct Told {
     how: How,
+    /// Its name in the checklist.
+    name: &'static str,
     fixture: String,
 }
 
@@ -174,11 +191,23 @@ impl Told {
     fn line(&self) -> String {
         let (how, why) = match self.how {
             How::Made => ("made", ""),
-            How::ToFill => ("to be filled in", ""),
+            How::ToFill => ("to be filled in", self.wants()),
             How::There => ("there already", ""),
             How::LeftOut => ("left out", ": the chat template shows no such message"),
         };
         format!("{how:<16} {}{why}\n", self.fixture)
+    }
+
+    /// What is to be put into a fixture that is still empty.
+    fn wants(&self) -> &'static str {
+        match self.name {
+            "plain" => ": a response with content alone",
+            "reasoning" => ": a response with reasoning and content",
+            "one_call" => ": a response with one tool call",
+            "parallel_calls" => ": a response with two tool calls or more",
+            "truncated" => ": a response that breaks off in the middle",
+            _ => "",
+        }
     }
 
     fn to_value(&self) -> Value {
@@ -242,7 +271,11 @@ fn template(args: &Args, name: &str, named: &[PathBuf]) -> Result<PathBuf, Probl
     };
     named.iter().find(is_it).cloned().ok_or_else(|| {
         let message = format!("no response template is called `{name}`");
-        Problem::failed("usage", message)
-            .with_hint("name it in an obverse.toml, or give it with --template")
+        let stems = named.iter().filter_map(|path| path.file_stem()?.to_str());
+        let hint = match near::nearest(name, stems) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`obverse init` writes an obverse.toml that names what is there; or give it with --template".to_owned(),
+        };
+        Problem::failed("usage", message).with_hint(hint)
     })
 }

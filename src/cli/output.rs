@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use super::color::{DIM, paint};
+use super::pager::{self, Stream};
 use super::verbosity::{self, Verbosity};
 use super::{escape, width};
 
@@ -44,7 +45,15 @@ pub(crate) fn print_json(text: &str) -> io::Result<()> {
 
 /// A table for people on standard output, made to fit the terminal. Text from outside must have been escaped.
 pub(crate) fn print_table(text: &str) -> io::Result<()> {
-    print_styled(&width::fit(text, width::of_results()))
+    print_long(&width::fit(text, width::of_results()))
+}
+
+/// Styled text on standard output; where it is long, and that is a terminal, in a pager. Text from outside must have been escaped.
+pub(crate) fn print_long(text: &str) -> io::Result<()> {
+    if pager::show(text, Stream::Output) {
+        return Ok(());
+    }
+    print_styled(text)
 }
 
 /// Styled text on standard output, as it is. Text from outside must have been escaped.
@@ -56,6 +65,17 @@ pub(crate) fn print_styled(text: &str) -> io::Result<()> {
 /// Tells people something on standard error, made to fit the terminal. Text from outside must have been escaped. That nobody listens is no error.
 pub(crate) fn tell(text: &str) {
     if verbosity::chosen() > Verbosity::Quiet {
+        tell_always(text);
+    }
+}
+
+/// The same for much text: where it is long, and goes to a terminal, in a pager.
+pub(crate) fn tell_long(text: &str) {
+    if verbosity::chosen() == Verbosity::Quiet {
+        return;
+    }
+    let fitted = width::fit(text, width::of_messages());
+    if !pager::show(&fitted, Stream::Error) {
         tell_always(text);
     }
 }

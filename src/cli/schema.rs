@@ -42,6 +42,10 @@ enum Of {
     Derivation,
     /// What render --origins writes
     Origins,
+    /// What review --format json writes
+    Review,
+    /// What new --format json writes
+    New,
     /// A session of the debugger, which debug --record writes
     Session,
 }
@@ -62,6 +66,8 @@ impl Of {
             Self::Report => include_str!("../../schemas/report.json"),
             Self::Derivation => include_str!("../../schemas/derivation.json"),
             Self::Origins => include_str!("../../schemas/origins.json"),
+            Self::Review => include_str!("../../schemas/review.json"),
+            Self::New => include_str!("../../schemas/new.json"),
             Self::Session => include_str!("../../schemas/session.json"),
         }
     }

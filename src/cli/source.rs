@@ -6,12 +6,15 @@ use clap::Args;
 use obverse::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Limit, LoadError, RenderError,
 };
-use obverse::diagnostic::Diagnostic;
+use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::value::{Map, Value, json};
 
-use super::input;
 use super::problem::{Document, Problem};
 use super::status::Status;
+use super::{input, near};
+
+/// What chat templates read that is no kwarg.
+const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
 
 /// What a chat template is given beside its input.
 #[derive(Debug, Args)]
@@ -134,6 +137,28 @@ impl Opened {
 
 fn in_file(path: &str, template: &str) -> String {
     format!("{path} (chat template `{template}`)")
+}
+
+/// Tells of each variable that is given and that no chat template of the source reads, so that it changes nothing.
+pub(crate) fn warn_of_ignored(source: &ChatTemplateSource, given: &Map) {
+    let templates = source.templates.iter();
+    let read: Vec<&str> = templates
+        .flat_map(|(_, template)| template.variables())
+        .map(String::as_str)
+        .collect();
+    for name in given.keys().filter(|name| !read.contains(&name.as_str())) {
+        let kwargs = read.iter().copied().filter(|known| !GIVEN.contains(known));
+        let hint = match near::nearest(name, kwargs) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`obverse inspect` lists the kwargs that it reads".to_owned(),
+        };
+        let message = format!(
+            "the chat template reads no variable `{name}`, so --kwarg {name}=... changes nothing"
+        );
+        let mut found = Diagnostic::error("ignored-kwarg", message).with_hint(hint);
+        found.severity = Severity::Warning;
+        Problem::of(found).show();
+    }
 }
 
 fn special_token(text: &str) -> Result<(String, String), String> {

@@ -11,22 +11,32 @@ pub(super) const CODES: &[DocumentCode] = &[
     DocumentCode {
         code: "unserved-field",
         text: "The engine, or one of its readers, takes `thinking`, `content` and `tool_calls` and no other field.",
+        bad: r##"{"start_anchor": "<bot>", "fields": {"reasoning_content": {"open": "<think>", "close": "</think>"}, "content": {}}}"##,
+        engine: Some(Engine::Sglang),
     },
     DocumentCode {
         code: "unserved-default",
         text: "The engine, or one of its readers, takes no default but `role`.",
+        bad: r##"{"defaults": {"role": "assistant", "content": ""}, "start_anchor": "<bot>", "fields": {"content": {}}}"##,
+        engine: Some(Engine::Sglang),
     },
     DocumentCode {
         code: "unserved-text",
         text: "The engine, or one of its readers, streams text as it comes: no other content parser, no transform and no `join` there.",
+        bad: r##"{"start_anchor": "<bot>", "fields": {"content": {"close": "</bot>", "repeats": true, "join": ""}}}"##,
+        engine: Some(Engine::Sglang),
     },
     DocumentCode {
         code: "unserved-call",
         text: "The engine drops calls that have no `function` with `name` and `arguments`, and takes no `join` of calls.",
+        bad: r##"{"start_anchor": "<bot>", "fields": {"tool_calls": {"open": "<call>", "close": "</call>", "repeats": true, "content": "json", "transform": {"name": "{content.name}"}}}}"##,
+        engine: Some(Engine::Vllm),
     },
     DocumentCode {
         code: "unserved-pattern",
         text: "The engine compiles patterns as Rust's regular expressions. One that opens or closes a region needs a literal with which every match begins, and an automaton of at most 16 MiB.",
+        bad: r##"{"start_anchor": "<bot>", "fields": {"content": {"close_pattern": "\\s*</bot>"}}}"##,
+        engine: Some(Engine::Vllm),
     },
 ];
 

@@ -68,6 +68,43 @@ pub struct DocumentCode {
     pub code: &'static str,
     /// What is wrong, and what to do about it.
     pub text: &'static str,
+    /// A document that has it.
+    pub bad: &'static str,
+    /// The engine that it is for, where it is not for transformers.
+    pub engine: Option<Engine>,
+}
+
+impl DocumentCode {
+    /// What is found in the document that has it, of this code alone.
+    fn findings(&self) -> Vec<Diagnostic> {
+        let options = Options {
+            engines: self.engine.as_slice(),
+            ..Options::default()
+        };
+        let mut found = lint(self.bad, &options);
+        found.retain(|found| found.code == self.code);
+        found
+    }
+
+    /// The code's documentation, in Markdown.
+    pub fn explain(&self) -> String {
+        let mut page = format!(
+            "## {}\n\nerror: {}\n\n```json\n{}\n```\n",
+            self.code, self.text, self.bad
+        );
+        let with = match self.engine {
+            Some(engine) => format!("obverse lint --for {}", engine.name()),
+            None => "obverse lint".to_owned(),
+        };
+        for found in self.findings().iter().take(1) {
+            page.push_str(&format!("\n`{with}` says\n\n```text\n{}\n", found.message));
+            if let Some(hint) = &found.hint {
+                page.push_str(&format!("help: {hint}\n"));
+            }
+            page.push_str("```\n");
+        }
+        page
+    }
 }
 
 /// All rules, in the order in which they are documented.
@@ -100,7 +137,7 @@ pub fn explain(code: &str) -> Option<String> {
         return Some(rule.explain());
     }
     let known = other_codes().find(|known| known.code == code)?;
-    Some(format!("## {}\n\nerror\n\n{}\n", known.code, known.text))
+    Some(known.explain())
 }
 
 impl Rule {
@@ -168,9 +205,17 @@ pub fn manual() -> String {
     for known in document_codes() {
         page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
     }
+    for known in document_codes() {
+        page.push('\n');
+        page.push_str(&known.explain());
+    }
     page.push_str(ENGINES);
     for known in engine_codes() {
         page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
+    }
+    for known in engine_codes() {
+        page.push('\n');
+        page.push_str(&known.explain());
     }
     page
 }

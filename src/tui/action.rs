@@ -76,6 +76,8 @@ pub(crate) enum Action {
     CopyValue,
     CopyPath,
     Spaces,
+    /// Show the bytes around the place.
+    Bytes,
     Evidence,
     Help,
     Quit,

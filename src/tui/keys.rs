@@ -36,8 +36,8 @@ macro_rules! bindings {
 /// The table: headings, and what stands below each.
 const TABLE: &[(&str, &[Binding])] = bindings! {
     "Moving" {
-        "→ ←" [(KeyCode::Right, NONE)] "a chunk on, a chunk back" => Action::Step(Unit::Chunk, Way::Forward);
-        "" [(KeyCode::Left, NONE)] "" => Action::Step(Unit::Chunk, Way::Back);
+        "→ ←" [(KeyCode::Right, NONE), key('l')] "a chunk on, a chunk back (also l h)" => Action::Step(Unit::Chunk, Way::Forward);
+        "" [(KeyCode::Left, NONE), key('h')] "" => Action::Step(Unit::Chunk, Way::Back);
         ". ," [key('.'), (KeyCode::Right, SHIFT)] "a character" => Action::Step(Unit::Character, Way::Forward);
         "" [key(','), (KeyCode::Left, SHIFT)] "" => Action::Step(Unit::Character, Way::Back);
         "] [" [key(']')] "an event (also ↓ ↑ in Response and Events)" => Action::Step(Unit::Event, Way::Forward);
@@ -46,7 +46,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "" [key('{')] "" => Action::Step(Unit::Region, Way::Back);
         "g G" [key('g'), (KeyCode::Home, NONE)] "to the start, to the end (also Home End)" => Action::Start;
         "" [key('G'), (KeyCode::End, NONE)] "" => Action::End;
-        "x X" [key('x')] "to the next error, lost value or unclaimed text, the last one" => Action::Step(Unit::Error, Way::Forward);
+        "x X" [key('x')] "to what went wrong next, and why; to the last one" => Action::Step(Unit::Error, Way::Forward);
         "" [key('X')] "" => Action::Step(Unit::Error, Way::Back);
         "f" [key('f')] "to a region of a field that is asked for" => Action::AskField;
         "; '" [key(';')] "to the next region of that field, the last one" => Action::Step(Unit::Field, Way::Forward);
@@ -63,7 +63,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "b" [key('b')] "breakpoints" => Action::AskBreakpoints;
         "c C" [key('c')] "on to the next breakpoint, back to the last one" => Action::Step(Unit::Break, Way::Forward);
         "" [key('C')] "" => Action::Step(Unit::Break, Way::Back);
-        "k" [key('k')] "how the response is cut into chunks" => Action::AskChunking;
+        "K" [key('K')] "how the response is cut into chunks" => Action::AskChunking;
         "o" [key('o')] "another sample" => Action::AskSample;
     }
     "Changing" {
@@ -83,13 +83,14 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "" [key('5')] "" => Action::Focus(Pane::Template);
         "" [key('6'), key('d')] "" => Action::Focus(Pane::Derivation);
         "z" [key('z')] "the pane alone, or all of them" => Action::Zoom;
-        "↓ ↑" [(KeyCode::Down, NONE), key('j')] "in the pane" => Action::Move(1);
-        "" [(KeyCode::Up, NONE)] "" => Action::Move(-1);
+        "↓ ↑" [(KeyCode::Down, NONE), key('j')] "in the pane (also j k)" => Action::Move(1);
+        "" [(KeyCode::Up, NONE), key('k')] "" => Action::Move(-1);
         "PgDn" [(KeyCode::PageDown, NONE)] "a page (and PgUp)" => Action::Page(1);
         "" [(KeyCode::PageUp, NONE)] "" => Action::Page(-1);
         "Enter" [(KeyCode::Enter, NONE)] "fold, show in full, go to the marker's place" => Action::Open;
         "m" [key('m')] "from the delimiter at the cursor to its marker" => Action::Evidence;
         "w" [key('w')] "show every space" => Action::Spaces;
+        "H" [key('H')] "the bytes around the place, in hexadecimal" => Action::Bytes;
         "y Y" [key('y')] "copy the value, its JSON path" => Action::CopyValue;
         "" [key('Y')] "" => Action::CopyPath;
         "? F1" [key('?')] "this help (F1 also where ? is text)" => Action::Help;
@@ -121,8 +122,9 @@ const SCREENS: &[(&str, &str)] = &[
     ),
     (
         "Choosing",
-        "  ↓ ↑     up and down (also PgDn PgUp Home End)
+        "  ↓ ↑     up and down (also j k PgDn PgUp Home End)
   Enter   choose; a breakpoint is turned on or off
+  /       the samples that have a text in them
   a       another one: a breakpoint, a chunking
   d       delete a breakpoint
   Esc     back
@@ -272,7 +274,7 @@ fn writing(code: KeyCode, modifiers: KeyModifiers) -> Option<Action> {
 
 fn choosing(code: KeyCode) -> Option<Action> {
     Some(match code {
-        KeyCode::Up => Action::Move(-1),
+        KeyCode::Up | KeyCode::Char('k') => Action::Move(-1),
         KeyCode::Down | KeyCode::Char('j') => Action::Move(1),
         KeyCode::PageUp => Action::Page(-1),
         KeyCode::PageDown | KeyCode::Char(' ') => Action::Page(1),
@@ -282,6 +284,7 @@ fn choosing(code: KeyCode) -> Option<Action> {
         KeyCode::Char('y') => Action::Yes,
         KeyCode::Char('n') => Action::No,
         KeyCode::Char('a') => Action::Add,
+        KeyCode::Char('/') => Action::AskSearch,
         KeyCode::Char('d') | KeyCode::Delete => Action::Delete,
         KeyCode::Char('?') => Action::Help,
         KeyCode::Esc | KeyCode::Char('q') => Action::Leave,

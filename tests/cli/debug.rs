@@ -257,13 +257,36 @@ fn without_tokenizers_it_is_told_how_to_build_them_in() {
         assert!(told.contains("--features tokenizers"), "{told}");
     }
     let screen = bench
-        .run("debug template.json response --screenshot 120x24 --keys katokens:x<enter>")
+        .run("debug template.json response --screenshot 120x24 --keys Katokens:x<enter>")
         .done();
     assert!(screen.contains("--features tokenizers"), "{screen}");
 }
 
 /// With this set, the page is written anew.
 const UPDATE: &str = "OBVERSE_UPDATE_DOCS";
+
+/// The picture of the README is the screen as it is, on what went wrong with the example of docs/debugger.md.
+#[test]
+fn the_picture_is_that_of_the_tool() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let mut bench = Bench::new();
+    for name in ["template.json", "response.txt"] {
+        let text = std::fs::read(docs.join("debugger").join(name)).expect("a file");
+        bench = bench.file(name, text);
+    }
+    let picture = bench
+        .run("debug template.json response.txt --screenshot 110x24 --svg --color always --keys x")
+        .done();
+    let path = docs.join("debugger/picture.svg");
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&path, &picture).expect("a file");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == picture,
+        "docs/debugger/picture.svg is stale: run this test with {UPDATE}=1"
+    );
+}
 
 /// The page shows what its commands print. They run in one folder, one after the other.
 #[test]

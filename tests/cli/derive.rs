@@ -68,13 +68,22 @@ fn what_is_not_proved_is_a_finding_with_its_smallest_message() {
         assert!(has(&format!("  {name:11}")), "{name} in {run}");
     }
     assert!(has("  differs    at $.content: expected \""), "{run}");
+    // What a person wants to know first stands before the details.
+    let at = |start: &str| lines.iter().position(|line| line.starts_with(start));
+    for name in ["  works ", "  fails ", "  why ", "  what to do next"] {
+        assert!(
+            at(name).is_some() && at(name) < at("  anchor "),
+            "{name} in {run}"
+        );
+    }
+    assert!(has("    obverse debug lossy.jinja"), "{run}");
 }
 
 #[test]
 fn the_evidence_is_shown_as_diffs() {
     let bench = Bench::new();
     let plain = bench.run("derive chat.jinja");
-    let explained = bench.run("derive chat.jinja --explain");
+    let explained = bench.run("derive chat.jinja --explain=all");
     assert_eq!(explained.stdout, plain.stdout);
     let evidence = explained.stderr.strip_prefix(&plain.stderr).unwrap();
     for part in [
@@ -90,13 +99,34 @@ fn the_evidence_is_shown_as_diffs() {
     }
 }
 
+#[test]
+fn an_explanation_is_short_unless_more_is_asked_for() {
+    let bench = Bench::new();
+    let short = bench.run("derive chat.jinja --explain").stderr;
+    assert!(short.contains("    anchor  \"<assistant>\"\n"), "{short}");
+    assert!(short.contains("    content close  pattern\n"), "{short}");
+    assert!(!short.contains("[-left-]"), "{short}");
+    let one = bench.run("derive chat.jinja --explain=anchor").stderr;
+    assert!(
+        one.contains("[-left-]") && !one.contains("content close"),
+        "{one}"
+    );
+    let none = bench.run("derive chat.jinja --explain=anchr");
+    assert_eq!(none.status, 0, "{none}");
+    assert!(
+        none.stderr
+            .contains("no marker or decision is called `anchr`; did you mean `anchor`?"),
+        "{none}"
+    );
+}
+
 /// A bare list of calls has nothing that opens it: read call by call, it has.
 #[test]
 fn what_was_read_first_is_told_with_what_it_lost_by() {
     let calls = "{{ message.content }}{% if message.tool_calls %}[{% for call in message.tool_calls %}\
         {{ call.function | tojson }}{{ ', ' if not loop.last }}{% endfor %}]{% endif %}";
     let bench = Bench::new().file("bare.jinja", CHAT.replace("{{ message.content }}", calls));
-    let run = bench.run("derive bare.jinja --explain");
+    let run = bench.run("derive bare.jinja --explain=end-of");
     assert_eq!(run.status, 0, "{run}");
     for part in [
         "info[corrected]: end of a bare call: what has the best evidence, ",
@@ -159,6 +189,32 @@ fn several_sources_each_get_their_files() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["verified"], false);
     assert_eq!(report["source"], "lossy.jinja");
+    // A line for each, and how many there are of each verdict.
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 6, "{run}");
+    assert_eq!(lines[0], "proved                  chat.jinja");
+    assert!(
+        lines[2].starts_with("NOT WHOLLY EXPRESSIBLE  lossy.jinja  "),
+        "{run}"
+    );
+    assert_eq!(
+        lines[4..],
+        [
+            "proved                     2",
+            "NOT WHOLLY EXPRESSIBLE     1  lossy.jinja"
+        ]
+    );
+    let long = bench.run("derive -v --out-dir out chat.jinja other/chat.jinja");
+    assert!(
+        long.stderr.contains("  anchor     \"<assistant>\""),
+        "{long}"
+    );
+    assert_eq!(
+        bench
+            .run("derive -q --out-dir out chat.jinja other/chat.jinja")
+            .stderr,
+        ""
+    );
     // What cannot be derived stops none of the others, and its status is the worst.
     let run = bench.run("derive --out-dir more missing.jinja chat.jinja model lossy.jinja");
     assert_eq!(run.status, 2);

@@ -2,8 +2,10 @@
 
 mod bench;
 mod check;
+mod codes;
 mod debug;
 mod derive;
+mod init;
 mod inspect;
 mod integrations;
 mod lines;

@@ -64,7 +64,9 @@ pub(crate) fn holds(name: &str, mut bench: Bench) {
 /// Without the numbers of rounds and of messages, which change with every variant that is tried.
 fn without_numbers(text: &str) -> String {
     let line = |line: &str| {
-        if line.contains(" messages that the chat template renders ") {
+        let counted = [" messages ", " turns ", " settings ", " times)"];
+        let is_finding = line.contains("]: ") && counted.iter().any(|what| line.contains(what));
+        if is_finding || line.contains(" messages that the chat template renders ") {
             line.chars().filter(|c| !c.is_ascii_digit()).collect()
         } else {
             line.to_owned()

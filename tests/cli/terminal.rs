@@ -202,7 +202,8 @@ fn results_do_not_act_upon_the_terminal() {
         "lint evil.json --format markdown",
         "lint evil.json --diff",
     ] {
-        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut arguments: Vec<&str> = arguments.split(' ').collect();
+        arguments.push("--no-pager");
         let mut pty = Pty::start(binary(), &arguments, &bench.path("."));
         pty.end();
         let bytes = pty.bytes();
@@ -210,6 +211,64 @@ fn results_do_not_act_upon_the_terminal() {
         let harmful = ['\u{9b}', '\u{202e}', '\u{7}'];
         assert!(!bytes.contains(harmful), "{arguments:?}: {bytes:?}");
     }
+}
+
+/// Runs with a pager of which it can be told that it was asked.
+fn paged(bench: &Bench, arguments: &[&str]) -> String {
+    let binary = binary().display().to_string();
+    let mut all = vec!["PAGER=sed -e s/^/paged:/", &*binary];
+    all.extend(arguments);
+    let mut pty = Pty::start(Path::new("/usr/bin/env"), &all, &bench.path("."));
+    pty.end();
+    anstream::adapter::strip_str(&pty.bytes()).to_string()
+}
+
+#[test]
+fn long_output_goes_through_a_pager_and_pages_are_made_to_be_read() {
+    let bench = Bench::new();
+    let text = paged(&bench, &["explain", "dollar"]);
+    assert!(text.starts_with("paged:dollar\r\n"), "{text}");
+    assert!(!text.contains("## ") && !text.contains("**"), "{text}");
+    let text = paged(&bench, &["derive", "chat.jinja", "--explain=all"]);
+    assert!(text.contains("paged:  anchor "), "{text}");
+    // The result follows what people are told, and is not in the pager.
+    assert!(text.contains("\n  \"start_anchor\": "), "{text}");
+    for arguments in [
+        &["explain", "dollar", "--no-pager"][..],
+        // What is short is not worth a pager.
+        &["derive", "chat.jinja"],
+    ] {
+        let text = paged(&bench, arguments);
+        assert!(!text.contains("paged:"), "{text}");
+    }
+    let plain = bench.run("explain dollar").done();
+    assert!(plain.starts_with("## dollar\n"), "{plain}");
+}
+
+/// Work that runs longer than a second shows that it goes on, and leaves nothing of that behind.
+#[test]
+fn work_that_takes_its_time_shows_that_it_goes_on() {
+    let slow = "{%- for i in range(80000) -%}{%- if i == -1 -%}{%- endif -%}{%- endfor -%}"
+        .to_owned()
+        + crate::bench::CHAT;
+    let bench = Bench::new().file("slow.jinja", slow);
+    let mut pty = Pty::start(binary(), &["derive", "-v", "slow.jinja"], &bench.path("."));
+    pty.wait_until("the bar", |pty| {
+        pty.screen()
+            .lines()
+            .any(|line| line.trim_end().ends_with("s  slow.jinja"))
+    });
+    pty.end();
+    let screen = pty.screen();
+    assert!(
+        !screen
+            .lines()
+            .any(|line| line.trim_end().ends_with("s  slow.jinja")),
+        "{screen}"
+    );
+    let mut pty = Pty::start(binary(), &["derive", "chat.jinja"], &bench.path("."));
+    pty.end();
+    assert!(!pty.bytes().contains("s  chat.jinja"), "{}", pty.bytes());
 }
 
 /// What people read fits the terminal: lines of a file are shown as far as there is room, so that what points at a place stands

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::bench::{self, Bench};
+use crate::reference::support::schema::mismatch;
 use insta::assert_snapshot;
 
 #[test]
@@ -369,11 +370,15 @@ fn what_is_told_to_people_is_told_to_programs() {
     );
     let made = read(bench.run("new x --template derived/chat.json --format json"));
     assert_eq!(made["fixtures"][0]["status"], "to_fill", "{made}");
+    let schema = |name: &str| read(bench.run(&format!("schema {name}")));
+    assert_eq!(mismatch(&schema("new"), &made), None);
+    let of_reviews = schema("review");
     let bench = crate::check::project().file("fixtures/chat/plain/expected.json", "{}\n");
     let review = bench.run("review --format json");
     assert_eq!(review.status, 1);
     let review = read(review);
     assert_eq!(review["failing"], 0);
+    assert_eq!(mismatch(&of_reviews, &review), None);
     let pending = &review["pending"][0];
     assert_eq!(
         pending["command"],

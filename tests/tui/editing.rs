@@ -60,9 +60,9 @@ fn what_is_wrong_is_said_where_it_is() {
 #[test]
 fn the_cursor_stays_at_its_byte() {
     let mut bench = debugger(TEMPLATE, "<think>a</think>b<end>");
-    press(&mut bench, "k<home><enter>.........");
+    press(&mut bench, "K<home><enter>.........");
     assert!(title(&mut bench).contains("byte 9/"));
-    press(&mut bench, "kwords<esc>ka1<enter>");
+    press(&mut bench, "Kwords<esc>Ka1<enter>");
     assert!(title(&mut bench).contains("byte 9/"));
     press(&mut bench, "5e<end><enter><esc>");
     assert!(

@@ -200,9 +200,6 @@ fn the_state_says_why_it_waits() {
       perhaps 4 B from byte 44: the last bytes may be the beginning of it
     ○ open thinking "<think>" literal
     ○ close content /<end>\s*/ automaton
-    regions: 1 of 1000000
-    region bytes: 13 of 268435456
-    held bytes: 4 of 67108864
     "#);
     press(&mut bench, ":70<enter>");
     assert_snapshot!(pane(&mut bench, 3), @r#"
@@ -211,9 +208,6 @@ fn the_state_says_why_it_waits() {
     ● close tool_calls "</call>" literal
       perhaps 1 of 7 B from byte 69: the last bytes are the beginning of it
     captured name = "look"
-    regions: 2 of 1000000
-    region bytes: 14 of 268435456
-    held bytes: 1 of 67108864
     "#);
 }
 
@@ -261,12 +255,12 @@ fn samples_and_chunkings_can_be_chosen() {
     let mut bench = open(setup);
     press(&mut bench, "o<down><enter>");
     assert!(title(&mut bench).contains("other 2/2"));
-    press(&mut bench, "k<home><enter><right>");
+    press(&mut bench, "K<home><enter><right>");
     assert!(title(&mut bench).contains("whole"));
     assert!(title(&mut bench).contains("chunk 1/1"));
-    press(&mut bench, "ka3b<enter>");
+    press(&mut bench, "Ka3b<enter>");
     assert!(title(&mut bench).contains("· 3b"));
-    press(&mut bench, "kanonsense<enter>");
+    press(&mut bench, "Kanonsense<enter>");
     assert!(status(&mut bench).contains("is no chunking"));
 }
 
@@ -427,4 +421,99 @@ fn text_between_delimiters_stands_where_it_is() {
         }
         assert_eq!(events.count(), expected.len(), "{chunking}: {shown}");
     }
+}
+
+#[test]
+fn letters_move_as_arrows_do() {
+    for (letters, arrows) in [
+        ("lll", "<right><right><right>"),
+        ("llh", "<right><right><left>"),
+        ("G2kk", "G2<up><up>"),
+        ("G2kkj", "G2<up><up><down>"),
+        ("5jjk", "5<down><down><up>"),
+    ] {
+        let (mut one, mut other) = (calls(), calls());
+        press(&mut one, letters);
+        press(&mut other, arrows);
+        assert_eq!(screen(&mut one), screen(&mut other), "{letters}");
+    }
+}
+
+#[test]
+fn a_breakpoint_is_for_a_field_that_there_is() {
+    let mut bench = calls();
+    press(&mut bench, "bfield thoughts<enter>");
+    assert_eq!(
+        status(&mut bench),
+        "! the template has no field thoughts; it has thinking, content, tool_calls"
+    );
+    press(&mut bench, "bfield thinking<enter>");
+    assert!(status(&mut bench).contains("c goes on"));
+}
+
+#[test]
+fn samples_are_found_by_what_is_in_them() {
+    let mut setup = setup(TEMPLATE, "<think>one</think>Hi");
+    setup
+        .samples
+        .push(Sample::new("second", "a kite in the wind"));
+    setup.samples.push(Sample::new("third", "a tern"));
+    let mut bench = open(setup);
+    press(&mut bench, "o");
+    assert!(screen(&mut bench).contains("second  a kite in the wind"));
+    press(&mut bench, "/TERN<enter>");
+    let found = screen(&mut bench);
+    assert!(
+        found.contains("third") && !found.contains("second"),
+        "{found}"
+    );
+    press(&mut bench, "<enter>");
+    assert!(title(&mut bench).contains("third 3/3"));
+    press(&mut bench, "o/gull<enter>");
+    assert_eq!(status(&mut bench), "! no sample has \"gull\" in it");
+}
+
+/// Nothing raises an error, and the message is still not what it should be: that too is what went wrong.
+#[test]
+fn x_goes_to_a_message_that_is_not_expected() {
+    let mut setup = setup(TEMPLATE, "Hi there");
+    setup.samples[0].expected = Some(
+        obverse::value::json::parse(r#"{"role": "assistant", "content": "Hi"}"#).expect("JSON"),
+    );
+    let mut bench = open(setup);
+    press(&mut bench, "x");
+    assert!(
+        title(&mut bench).contains("end byte 8/8"),
+        "{}",
+        title(&mut bench)
+    );
+    assert_eq!(
+        status(&mut bench),
+        "! expected \"Hi\", found \"Hi there\", at $.content"
+    );
+}
+
+#[test]
+fn bytes_are_shown_on_request() {
+    let mut bench = open(setup(TEMPLATE, "Hi \u{e9}\u{200b}x"));
+    press(&mut bench, "...H");
+    let shown = screen(&mut bench);
+    assert!(
+        shown.contains("000000  48 69 20>c3 a9 e2 80 8b 78"),
+        "{shown}"
+    );
+    assert!(shown.contains("Hi .....x"), "{shown}");
+    press(&mut bench, "<esc>");
+    assert!(!screen(&mut bench).contains("000000"));
+}
+
+#[test]
+fn limits_that_nobody_set_are_not_shown() {
+    let mut bench = calls();
+    press(&mut bench, "<right>z3");
+    assert!(!screen(&mut bench).contains("held bytes"));
+    let mut setup = setup(TEMPLATE, "Hi");
+    setup.options.limits.held_bytes = 10;
+    let mut bench = open(setup);
+    assert!(screen(&mut bench).contains("held bytes: 0 of 10"));
 }

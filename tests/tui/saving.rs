@@ -23,10 +23,10 @@ fn a_fixture_is_saved_after_a_look() {
     assert_snapshot!(screen(&mut bench), @r#"
     template.json · sample.txt · words                          chunk 0/1 byte 0/15
     ▶1 Response ───────────────────────────────────│─2 Events ──────────────────────
-      Hello<|im_end|>                              │ nothing yet: → feeds a chunk
-                                                   │
-                                                   │
-                                                   │
+      Hello<|im_end|>                              │ a response, parsed as it comes:
+                                                   │ → feeds a chunk, ← undoes that,
+                                                   │ x goes to what went wrong, and
+                                                   │ says why; e edits, ? helps
                                                    │
       ┌ save this fixture? y n ──────────────────────────────────────────────────┐
       │cases/hello/response.txt (new)                                            │──
@@ -118,9 +118,9 @@ fn unsaved_edits_are_not_lost_without_a_question() {
                                                    │
                                                    │─3 State ───────────────────────
                              ┌ not saved; quit? y n ─────┐esponse is over
-                             │the template, template.json│ns: 1 of 1000000
-                             │the response of sample.txt │n bytes: 0 of 268435456
-                             └───────────────────────────┘bytes: 0 of 67108864
+                             │the template, template.json│
+                             │the response of sample.txt │
+                             └───────────────────────────┘
     ─5 Template (not saved) ───────────────────────│
       {                                            │
         "start_anchor": "<|im_start|>assistant\n", │─4 Message ─────────────────────

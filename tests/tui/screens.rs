@@ -90,7 +90,7 @@ fn at_80_by_24() {
     ▌     "content": {"close_pattern": "<end>\\s*" │ content is open
     ✗ a line feed behind "</call>" replaces what "…│ raw    Let me look.⏎
       r repairs it: let it take the white space be…│ parsed "Let me look."
-    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture
+    ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture
     "#);
 }
 
@@ -114,9 +114,9 @@ fn at_120_by_40() {
                                                                            │›stray content closes nothing: <end>⏎
                                                                            │─3 State ───────────────────────────────────────
                                                                            │ the response is over
-                                                                           │ regions: 4 of 1000000
-                                                                           │ region bytes: 0 of 268435456
-                                                                           │ held bytes: 0 of 67108864
+                                                                           │
+                                                                           │
+                                                                           │
                                                                            │
                                                                            │
                                                                            │
@@ -138,7 +138,7 @@ fn at_120_by_40() {
         }                                                                  │*          1 2
     ✗ a line feed behind "</call>" replaces what "content" had before the …│
       r repairs it: let it take the white space behind it: `\s*` at its end│
-    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture  S template  Space play
+    ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture  S template  Space play
     "#);
 }
 
@@ -171,8 +171,8 @@ fn at_40_by_12() {
          bytes may be the beginning of it
      ○ open thinking "<think>" literal
      ○ close content /<end>\s*/ automaton
-     regions: 1 of 1000000
-     region bytes: 13 of 268435456         ↓
+
+
     ? help  q quit  →← chunk  ][ event
     "#);
 }
@@ -203,7 +203,7 @@ fn looks_in_colour() {
     b.....bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb.-bbbbbbbbbbbbbbbb
     YYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYYY---------
     ..------------------------------------------------------
-    *-----..*-----..**------..**------..*------..***-----..*-----..*--------
+    *-----..*-----..**------..**------..*--------..***-----..*-----..*--------
     "#);
 }
 
@@ -238,7 +238,7 @@ fn looks_without_colour() {
     ...............................................-
     ***********************************************---------
     ..------------------------------------------------------
-    *-----..*-----..**------..**------..*------..***-----..*-----..*--------
+    *-----..*-----..**------..**------..*--------..***-----..*-----..*--------
     "#);
 }
 
@@ -287,15 +287,14 @@ fn the_help_names_every_key() {
     let screen = bench.screen(100, 88).to_text();
     assert_snapshot!(screen, @r#"
     template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
-    ▶1 Response ───────────────────────────────────────────────│─2 Events ──────────────────────────────
-      ┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐
+    ▶1┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐──
       │Moving                                                                                        │
-      │  → ←     a chunk on, a chunk back                                                            │
+      │  → ←     a chunk on, a chunk back (also l h)                                                 │
       │  . ,     a character                                                                         │
       │  ] [     an event (also ↓ ↑ in Response and Events)                                          │
       │  } {     a region (also PgDn PgUp there)                                                     │
       │  g G     to the start, to the end (also Home End)                                            │
-      │  x X     to the next error, lost value or unclaimed text, the last one                       │
+      │  x X     to what went wrong next, and why; to the last one                                   │
       │  f       to a region of a field that is asked for                                            │
       │  ; '     to the next region of that field, the last one                                      │
       │  :       to a byte                                                                           │
@@ -305,7 +304,7 @@ fn the_help_names_every_key() {
       │  + -     faster, slower                                                                      │
       │  b       breakpoints                                                                         │
       │  c C     on to the next breakpoint, back to the last one                                     │
-      │  k       how the response is cut into chunks                                                 │
+      │  K       how the response is cut into chunks                                                 │
       │  o       another sample                                                                      │
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
@@ -315,13 +314,14 @@ fn the_help_names_every_key() {
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
       │  Tab     the next pane (Shift-Tab the last one)                                              │
-      │  1…6     Response, Events, State, Message, Template, Derivation                              │──
-      │  z       the pane alone, or all of them                                                      │
-      │  ↓ ↑     in the pane                                                                         │
+      │  1…6     Response, Events, State, Message, Template, Derivation                              │
+      │  z       the pane alone, or all of them                                                      │──
+      │  ↓ ↑     in the pane (also j k)                                                              │
       │  PgDn    a page (and PgUp)                                                                   │
-      │  Enter   fold, show in full, go to the marker's place                                        │)…
-      │  m       from the delimiter at the cursor to its marker                                      │
+      │  Enter   fold, show in full, go to the marker's place                                        │
+      │  m       from the delimiter at the cursor to its marker                                      │)…
       │  w       show every space                                                                    │
+      │  H       the bytes around the place, in hexadecimal                                          │
       │  y Y     copy the value, its JSON path                                                       │
       │  ? F1    this help (F1 also where ? is text)                                                 │
       │  Esc     back                                                                                │
@@ -340,11 +340,12 @@ fn the_help_names_every_key() {
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
       │  close, error, stray, unclaimed, failure                                                     │
       │Choosing                                                                                      │
-      │  ↓ ↑     up and down (also PgDn PgUp Home End)                                               │
+      │  ↓ ↑     up and down (also j k PgDn PgUp Home End)                                           │
     ▌ │  Enter   choose; a breakpoint is turned on or off                                            │
+      │  /       the samples that have a text in them                                                │
       │  a       another one: a breakpoint, a chunking                                               │
-      │  d       delete a breakpoint                                                                 │
-    ✗ │  Esc     back                                                                                │──
+    ✗ │  d       delete a breakpoint                                                                 │──
+      │  Esc     back                                                                                │
       │Saving                                                                                        │
       │  y       save what is shown (also Enter)                                                     │
       │  n       save nothing (also Esc)                                                             │
@@ -370,8 +371,7 @@ fn the_help_names_every_key() {
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
       │                                                                                              │
-      └──────────────────────────────────────────────────────────────────────────────────────────────┘
-    ✗ a line feed behind "</call>" replaces what "content" had…│
+    ✗ └──────────────────────────────────────────────────────────────────────────────────────────────┘
       r repairs it: let it take the white space behind it: `\s…│
     Esc back  ↓↑ scroll
     "#);
@@ -391,7 +391,7 @@ fn every_screen_has_help_and_comes_back() {
         ("/?", "<f1>", "Answering"),
         ("b", "<f1>", "Answering"),
         ("bfield content<enter>b", "?", "Choosing"),
-        ("k", "?", "Choosing"),
+        ("K", "?", "Choosing"),
         ("o", "?", "Choosing"),
         ("f", "?", "Choosing"),
         ("s<enter>", "?", "Saving"),
@@ -444,7 +444,7 @@ fn a_derivation_shows_its_evidence() {
                                        │
                                        │
                                        │
-    ? help  q quit  →← chunk  ][ event  x error  Tab pane  e edit  s fixture
+    ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit
     "#);
     // From the marker to its place, and back.
     press(&mut bench, "<enter>z");

@@ -30,9 +30,9 @@ fn it_is_marked_counted_and_listed() {
                                                    │›unclaimed <tool>x</tool>⏎
                                                    │─3 State ───────────────────────
                                                    │ the response is over
-                                                   │ regions: 2 of 1000000
-                                                   │ region bytes: 0 of 268435456
-                                                   │ held bytes: 0 of 67108864
+                                                   │
+                                                   │
+                                                   │
     ─5 Template ───────────────────────────────────│
     ✗ {"start_anchor": "A:", "fields": {  ← every …│
           "thinking": {"open": "<think>", "close": │─4 Message ─────────────────────

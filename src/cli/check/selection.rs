@@ -9,6 +9,7 @@ use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
 use super::work::Task;
+use crate::cli::near;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};
 
@@ -57,11 +58,15 @@ impl Selection {
         let subjects = Subjects::gather(&self.paths, workspace)?;
         let mut tasks = subjects.tasks(is_task);
         if let Some(filter) = &filter {
+            let all: Vec<String> = tasks.iter().map(|task| subjects.name(task)).collect();
+            if !all.is_empty() && !all.iter().any(|name| filter.is_match(name)) {
+                return Err(no_match(&self.filter, &all));
+            }
             tasks.retain(|task| filter.is_match(subjects.name(task)));
         }
         if tasks.is_empty() {
             return Err(Problem::failed("usage", "there is nothing to check").with_hint(
-                "make a fixture with `obverse new`, give paths, or name what belongs together in an obverse.toml",
+                "`obverse init` writes an obverse.toml that says what belongs together, `obverse new` makes fixtures; or give paths",
             ));
         }
         Ok(Selected { subjects, tasks })
@@ -85,6 +90,31 @@ impl Selection {
             ..derive::Options::default()
         }
     }
+}
+
+/// How many names are told where none matches.
+const NAMES: usize = 5;
+
+/// That nothing has a name that matches, and what names there are.
+fn no_match(globs: &[String], names: &[String]) -> Problem {
+    let wanted = globs.join("`, `");
+    let message = format!("none of {} names matches --filter `{wanted}`", names.len());
+    let near = globs
+        .iter()
+        .find_map(|glob| near::nearest(glob, names.iter().flat_map(|name| name.split(['/', '.']))));
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let mut shown = names[..names.len().min(NAMES)].join(", ");
+            if names.len() > NAMES {
+                shown.push_str(", ...");
+            }
+            format!(
+                "the names are paths, such as {shown}; a text without * or ? may stand anywhere in one"
+            )
+        }
+    };
+    Problem::failed("usage", message).with_hint(hint)
 }
 
 fn filter(globs: &[String]) -> Result<Option<GlobSet>, Problem> {

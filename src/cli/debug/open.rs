@@ -6,10 +6,11 @@ use obverse::chat_template::ChatTemplateSource;
 use obverse::check;
 use obverse::derive;
 use obverse::tui::{Derivation, Sample, Setup, Template, session};
+use obverse::value::Value;
 
 use super::Args;
 use crate::cli::check::fixture_problem;
-use crate::cli::derive::derive_problem;
+use crate::cli::derive::{derive_problem, messages};
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
@@ -201,8 +202,13 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let text = derivation.document.to_json();
     let template =
         Template::load(&text, None).map_err(|invalid| Problem::all(invalid.into_diagnostics()))?;
+    // What does not come back is why somebody looks.
+    let lost = messages(&derivation.report).into_iter().enumerate();
+    let lost = lost.map(|(number, found)| {
+        Sample::of_lost(number + 1, found, tools_of(&derivation.cases, found))
+    });
     let cases = derivation.cases.iter().enumerate();
-    let samples = cases.map(|(number, case)| Sample::of_case(number + 1, case));
+    let samples = lost.chain(cases.map(|(number, case)| Sample::of_case(number + 1, case)));
     let setup = Setup {
         derivation: Some(Derivation::of_report(&derivation.report)),
         ..Setup::new(template, samples.collect())
@@ -211,6 +217,28 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
         setup,
         chat: Some(opened.source),
     })
+}
+
+/// The tools that a message was rendered with: those of a message that calls one of the same name.
+fn tools_of(cases: &[derive::Case], found: &derive::Counterexample) -> Vec<Value> {
+    let name = |call: &Value| {
+        call.get("function")?
+            .get("name")?
+            .as_str()
+            .map(str::to_owned)
+    };
+    let calls = found.message.get("tool_calls").and_then(Value::as_array);
+    let Some(called) = calls.and_then(|calls| calls.iter().find_map(name)) else {
+        return Vec::new();
+    };
+    let has = |case: &&derive::Case| {
+        let mut names = case.tools.iter().filter_map(name);
+        names.any(|name| name == called)
+    };
+    cases
+        .iter()
+        .find(has)
+        .map_or(Vec::new(), |case| case.tools.clone())
 }
 
 /// The report that is given, or that lies beside the template.

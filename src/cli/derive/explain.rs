@@ -1,9 +1,14 @@
-//! The evidence for each marker, as a diff of the two renders that it was read from.
+//! What was decided and the evidence for it: in short, or of one marker or decision with all that belongs to it: the two renders that it
+//! was read from, as a diff, and the other candidates.
 
-use obverse::derive::{Evidence, Side};
+use obverse::derive::{Decision, Evidence, Fate, Report, Side};
 
-use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
-use crate::cli::escape;
+use super::decisions::decisions;
+use crate::cli::color::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use crate::cli::{escape, near};
+
+/// The name that means everything.
+const ALL: &str = "all";
 
 /// How many lines of what the renders share are shown beside a difference.
 const LINES: usize = 2;
@@ -11,10 +16,130 @@ const LINES: usize = 2;
 /// And how many characters.
 const CHARACTERS: usize = 160;
 
+/// What is `wanted`: all in short, the marker or the decision of that name, or everything; styled and escaped.
+pub(super) fn explanation(report: &Report, wanted: &str) -> String {
+    if wanted.is_empty() {
+        return short(report);
+    }
+    let is_meant = |question: &str| {
+        wanted == ALL
+            || question
+                .to_lowercase()
+                .contains(&wanted.to_lowercase().replace('-', " "))
+    };
+    let markers: Vec<Evidence> = report
+        .evidence
+        .iter()
+        .filter(|evidence| is_meant(evidence.question))
+        .cloned()
+        .collect();
+    let settled: Vec<Decision> = report
+        .decisions
+        .iter()
+        .filter(|decision| is_meant(decision.question))
+        .cloned()
+        .collect();
+    if markers.is_empty() && settled.is_empty() {
+        return unknown(report, wanted);
+    }
+    evidence(&markers, &report.source) + &decisions(&settled)
+}
+
+/// A few lines for each marker and each decision.
+fn short(report: &Report) -> String {
+    let mut out = format!(
+        "\n  {}\n",
+        paint(
+            BOLD,
+            "what marks the parts of a response, and what writes it"
+        )
+    );
+    for evidence in &report.evidence {
+        let marker = obverse::value::json::quote(&evidence.marker);
+        out.push_str(&format!(
+            "    {}  {}\n        {}\n",
+            escape::line(evidence.question),
+            paint(GREEN, &escape::json(&marker)),
+            paint(
+                DIM,
+                &escape::line(evidence.reading.lines().next().unwrap_or_default())
+            ),
+        ));
+        for place in &evidence.places {
+            out.push_str(&format!(
+                "        {}\n",
+                escape::line(&place.describe(&report.source))
+            ));
+        }
+    }
+    if !report.decisions.is_empty() {
+        out.push_str(&format!(
+            "\n  {}\n",
+            paint(BOLD, "what was decided between several candidates")
+        ));
+    }
+    for decision in &report.decisions {
+        let taken = decision
+            .options
+            .iter()
+            .filter(|option| option.fate == Fate::Taken);
+        for option in taken {
+            out.push_str(&format!(
+                "    {}  {}\n        {}\n",
+                escape::line(decision.question),
+                paint(GREEN, &escape::line(&option.way)),
+                paint(DIM, &escape::line(&option.because)),
+            ));
+        }
+        let count = |fate: Fate| {
+            decision
+                .options
+                .iter()
+                .filter(|option| option.fate == fate)
+                .count()
+        };
+        let fates = [Fate::Fails, Fate::NoBetter, Fate::Same, Fate::NotTried];
+        let others: Vec<String> = fates
+            .into_iter()
+            .filter(|fate| count(*fate) > 0)
+            .map(|fate| format!("{} {fate}", count(fate)))
+            .collect();
+        if !others.is_empty() {
+            out.push_str(&format!("        others: {}\n", others.join(", ")));
+        }
+    }
+    out.push_str(&format!(
+        "\n  {}\n",
+        paint(DIM, "--explain=NAME shows of one of these the renders, as a diff, and the other candidates; --explain=all shows those of all")
+    ));
+    out
+}
+
+/// That nothing is called so, and what there is.
+fn unknown(report: &Report, wanted: &str) -> String {
+    let markers = report.evidence.iter().map(|evidence| evidence.question);
+    let mut names: Vec<&str> = markers.collect();
+    for decision in &report.decisions {
+        if !names.contains(&decision.question) {
+            names.push(decision.question);
+        }
+    }
+    let hint = match near::nearest(wanted, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {}", names.join(", ")),
+    };
+    let label = paint(YELLOW.bold(), "warning");
+    format!(
+        "\n  {label}: no marker or decision is called `{}`; {}\n",
+        escape::line(wanted),
+        escape::line(&hint)
+    )
+}
+
 /// All of it, styled and escaped. What only the left render has is `[-like this-]`, what only the right one has
 /// `{+like this+}`, so that it can be read without colours too; `⏎` stands where a line ends. `source` is where the chat
 /// template came from.
-pub(super) fn evidence(all: &[Evidence], source: &str) -> String {
+fn evidence(all: &[Evidence], source: &str) -> String {
     let mut out = String::new();
     for evidence in all {
         out.push('\n');

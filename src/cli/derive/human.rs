@@ -1,13 +1,13 @@
-//! The report for people: a headline, a small table, the findings, and the smallest counterexample.
+//! The report for people: a headline, what to know of a derivation that is not proved, a small table of the format, the findings.
 
+use anstyle::Style;
 use obverse::derive::{
-    ContentMode, ContentReport, Counterexample, Finding, KindVerdict, ReasoningMode,
-    ReasoningReport, Report, Supports, ToolsMode, ToolsReport, Verdict,
+    ContentMode, ContentReport, Finding, KindVerdict, ReasoningMode, ReasoningReport, Report,
+    Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
-use obverse::value::json::to_string;
-use obverse::value::{Map, Path, Value};
 
+use super::verdict;
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::escape;
 use crate::cli::table::{self, marker};
@@ -15,15 +15,10 @@ use crate::cli::table::{self, marker};
 /// The width of the first column.
 const COLUMN: usize = 11;
 
-/// How many characters of a text in a counterexample are shown.
-const SHOWN: usize = 400;
-
-/// How many of a prefix, of which only the end matters.
-const PREFIX: usize = 120;
-
 /// The report, styled and escaped.
 pub(super) fn report(report: &Report) -> String {
     let mut out = headline(report);
+    out.push_str(&verdict::of(report));
     out.push('\n');
     for (name, text) in [
         ("anchor", anchor(&report.start_anchor)),
@@ -31,7 +26,10 @@ pub(super) fn report(report: &Report) -> String {
         ("content", content(&report.content)),
         ("tools", tools(&report.tools)),
         ("supports", supports(&report.supports)),
-        ("kinds", kinds(&report.kinds)),
+        (
+            "kinds",
+            kinds(&report.kinds, report.verdict == Verdict::Proved),
+        ),
     ] {
         row(&mut out, name, &text);
     }
@@ -67,19 +65,22 @@ pub(super) fn report(report: &Report) -> String {
         };
         out.push_str(&format!("  {label}[{}]: {text}{times}\n", finding.code));
     }
-    if let Some(smallest) = smallest(&findings) {
-        out.push_str(&counterexample(smallest));
-    }
     out
 }
 
+/// A verdict as people read it, and its style.
+pub(super) fn verdict_words(verdict: Verdict) -> (&'static str, Style) {
+    match verdict {
+        Verdict::Proved => ("proved", GREEN.bold()),
+        Verdict::ProvedInPart => ("PROVED IN PART", YELLOW.bold()),
+        Verdict::Inexpressible => ("NOT WHOLLY EXPRESSIBLE", YELLOW.bold()),
+        Verdict::NotProved => ("NOT PROVED", RED.bold()),
+    }
+}
+
 fn headline(report: &Report) -> String {
-    let verdict = match report.verdict {
-        Verdict::Proved => paint(GREEN.bold(), "proved"),
-        Verdict::ProvedInPart => paint(YELLOW.bold(), "PROVED IN PART"),
-        Verdict::Inexpressible => paint(YELLOW.bold(), "NOT WHOLLY EXPRESSIBLE"),
-        Verdict::NotProved => paint(RED.bold(), "NOT PROVED"),
-    };
+    let (words, style) = verdict_words(report.verdict);
+    let verdict = paint(style, words);
     let rounds = &report.rounds;
     let mut counts = vec![format!("{} passed", rounds.passed)];
     for (count, what) in [
@@ -226,27 +227,21 @@ fn supports(supports: &Supports) -> String {
 /// How many kinds that came back are named; of more the number tells as much.
 const NAMED: usize = 4;
 
-/// The kinds of messages: those that came back together, and each other one with how many of it did.
-fn kinds(kinds: &[KindVerdict]) -> String {
-    let (whole, others): (Vec<&KindVerdict>, Vec<&KindVerdict>) = kinds
-        .iter()
-        .partition(|kind| kind.rendered && kind.came_back + kind.alike == kind.tried);
-    let (short, silent): (Vec<&KindVerdict>, Vec<&KindVerdict>) =
-        others.into_iter().partition(|kind| kind.rendered);
+/// The kinds of messages, those that came back only where the screen above has not told them.
+fn kinds(kinds: &[KindVerdict], is_proved: bool) -> String {
+    let (whole, others): (Vec<&KindVerdict>, Vec<&KindVerdict>) =
+        kinds.iter().partition(|kind| verdict::is_whole(kind));
+    let silent = others.iter().filter(|kind| !kind.rendered);
+    let silent: Vec<&str> = silent.map(|kind| kind.kind.words()).collect();
     let mut lines = Vec::new();
-    if whole.len() > NAMED {
+    if is_proved && whole.len() > NAMED {
         lines.push(format!("{} kinds of messages came back whole", whole.len()));
-    } else if !whole.is_empty() {
+    } else if is_proved && !whole.is_empty() {
         let words: Vec<&str> = whole.iter().map(|kind| kind.kind.words()).collect();
         lines.push(format!("came back: {}", words.join(", ")));
     }
-    for kind in short {
-        let count = format!("{} of {} came back", kind.came_back, kind.tried);
-        lines.push(format!("{}: {}", kind.kind.words(), paint(RED, &count)));
-    }
     if !silent.is_empty() {
-        let words: Vec<&str> = silent.iter().map(|kind| kind.kind.words()).collect();
-        lines.push(paint(DIM, &format!("not rendered: {}", words.join(", "))));
+        lines.push(paint(DIM, &format!("not rendered: {}", silent.join(", "))));
     }
     let mut manners: Vec<&str> = kinds.iter().map(|kind| kind.manner.as_str()).collect();
     manners.dedup();
@@ -268,136 +263,17 @@ fn mode_name(mode: &impl serde::Serialize) -> String {
         .unwrap_or_default()
 }
 
-/// The shortest of the counterexamples of the worst findings. What is merely worth knowing needs none here; the JSON report has it.
-fn smallest<'f>(findings: &[&'f Finding]) -> Option<&'f Counterexample> {
-    let shown = |finding: &&&'f Finding| {
-        finding.severity > Severity::Info && finding.counterexample.is_some()
-    };
-    let worst = findings
-        .iter()
-        .filter(shown)
-        .map(|finding| finding.severity)
-        .max()?;
-    findings
-        .iter()
-        .filter(|finding| finding.severity == worst)
-        .filter_map(|finding| finding.counterexample.as_ref())
-        .min_by_key(|counterexample| counterexample.response.len())
-}
-
-fn counterexample(found: &Counterexample) -> String {
-    let mut out = format!(
-        "\n  {}\n",
-        paint(BOLD, "the smallest message that shows it")
-    );
-    let text = |text: &str| escape::short(text, SHOWN);
-    let value = |value: &Value| text(&to_string(value));
-    let mut line = |name: &str, text: String| row(&mut out, name, &text);
-    line("message", value(&found.message));
-    if !found.prefix.is_empty() {
-        line("prefix", escape::end(&found.prefix, PREFIX));
-    }
-    line("response", text(&found.response));
-    line("expected", paint(GREEN, &value(&found.expected)));
-    line("parsed", paint(RED, &value(&found.parsed)));
-    if let Some(error) = &found.error {
-        line("error", text(error));
-    }
-    if let Some((path, expected, parsed)) =
-        difference(&found.expected, &found.parsed, &Path::default())
-    {
-        let side = |value: Option<&Value>| {
-            value.map_or("nothing".to_owned(), |value| {
-                escape::short(&to_string(value), SHOWN / 2)
-            })
-        };
-        line(
-            "differs",
-            format!(
-                "at {}: expected {}, parsed {}",
-                escape::line(&path.to_string()),
-                paint(GREEN, &side(expected)),
-                paint(RED, &side(parsed))
-            ),
-        );
-    }
-    out
-}
-
-/// The first place where two values differ, and what is there in each.
-fn difference<'v>(
-    expected: &'v Value,
-    parsed: &'v Value,
-    path: &Path,
-) -> Option<(Path, Option<&'v Value>, Option<&'v Value>)> {
-    match (expected, parsed) {
-        _ if expected == parsed => None,
-        (Value::Object(left), Value::Object(right)) => members(left, right, path),
-        (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
-            .find_map(|index| meet(left.get(index), right.get(index), path.index(index))),
-        _ => Some((path.clone(), Some(expected), Some(parsed))),
-    }
-}
-
-fn members<'v>(
-    left: &'v Map,
-    right: &'v Map,
-    path: &Path,
-) -> Option<(Path, Option<&'v Value>, Option<&'v Value>)> {
-    left.keys()
-        .chain(right.keys().filter(|key| !left.contains_key(key)))
-        .find_map(|key| meet(left.get(key), right.get(key), path.key(key)))
-}
-
-fn meet<'v>(
-    left: Option<&'v Value>,
-    right: Option<&'v Value>,
-    path: Path,
-) -> Option<(Path, Option<&'v Value>, Option<&'v Value>)> {
-    match (left, right) {
-        (Some(left), Some(right)) => difference(left, right, &path),
-        (left, right) => Some((path, left, right)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::value::json::parse;
-
-    fn found(expected: &str, parsed: &str) -> Option<String> {
-        let (expected, parsed) = (parse(expected).unwrap(), parse(parsed).unwrap());
-        let (path, left, right) = difference(&expected, &parsed, &Path::default())?;
-        let side = |value: Option<&Value>| value.map_or("-".to_owned(), to_string);
-        Some(format!("{path} {} {}", side(left), side(right)))
-    }
-
-    #[test]
-    fn the_first_difference_is_named_by_its_path() {
-        assert_eq!(found(r#"{"a": [1]}"#, r#"{"a": [1]}"#), None);
-        assert_eq!(
-            found(r#"{"a": [1, {"b": 1}]}"#, r#"{"a": [1, {"b": "1"}]}"#).unwrap(),
-            r#"$.a[1].b 1 "1""#
-        );
-        assert_eq!(
-            found(r#"{"a": []}"#, r#"{"a": [2]}"#).unwrap(),
-            "$.a[0] - 2"
-        );
-        assert_eq!(found("{}", r#"{"x": null}"#).unwrap(), "$.x - null");
-        assert_eq!(found("1", "1.0").unwrap(), "$ 1 1.0");
-    }
-
     #[test]
     fn a_hostile_report_is_escaped() {
         let hostile = "\u{1b}]0;x\u{7}\u{202e}".to_owned();
         let mut out = anchor(std::slice::from_ref(&hostile));
-        out += &counterexample(&Counterexample {
-            message: Value::from(hostile.clone()),
-            prefix: hostile.clone(),
-            response: hostile.clone(),
-            expected: Value::from(hostile.clone()),
-            parsed: Value::Null,
-            error: Some(hostile),
+        out += &content(&ContentReport {
+            mode: ContentMode::AlwaysWrapped,
+            open: hostile.clone(),
+            close: hostile,
         });
         let plain = anstream::adapter::strip_str(&out).to_string();
         assert_eq!(escape::block(&plain), plain);

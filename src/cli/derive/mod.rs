@@ -1,9 +1,12 @@
 //! `obverse derive`: a response template from a chat template, with a report of what is proved.
 
 mod decisions;
+mod difference;
 mod explain;
 mod files;
 mod human;
+mod summary;
+mod verdict;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,8 +22,12 @@ use super::replace::{refuse_protected, replace_or_force};
 use super::shape::Shape;
 use super::source::{self, Opened, SourceArgs};
 use super::status::{Status, Stop};
+use super::verbosity::{self, Verbosity};
 use super::{bulk, input, output, wire};
 pub(crate) use files::file_stem;
+use summary::Summary;
+#[cfg(feature = "tui")]
+pub(crate) use verdict::messages;
 
 /// Derive a response template from a chat template, and prove it by inversion
 ///
@@ -54,9 +61,10 @@ pub(crate) struct Args {
     #[arg(long)]
     thorough: bool,
 
-    /// Show for each marker the two renders that it was read from, as a diff, and for each decision what else was tried
-    #[arg(long)]
-    explain: bool,
+    /// Show for each marker and each decision what was taken and why; with a name, such as --explain=anchor, the renders that it was
+    /// read from as a diff, and the other candidates; with all, those of everything
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    explain: Option<String>,
 
     /// Store the response template in the source's tokenizer_config.json, instead of writing it to standard output
     #[arg(long)]
@@ -73,7 +81,8 @@ pub(crate) struct Args {
 /// Derives, each source for itself; the worst exit status counts.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin(args.sources.iter().map(|path| Some(path.as_path())))?;
-    if args.sources.len() > 1 {
+    let several = args.sources.len() > 1;
+    if several {
         if args.out_dir.is_none() && !args.write {
             return Err(Problem::failed(
                 "usage",
@@ -99,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let mut worst = Status::Done;
     let mut taken = HashSet::new();
-    let mut first = true;
+    let mut summary = Summary::default();
     let progress = match args.sources.as_slice() {
         [one] => Progress::of_one(&input::name(one)),
         several => Progress::of(several.len()),
@@ -112,19 +121,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             format!("{}: derived and verified in {took} ms", path.display())
         });
         progress.finished(&input::name(path));
-        derived
+        (path.clone(), derived)
     };
     bulk::spread(&args.sources, &derive, |derived| {
         progress.aside(|| {
-            if !std::mem::take(&mut first) && args.format == Shape::Human {
-                output::tell("\n");
-            }
+            let (path, derived) = derived;
             let status = match derived.map_err(Stop::from).and_then(|one| {
+                if several && args.format == Shape::Human {
+                    output::tell(&summary.line(&one.derivation.report));
+                }
                 tell(args, &one.derivation);
                 store(args, &one, &mut taken)
             }) {
                 Ok(status) => status,
                 Err(Stop::Problem(problem)) => {
+                    if several && args.format == Shape::Human {
+                        output::tell(&summary.failed(&input::name(&path)));
+                    }
                     problem.show();
                     problem.status
                 }
@@ -134,6 +147,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             Ok(())
         })
     })?;
+    if several && args.format == Shape::Human {
+        output::tell(&summary.table());
+    }
     Ok(worst)
 }
 
@@ -167,7 +183,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         clock: args.source_args.date,
         engines: args.engines.clone(),
         thorough: args.thorough,
-        alternatives: args.explain || args.thorough,
+        alternatives: args.explain.is_some() || args.thorough,
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -180,15 +196,18 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
 
 /// Tells people what was found.
 fn tell(args: &Args, derivation: &Derivation) {
-    if args.format == Shape::Human {
-        output::tell(&human::report(&derivation.report));
+    let mut text = String::new();
+    // Of several sources a line each is enough, unless somebody wants to know more.
+    let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
+    if args.format == Shape::Human && is_whole {
+        text.push_str(&human::report(&derivation.report));
     }
-    if args.explain {
-        output::tell(&explain::evidence(
-            &derivation.report.evidence,
-            &derivation.report.source,
-        ));
-        output::tell(&decisions::decisions(&derivation.report.decisions));
+    match args.explain.as_deref() {
+        None => output::tell(&text),
+        Some(wanted) => {
+            text.push_str(&explain::explanation(&derivation.report, wanted));
+            output::tell_long(&text);
+        }
     }
 }
 
@@ -236,7 +255,12 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         None => false,
     };
     for file in wrote {
-        output::tell(&format!("  wrote {}\n", input::name(&file)));
+        let told = format!("wrote {}", input::name(&file));
+        if args.sources.len() > 1 {
+            output::detail(|| told);
+        } else {
+            output::tell(&format!("  {told}\n"));
+        }
     }
     if args.format == Shape::Json {
         output::print_json(&reported)?;

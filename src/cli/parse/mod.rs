@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chunking::{self, Chunking};
-use obverse::diagnostic::Diagnostic;
+use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Map, Value};
+use obverse::value::{Map, Value, json};
 
 use super::given::GivenArgs;
 use super::input::Size;
@@ -112,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
+    if !prefix.is_empty() {
+        warn_without_anchor(&template, &prefix);
+    }
     let mut reading = input::open(response)?;
     let name = input::name(response);
     output::detail(|| {
@@ -169,6 +172,25 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             Ok(Status::Found)
         }
     }
+}
+
+/// Tells that nothing in the prefix marks where the model's turn begins, so that all of it counts as the model's.
+fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
+    if !matches!(template.anchor().search(prefix, 0), Ok(None)) {
+        return;
+    }
+    let anchor = template.anchor();
+    let spelled = anchor
+        .quoted_literals()
+        .unwrap_or_else(|| json::quote(anchor.source()));
+    let message = format!(
+        "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
+    );
+    let mut found = Diagnostic::error("no-anchor", message).with_hint(
+        "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
+    );
+    found.severity = Severity::Warning;
+    Problem::of(found).show();
 }
 
 /// A response template from a file, or from the config in a model folder, with its markers.

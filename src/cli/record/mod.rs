@@ -20,7 +20,7 @@ use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
 use super::status::{Status, Stop};
 use super::template::{self, Opened};
-use super::{escape, input, output, render, wire};
+use super::{escape, input, output, render, source, wire};
 
 /// Record a response as a fixture, in the chunks in which it arrives
 ///
@@ -134,6 +134,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(found) => workspace.chat_template(&found.path, &found.text)?,
         None => workspace.given.clone(),
     };
+    if let Some(chat) = &chat {
+        source::warn_of_ignored(chat, &args.kwargs.iter().cloned().collect());
+    }
     let prefix = match fixture.prefix(chat.as_ref(), args.project.clock()) {
         Ok(prefix) => prefix.into_owned(),
         Err(error) => {

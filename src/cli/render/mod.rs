@@ -94,6 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         diagnostic.severity = obverse::diagnostic::Severity::Info;
         Problem::of(diagnostic).show();
     }
+    source::warn_of_ignored(&opened.source, &kwargs);
     let name = args.template.as_deref();
     // That a name is wrong is seen before any input is read.
     select(&opened, name, false)?;

@@ -525,7 +525,7 @@ mod tests {
                   "rules": [
                     {
                       "help": {
-                        "text": "## bad-pattern\n\nerror\n\nA pattern does not compile, or uses what is not supported. The label marks the place in it.\n"
+                        "text": "## bad-pattern\n\nerror: A pattern does not compile, or uses what is not supported. The label marks the place in it.\n\n```json\n{\"start_anchor\": \"<bot>\", \"fields\": {\"content\": {\"close_pattern\": \"</bot>(\"}}}\n```\n\n`obverse lint` says\n\n```text\nclose_pattern does not compile: `)` is missing\n```\n"
                       },
                       "id": "bad-pattern"
                     },

@@ -11,7 +11,7 @@ use serde_sarif::sarif::{
 
 use super::place::Place;
 use super::{Outcome, Reporter, Summary};
-use crate::cli::{escape, explain};
+use crate::cli::{codes, escape};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -105,7 +105,9 @@ fn level(severity: Severity) -> ResultLevel {
 }
 
 fn descriptor(code: &str) -> ReportingDescriptor {
-    let help = explain::of_code(code).unwrap_or_default();
+    let help = codes::page(code)
+        .map(|page| page.text.into_owned())
+        .unwrap_or_default();
     let text = |text: &str| MultiformatMessageString::builder().text(text).build();
     match lint::rules().iter().find(|rule| rule.code == code) {
         Some(rule) => ReportingDescriptor::builder()

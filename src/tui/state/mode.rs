@@ -39,6 +39,8 @@ pub(crate) enum Edited {
 pub(crate) enum Asked {
     Byte,
     Search,
+    /// What the samples that are wanted have in them.
+    Sample,
     Breakpoint,
     Chunking,
     FixturePath,
@@ -50,6 +52,7 @@ impl Asked {
         match self {
             Self::Byte => "go to byte",
             Self::Search => "search",
+            Self::Sample => "samples with",
             Self::Breakpoint => "break at (field NAME, event KIND, text TEXT)",
             Self::Chunking => "chunks (whole, words, recorded, random:SEED, 3, 3b, tokens:FILE)",
             Self::FixturePath => "save the fixture in",
@@ -68,7 +71,8 @@ pub(crate) struct Prompt {
 /// What one of a list is asked for, with what each row stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Picked {
-    Samples,
+    /// By their places among the samples.
+    Samples(Vec<usize>),
     Fields,
     Breakpoints,
     Chunkings(Vec<Chunking>),
@@ -116,6 +120,8 @@ pub(crate) struct Shown {
     pub(crate) top: usize,
     /// Whether it is the help, whose lines are the debugger's own.
     pub(crate) is_help: bool,
+    /// Whether its line feeds are the debugger's own, and so are not shown.
+    pub(crate) is_laid_out: bool,
     /// What was there before.
     pub(crate) back: Box<Mode>,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::check::{Fixture, Prompt};
 use crate::chunking::{Chunking, ChunkingError};
-use crate::derive::Case;
+use crate::derive::{Case, Counterexample};
 use crate::value::{Map, Value};
 
 /// A response with what belongs to it.
@@ -122,6 +122,18 @@ impl Sample {
         match cut(chunking) {
             Ok(ends) => (ends, None),
             Err(error) => (cut(&Chunking::Words).unwrap_or_default(), Some(error)),
+        }
+    }
+
+    /// A message that a derivation does not bring back, the `number`th.
+    pub fn of_lost(number: usize, found: &Counterexample, tools: Vec<Value>) -> Self {
+        Self {
+            name: format!("does not come back {number}"),
+            response: found.response.clone(),
+            prefix: found.prefix.clone(),
+            tools,
+            expected: Some(found.expected.clone()),
+            ..Self::default()
         }
     }
 

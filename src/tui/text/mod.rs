@@ -2,6 +2,7 @@
 
 mod editor;
 mod glyph;
+pub(crate) mod hex;
 mod rows;
 
 pub(crate) use editor::{Editor, Motion};

@@ -15,6 +15,7 @@ use super::layout;
 use super::state::detail;
 use super::state::tree::{self, value_at};
 use super::state::{Edited, Mode, Pane, Quit, RATES, Scroll, Shown, State};
+use super::text::hex;
 
 /// Does what is asked, and says what the host is to do.
 pub(crate) fn update(state: &mut State, action: Action) -> Effect {
@@ -125,6 +126,7 @@ fn normal(state: &mut State, action: Action) -> Effect {
         Action::CopyValue => return copy_value(state),
         Action::CopyPath => return copy_path(state),
         Action::Spaces => state.all_spaces = !state.all_spaces,
+        Action::Bytes => show_bytes(state),
         Action::Evidence => seek::evidence_of_place(state),
         Action::Leave => {
             state.zoom = false;
@@ -286,8 +288,22 @@ fn show(state: &mut State, title: String, text: String) {
         text,
         top: 0,
         is_help: false,
+        is_laid_out: false,
         back,
     }));
+}
+
+/// Shows the bytes around the place, its row in the middle.
+fn show_bytes(state: &mut State) {
+    let (at, response) = (state.place.byte, &state.sample().response);
+    let dump = hex::dump(response.as_bytes(), at);
+    let half = usize::from(state.area.height / 3);
+    let title = format!("bytes around {at} of {}", response.len());
+    show(state, title, dump.text);
+    if let Mode::Show(shown) = &mut state.mode {
+        shown.is_laid_out = true;
+        shown.top = dump.row.saturating_sub(half);
+    }
 }
 
 fn toggle_help(state: &mut State) {
@@ -308,6 +324,7 @@ fn help(state: &mut State) {
         text,
         top: 0,
         is_help: true,
+        is_laid_out: true,
         back,
     }));
 }

@@ -2,9 +2,12 @@
 
 use crate::chunking::{Chunking, ChunkingError};
 use crate::tui::action::{Action, Effect, Unit, Way};
-use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, breakpoint_row};
+use crate::tui::state::{
+    Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, Trigger, breakpoint_row,
+};
 use crate::tui::text::Editor;
 use crate::tui::text::Motion;
+use crate::value::json;
 
 /// Asks what an action needs to know.
 pub(super) fn ask(state: &mut State, action: &Action) {
@@ -45,15 +48,41 @@ pub(super) fn ask(state: &mut State, action: &Action) {
             pick(state, Picked::Chunkings(known), rows, row.unwrap_or(0));
         }
         Action::AskSample => {
-            let rows = state
-                .samples
-                .iter()
-                .map(|sample| sample.name.clone())
-                .collect();
-            pick(state, Picked::Samples, rows, state.sample);
+            samples(state, (0..state.samples.len()).collect());
         }
         _ => {}
     }
+}
+
+/// How many characters of a response stand behind the name of its sample.
+const PREVIEW: usize = 60;
+
+/// Asks for one of these samples, each with how its response begins.
+fn samples(state: &mut State, found: Vec<usize>) {
+    let row = |index: &usize| {
+        let sample = &state.samples[*index];
+        let preview: String = sample.response.chars().take(PREVIEW).collect();
+        format!("{}  {}", sample.name, preview.replace('\n', "\u{23ce}"))
+    };
+    let rows = found.iter().map(row).collect();
+    let at = found.iter().position(|index| *index == state.sample);
+    pick(state, Picked::Samples(found), rows, at.unwrap_or(0));
+}
+
+/// The samples that have a text in their name, their prefix, their response or their message.
+fn having(state: &State, text: &str) -> Vec<usize> {
+    let wanted = text.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&wanted);
+    let all = state.samples.iter().enumerate();
+    all.filter(|(_, sample)| {
+        let message = sample.expected.as_ref().map(json::to_string);
+        has(&sample.name)
+            || has(&sample.response)
+            || has(&sample.prefix)
+            || message.is_some_and(|message| has(&message))
+    })
+    .map(|(index, _)| index)
+    .collect()
 }
 
 fn describe(chunking: &Chunking) -> String {
@@ -133,7 +162,22 @@ fn answer(state: &mut State, asked: Asked, text: &str) -> Effect {
             }
             super::seek::step(state, Unit::Found, Way::Forward);
         }
+        Asked::Sample => {
+            let found = having(state, text);
+            if found.is_empty() {
+                state.warn(format!("no sample has {text:?} in it"));
+            } else {
+                samples(state, found);
+            }
+        }
         Asked::Breakpoint => match text.parse() {
+            Ok(Trigger::Field(name)) if !has_field(state, &name) => {
+                let timeline = state.timeline();
+                let fields = timeline.template().fields().iter();
+                let known: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+                let known = known.join(", ");
+                state.warn(format!("the template has no field {name}; it has {known}"));
+            }
             Ok(at) => {
                 state.breakpoints.push(Breakpoint { at, enabled: true });
                 state.tell("c goes on to the next breakpoint");
@@ -154,6 +198,11 @@ fn answer(state: &mut State, asked: Asked, text: &str) -> Effect {
     Effect::None
 }
 
+fn has_field(state: &State, name: &str) -> bool {
+    let timeline = state.timeline();
+    timeline.template().field(name).is_some()
+}
+
 /// What an action does while one of a list is asked for.
 pub(super) fn picking(state: &mut State, action: Action) -> Effect {
     let Mode::Pick(pick) = &mut state.mode else {
@@ -169,8 +218,11 @@ pub(super) fn picking(state: &mut State, action: Action) -> Effect {
         Action::Add => match pick.picked {
             Picked::Breakpoints => prompt(state, Asked::Breakpoint, ""),
             Picked::Chunkings(_) => prompt(state, Asked::Chunking, ""),
-            Picked::Samples | Picked::Fields => {}
+            Picked::Samples(_) | Picked::Fields => {}
         },
+        Action::AskSearch if matches!(pick.picked, Picked::Samples(_)) => {
+            prompt(state, Asked::Sample, "");
+        }
         Action::Delete if pick.picked == Picked::Breakpoints => {
             let row = pick.row;
             state.breakpoints.remove(row);
@@ -198,9 +250,10 @@ pub(super) fn click(state: &mut State, row: usize) {
 
 fn choose(state: &mut State, picked: Picked, row: usize) {
     match picked {
-        Picked::Samples => {
-            if row != state.sample && row < state.samples.len() {
-                state.show_sample(row);
+        Picked::Samples(found) => {
+            let chosen = found.get(row).copied().unwrap_or(state.sample);
+            if chosen != state.sample && chosen < state.samples.len() {
+                state.show_sample(chosen);
                 if state.sample().live {
                     super::seek::go_to_end(state);
                 }

@@ -1,8 +1,11 @@
 //! Moving through a parse.
 
+use crate::check::{Difference, differences};
 use crate::tui::action::{Unit, Way};
 use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
 use crate::tui::state::{Pane, State, Trigger};
+use crate::tui::text::line;
+use crate::value::{Value, json};
 
 /// Responses longer than this are not parsed again in single characters; what is stepped over are then chunks.
 const FINE_BYTES: usize = 8 << 20;
@@ -16,12 +19,7 @@ pub(super) fn step(state: &mut State, unit: Unit, way: Way) {
         Unit::Region => entry(state, way, "no more regions", |_, entry| {
             matches!(entry.kind, EntryKind::Close | EntryKind::Error)
         }),
-        Unit::Error => entry(state, way, "no more errors", |timeline, entry| {
-            use EntryKind::{Error, Failure, Unclaimed};
-            matches!(entry.kind, Error | Failure | Unclaimed)
-                || entry.kind == EntryKind::Close
-                    && timeline.regions()[entry.region].replaces.is_some()
-        }),
+        Unit::Error => to_error(state, way),
         Unit::Field => match state.field {
             None => state.warn("no field was asked for yet: f asks for one"),
             Some(field) => entry(
@@ -140,6 +138,51 @@ fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Ent
         Some(entry) => go_to_entry(state, entry),
         None => state.tell(none),
     }
+}
+
+/// Goes to the next thing that went wrong. Where nothing did, and the message is still not the one that is expected, that is seen at the
+/// end.
+fn to_error(state: &mut State, way: Way) {
+    let found = find_entry(state, way, |timeline, entry| {
+        use EntryKind::{Error, Failure, Unclaimed};
+        matches!(entry.kind, Error | Failure | Unclaimed)
+            || entry.kind == EntryKind::Close && timeline.regions()[entry.region].replaces.is_some()
+    });
+    match found {
+        Some(entry) => go_to_entry(state, entry),
+        None if way == Way::Forward && state.is_unexpected => {
+            go_to_end(state);
+            let text = state.sample().expected.as_ref().and_then(|expected| {
+                let message = Value::Object(state.now().message());
+                let found = differences(expected, &message);
+                found.first().map(in_words)
+            });
+            state.warn(text.unwrap_or_else(|| "the message is not what is expected".to_owned()));
+        }
+        None => state.tell("no more errors"),
+    }
+}
+
+/// How many columns of a value are told.
+const SHOWN: usize = 24;
+
+/// A difference of two messages, on a line.
+fn in_words(difference: &Difference) -> String {
+    let shown = |value: &Option<Value>| match value {
+        Some(value) => line(&json::to_string(value), SHOWN),
+        None => "nothing".to_owned(),
+    };
+    let Difference {
+        path,
+        expected,
+        found,
+    } = difference;
+    let place = line(&path.to_string(), 2 * SHOWN);
+    format!(
+        "expected {}, found {}, at {place}",
+        shown(expected),
+        shown(found)
+    )
 }
 
 fn find_entry(

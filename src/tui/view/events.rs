@@ -53,15 +53,19 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         }
     }
     if entries.is_empty() {
-        canvas.put(
-            area,
-            area.x,
-            area.y,
-            " nothing yet: → feeds a chunk",
-            Role::Dim,
-        );
+        for (line, y) in FIRST.iter().zip(area.top()..area.bottom()) {
+            canvas.put(area, area.x + 1, y, line, Role::Dim);
+        }
     }
 }
+
+/// What the pane says before anything has arrived: what all of this is, and the keys that matter most.
+const FIRST: [&str; 4] = [
+    "a response, parsed as it comes:",
+    "→ feeds a chunk, ← undoes that,",
+    "x goes to what went wrong, and",
+    "says why; e edits, ? helps",
+];
 
 /// What a row says of an entry, and what was lost with it.
 fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {

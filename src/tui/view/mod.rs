@@ -185,7 +185,7 @@ fn status(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
             ("q", "quit"),
             ("→←", "chunk"),
             ("][", "event"),
-            ("x", "error"),
+            ("x", "problem"),
             ("Tab", "pane"),
             ("e", "edit"),
             ("s", "fixture"),

@@ -72,13 +72,19 @@ pub(super) fn pick_hints(pick: &Pick) -> &'static [(&'static str, &'static str)]
             ("Esc", "back"),
             ("?", "help"),
         ],
-        Picked::Samples | Picked::Fields => &[("Enter", "choose"), ("Esc", "back"), ("?", "help")],
+        Picked::Samples(_) => &[
+            ("Enter", "choose"),
+            ("/", "search in them"),
+            ("Esc", "back"),
+            ("?", "help"),
+        ],
+        Picked::Fields => &[("Enter", "choose"), ("Esc", "back"), ("?", "help")],
     }
 }
 
 fn draw_pick(pick: &Pick, area: Rect, canvas: &mut Canvas<'_>) {
     let title = match pick.picked {
-        Picked::Samples => "samples",
+        Picked::Samples(_) => "samples",
         Picked::Fields => "fields",
         Picked::Breakpoints => "breakpoints",
         Picked::Chunkings(_) => "chunks",
@@ -162,7 +168,7 @@ fn draw_shown(shown: &Shown, area: Rect, canvas: &mut Canvas<'_>) {
         let style = canvas.style(if is_heading { Role::Title } else { Role::Plain });
         let mut x = inside.x;
         for c in text.chars() {
-            if shown.is_help && c == '\n' {
+            if shown.is_laid_out && c == '\n' {
                 continue;
             }
             x = canvas.glyph(inside, x, y, c, style);

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::canvas::Canvas;
-use crate::parser::{Side, Status};
+use crate::parser::{Limits, Side, Status};
 use crate::pattern::Pattern;
 use crate::tui::replay::{Moment, Watch};
 use crate::tui::state::detail::SHOWN;
@@ -84,13 +84,27 @@ fn lines(state: &State) -> Vec<Line> {
             ]);
         }
     }
-    let limits = now.timeline.limits();
+    let (limits, usual) = (now.timeline.limits(), Limits::default());
     let region = now.open_text().map_or(0, str::len);
-    for (what, used, most) in [
-        ("regions", now.closed(), limits.regions),
-        ("region bytes", region, limits.region_bytes),
-        ("held bytes", now.held().len(), limits.held_bytes),
+    for (what, used, most, usual) in [
+        ("regions", now.closed(), limits.regions, usual.regions),
+        (
+            "region bytes",
+            region,
+            limits.region_bytes,
+            usual.region_bytes,
+        ),
+        (
+            "held bytes",
+            now.held().len(),
+            limits.held_bytes,
+            usual.held_bytes,
+        ),
     ] {
+        // A limit that nobody set matters when it comes near.
+        if most == usual && used < most / 2 {
+            continue;
+        }
         lines.push(vec![(format!("{what}: {used} of {most}"), Role::Dim)]);
     }
     lines

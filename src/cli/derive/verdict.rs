@@ -1,0 +1,460 @@
+//! The first screen of a report that is not wholly proved: what works, what does not, why, the smallest message of that cause, and what
+//! can be done.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use obverse::derive::{Counterexample, Finding, KindVerdict, Report, Verdict};
+use obverse::diagnostic::Severity;
+use obverse::value::json::{quote, to_string};
+use obverse::value::{Path as Place, Step, Value};
+
+use super::difference::difference;
+use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
+use crate::cli::escape;
+use crate::cli::table;
+
+/// The width of the first column.
+const COLUMN: usize = 11;
+
+/// How many causes are told.
+const CAUSES: usize = 3;
+
+/// How many characters of a text in a counterexample are shown.
+const SHOWN: usize = 400;
+
+/// How many of a prefix, of which only the end matters.
+const PREFIX: usize = 120;
+
+/// How many of a text that ends a field too early.
+const STOP: usize = 12;
+
+/// Findings that say themselves what is wrong, so that nothing has to be told from messages.
+const CAUSE: [&str; 4] = [
+    "calls-not-understood",
+    "calls-without-name",
+    "refused-by-engine",
+    "calls-not-rendered",
+];
+
+/// What did not come back, and why.
+struct Lost<'r> {
+    found: &'r Counterexample,
+    why: String,
+    /// Whether nothing but words stands in the message, as in most that a model writes.
+    is_plain: bool,
+}
+
+/// All of it, styled and escaped; nothing for a derivation that is proved.
+pub(super) fn of(report: &Report) -> String {
+    if report.verdict == Verdict::Proved {
+        return String::new();
+    }
+    let mut out = String::from("\n");
+    row(
+        &mut out,
+        "works",
+        &names(report.kinds.iter().filter(|kind| is_whole(kind))),
+    );
+    let fails = report
+        .kinds
+        .iter()
+        .filter(|kind| kind.rendered && !is_whole(kind));
+    row(
+        &mut out,
+        "fails",
+        &fails.map(failing).collect::<Vec<_>>().join(", "),
+    );
+    let lost = lost(report);
+    row(&mut out, "why", &causes(report, &lost).join("\n"));
+    if let Some(first) = lost.first() {
+        out.push_str(&counterexample(first.found));
+    }
+    out.push_str(&next(report, !lost.is_empty()));
+    out
+}
+
+/// Why a derivation is not proved, in a sentence.
+pub(super) fn cause(report: &Report) -> Option<String> {
+    causes(report, &lost(report)).into_iter().next()
+}
+
+/// The causes, the likeliest first, escaped.
+fn causes(report: &Report, lost: &[Lost<'_>]) -> Vec<String> {
+    let mut causes: Vec<String> = said(report).map(str::to_owned).collect();
+    if causes.is_empty() {
+        causes.extend(lost.iter().map(|lost| lost.why.clone()));
+    }
+    if causes.is_empty() {
+        causes.extend(warned(report).map(str::to_owned));
+    }
+    let mut told: Vec<String> = Vec::new();
+    for cause in causes {
+        let cause = escape::line(&cause).into_owned();
+        if !told.contains(&cause) && told.len() < CAUSES {
+            told.push(cause);
+        }
+    }
+    told
+}
+
+fn row(out: &mut String, name: &str, text: &str) {
+    if !text.is_empty() {
+        table::row(out, COLUMN, name, text);
+    }
+}
+
+/// Whether every message of the kind came back.
+pub(super) fn is_whole(kind: &KindVerdict) -> bool {
+    kind.rendered && kind.came_back + kind.alike == kind.tried
+}
+
+fn names<'k>(kinds: impl Iterator<Item = &'k KindVerdict>) -> String {
+    let names: Vec<&str> = kinds.map(|kind| kind.kind.words()).collect();
+    if names.is_empty() {
+        return paint(RED, "no kind of message comes back whole");
+    }
+    names.join(", ")
+}
+
+/// The kind, and how many of its messages do not come back.
+fn failing(kind: &KindVerdict) -> String {
+    let count = format!(
+        "{} of {}",
+        kind.tried - kind.came_back - kind.alike,
+        kind.tried
+    );
+    format!("{} ({})", kind.kind.words(), paint(RED, &count))
+}
+
+/// What findings say that need no message to show it.
+fn said(report: &Report) -> impl Iterator<Item = &str> {
+    let findings = report.findings.iter();
+    findings
+        .filter(|finding| finding.severity == Severity::Error && CAUSE.contains(&finding.code))
+        .map(first_line)
+}
+
+/// What is shown by no render.
+fn warned(report: &Report) -> impl Iterator<Item = &str> {
+    let findings = report.findings.iter();
+    findings
+        .filter(|finding| finding.severity == Severity::Warning && finding.code != "assumed-token")
+        .map(first_line)
+}
+
+fn first_line(finding: &Finding) -> &str {
+    finding
+        .text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(':')
+}
+
+/// What did not come back: plain messages before others, since a failure of those is what people meet, and short ones before long ones.
+fn lost(report: &Report) -> Vec<Lost<'_>> {
+    let of_findings = report.findings.iter().filter_map(|finding| {
+        let found = finding.counterexample.as_ref()?;
+        let why = match finding.code {
+            "not-inverted" | "inexpressible" => why(found),
+            _ => first_line(finding).to_owned(),
+        };
+        (finding.severity == Severity::Error).then_some((found, why))
+    });
+    let kinds = report.kinds.iter().filter(|kind| !is_whole(kind));
+    let of_kinds = kinds.filter_map(|kind| {
+        let found = kind.smallest.as_ref()?;
+        Some((found, why(found)))
+    });
+    let mut all: Vec<Lost<'_>> = of_findings
+        .chain(of_kinds)
+        .map(|(found, why)| Lost {
+            found,
+            why,
+            is_plain: is_plain(&found.expected),
+        })
+        .collect();
+    all.sort_by_key(|lost| (!lost.is_plain, lost.found.response.len()));
+    all
+}
+
+/// The messages that do not come back, each once, that which the report shows first.
+#[cfg(feature = "tui")]
+pub(crate) fn messages(report: &Report) -> Vec<&Counterexample> {
+    let mut all: Vec<&Counterexample> = Vec::new();
+    for lost in lost(report) {
+        if !all
+            .iter()
+            .any(|known| known.response == lost.found.response)
+        {
+            all.push(lost.found);
+        }
+    }
+    all
+}
+
+/// Whether all texts of a message are words.
+fn is_plain(message: &Value) -> bool {
+    let words = |text: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || " _-.".contains(c);
+        text.chars().all(is_word)
+    };
+    match message {
+        Value::String(text) => words(text),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(members) => members
+            .iter()
+            .all(|(key, value)| words(key) && is_plain(value)),
+        _ => true,
+    }
+}
+
+/// Why a message does not come back, in a sentence, as far as it and its render tell.
+fn why(found: &Counterexample) -> String {
+    if let Some(error) = &found.error {
+        return format!("the response does not parse: {error}");
+    }
+    let Some((path, expected, parsed)) =
+        difference(&found.expected, &found.parsed, &Place::default())
+    else {
+        return "the message comes back as another one".to_owned();
+    };
+    let place = place(&path);
+    match (expected, parsed) {
+        (Some(Value::String(text)), Some(Value::String(read))) => {
+            of_texts(text, read, &place, &found.response)
+        }
+        (Some(wanted), Some(read)) => {
+            let (wanted, read) = (kind(wanted), kind(read));
+            format!(
+                "{place} that is {wanted} comes back as {read}: the chat template writes both alike"
+            )
+        }
+        (Some(_), None) if place == "a call" => {
+            "a call is not recognised, and what stands for it is read as other text".to_owned()
+        }
+        (Some(_), None) => format!("{place} is lost"),
+        (None, _) => format!("{place} comes back that the message does not have"),
+    }
+}
+
+/// The same where a text comes back as another text.
+fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
+    if text.trim() == read.trim() {
+        return format!("white space at the ends of {place} does not come back as it was");
+    }
+    if let Some(rest) = text.strip_prefix(read) {
+        let stop: String = rest.chars().take(STOP).collect();
+        let begin = response.find(text).unwrap_or_default();
+        let is_quoted = response[..begin].ends_with(['"', '\'', '`']);
+        let how = if is_quoted {
+            "without escaping them"
+        } else {
+            "without quotes"
+        };
+        return format!(
+            "{} in {place} is taken for the end of it: the chat template writes texts {how}, so nothing tells the two apart",
+            quote(&stop)
+        );
+    }
+    if read.starts_with(text) {
+        return format!("what follows {place} is read as a part of it");
+    }
+    if text.ends_with(read) {
+        return format!("the beginning of {place} is lost");
+    }
+    format!("another text comes back for {place}")
+}
+
+/// The place of a message in words.
+fn place(path: &Place) -> String {
+    let keys: Vec<&str> = path
+        .steps()
+        .iter()
+        .filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Index(_) => None,
+        })
+        .collect();
+    match keys.as_slice() {
+        [.., "arguments"] => "the arguments of a call".to_owned(),
+        keys if keys.contains(&"arguments") => "an argument".to_owned(),
+        ["tool_calls", .., "name"] => "the name of a call".to_owned(),
+        ["tool_calls", ..] => "a call".to_owned(),
+        [key, ..] => format!("the {}", key.replace('_', " ")),
+        [] => "the message".to_owned(),
+    }
+}
+
+/// What a value is, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+        _ => "a number",
+    }
+}
+
+/// What can be done: commands, each with what it is for.
+fn next(report: &Report, is_lost: bool) -> String {
+    let source = shell(&report.source);
+    let name = Path::new(&report.source)
+        .file_stem()
+        .map_or("model".into(), |stem| stem.to_string_lossy());
+    let fixture = shell(&format!("fixtures/{name}/recorded"));
+    let mut rows: Vec<(String, &str)> = Vec::new();
+    if is_lost {
+        let what = "steps through this message, and lets you edit the response template meanwhile";
+        rows.push((format!("obverse debug {source}"), what));
+    }
+    let what =
+        "keeps what the model really writes, from standard input, to hold the response template to";
+    rows.push((format!("my-model | obverse record {fixture}"), what));
+    let code = report
+        .findings
+        .iter()
+        .filter(|finding| finding.code != "assumed-token" && finding.severity > Severity::Info)
+        .min_by_key(|finding| (Reverse(finding.severity), !CAUSE.contains(&finding.code)));
+    if let Some(finding) = code {
+        rows.push((format!("obverse explain {}", finding.code), "tells more"));
+    }
+    let mut out = format!("\n  {}\n", paint(BOLD, "what to do next"));
+    for (command, what) in rows {
+        out.push_str(&format!("    {command}\n        {}\n", paint(DIM, what)));
+    }
+    out.push_str(&format!(
+        "    {}\n",
+        paint(DIM, "or take it as it is, if the model never writes such messages: the response template is written all the same")
+    ));
+    out
+}
+
+/// A word of a command line, escaped for the terminal too.
+fn shell(word: &str) -> String {
+    let is_bare = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
+    if !word.is_empty() && word.chars().all(is_bare) {
+        return word.to_owned();
+    }
+    escape::line(&format!("'{}'", word.replace('\'', r"'\''"))).into_owned()
+}
+
+fn counterexample(found: &Counterexample) -> String {
+    let mut out = format!(
+        "\n  {}\n",
+        paint(BOLD, "the smallest message that shows it")
+    );
+    let text = |text: &str| escape::short(text, SHOWN);
+    let value = |value: &Value| text(&to_string(value));
+    let mut line = |name: &str, text: String| row(&mut out, name, &text);
+    line("message", value(&found.message));
+    if !found.prefix.is_empty() {
+        line("prefix", escape::end(&found.prefix, PREFIX));
+    }
+    line("response", text(&found.response));
+    line("expected", paint(GREEN, &value(&found.expected)));
+    line("parsed", paint(RED, &value(&found.parsed)));
+    if let Some(error) = &found.error {
+        line("error", text(error));
+    }
+    if let Some((path, expected, parsed)) =
+        difference(&found.expected, &found.parsed, &Place::default())
+    {
+        let side = |value: Option<&Value>| {
+            value.map_or("nothing".to_owned(), |value| {
+                escape::short(&to_string(value), SHOWN / 2)
+            })
+        };
+        line(
+            "differs",
+            format!(
+                "at {}: expected {}, parsed {}",
+                escape::line(&path.to_string()),
+                paint(GREEN, &side(expected)),
+                paint(RED, &side(parsed))
+            ),
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obverse::value::json::parse;
+
+    fn found(expected: &str, parsed: &str, response: &str) -> Counterexample {
+        Counterexample {
+            message: Value::Null,
+            prefix: String::new(),
+            response: response.to_owned(),
+            expected: parse(expected).unwrap(),
+            parsed: parse(parsed).unwrap(),
+            error: None,
+        }
+    }
+
+    fn call(argument: &str) -> String {
+        format!(
+            r#"{{"tool_calls": [{{"function": {{"name": "f", "arguments": {{"x": {argument}}}}}}}]}}"#
+        )
+    }
+
+    #[test]
+    fn a_cause_is_told_from_a_message() {
+        let why =
+            |expected: &str, parsed: &str, response: &str| why(&found(expected, parsed, response));
+        assert_eq!(
+            why(&call(r#""a, b""#), &call(r#""a""#), "f(x=a, b)"),
+            "\", b\" in an argument is taken for the end of it: the chat template writes texts without quotes, so nothing tells the two apart"
+        );
+        assert!(
+            why(&call(r#""a\" b""#), &call(r#""a""#), "f(x=\"a\" b\")")
+                .contains("without escaping them")
+        );
+        assert_eq!(
+            why(&call("1"), &call(r#""1""#), "f(x=1)"),
+            "an argument that is a number comes back as a text: the chat template writes both alike"
+        );
+        assert_eq!(
+            why(r#"{"content": "a "}"#, r#"{"content": "a"}"#, "a "),
+            "white space at the ends of the content does not come back as it was"
+        );
+        assert!(
+            why(&call("1"), r#"{"content": "f(x=1)"}"#, "f(x=1)")
+                .starts_with("a call is not recognised")
+        );
+    }
+
+    #[test]
+    fn a_plain_message_is_one_of_words() {
+        assert!(is_plain(&parse(&call(r#""teal ribbon""#)).unwrap()));
+        assert!(!is_plain(&parse(&call(r#"",v=""#)).unwrap()));
+        assert!(!is_plain(&parse(r#"{"a[]": 1}"#).unwrap()));
+    }
+
+    #[test]
+    fn a_command_line_names_any_file() {
+        assert_eq!(shell("a/b.jinja"), "a/b.jinja");
+        assert_eq!(shell("it's\u{1b}.jinja"), r"'it'\''s\u{1b}.jinja'");
+    }
+
+    #[test]
+    fn a_hostile_counterexample_is_escaped() {
+        let hostile = "\u{1b}]0;x\u{7}\u{202e}".to_owned();
+        let out = counterexample(&Counterexample {
+            message: Value::from(hostile.clone()),
+            prefix: hostile.clone(),
+            response: hostile.clone(),
+            expected: Value::from(hostile.clone()),
+            parsed: Value::Null,
+            error: Some(hostile),
+        });
+        let plain = anstream::adapter::strip_str(&out).to_string();
+        assert_eq!(escape::block(&plain), plain);
+        assert!(!out.contains("\u{1b}]"));
+    }
+}

@@ -1,0 +1,332 @@
+//! `obverse init`: an `obverse.toml` for what lies in a folder.
+//!
+//! What belongs together is told from names: the chat template of `derived/kite.json` is `kite.jinja` or a model folder `kite`, its
+//! fixtures are those in a folder or a file of lines called `kite`. Response templates for which the same patterns hold share an entry.
+
+use std::path::{Path, PathBuf};
+
+use obverse::check;
+use obverse::project::FILE;
+
+use super::problem::Problem;
+use super::replace::replace_or_force;
+use super::status::{Status, Stop};
+use super::{input, output, project};
+
+/// What stands in patterns for the name of a response template.
+const NAME: &str = "{name}";
+
+/// Where `obverse new` makes fixtures when there are none yet.
+const FIXTURES: &str = "fixtures/{name}/*";
+
+/// Write an obverse.toml for what lies in a folder
+///
+/// It says which chat template and which fixtures belong to which response template, told from their names. Nothing is asked; read what
+/// it writes, and change it as you like. `obverse check`, `lint`, `new` and `review` read it from then on.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder to look through, in which the file is written
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Write it to standard output instead
+    #[arg(long)]
+    print: bool,
+
+    /// Replace an obverse.toml that is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Looks and writes.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let file = args.folder.join(FILE);
+    if !args.print && !args.force && file.exists() {
+        let message = format!("there is an {} already", shown(&file));
+        return Err(Problem::failed("exists", message)
+            .with_hint("--force replaces it, --print shows what would be written")
+            .into());
+    }
+    let seen = Seen::of(&args.folder)?;
+    if seen.response_templates.is_empty() {
+        return Err(nothing(&seen).into());
+    }
+    let entries = seen.entries();
+    let text = written(&entries);
+    if args.print {
+        output::print_text(&text)?;
+        return Ok(Status::Done);
+    }
+    replace_or_force(&file, &text, args.force)?;
+    output::tell(&told(&file, &entries));
+    Ok(Status::Done)
+}
+
+/// That there is nothing that an entry could be about, and what can be done.
+fn nothing(seen: &Seen) -> Problem {
+    let problem = Problem::failed("usage", "there is no response template in this folder");
+    problem.with_hint(match seen.chat_templates.first() {
+        Some(chat) => format!(
+            "derive one first: `obverse derive --out-dir derived {}`",
+            chat.display()
+        ),
+        None => "derive one first, from a chat template: `obverse derive --out-dir derived SOURCE`"
+            .to_owned(),
+    })
+}
+
+/// What lies in the folder, by paths that begin there.
+#[derive(Debug, Default)]
+struct Seen {
+    response_templates: Vec<PathBuf>,
+    /// `.jinja` files, and folders of models.
+    chat_templates: Vec<PathBuf>,
+    /// Folders of fixtures and files of lines.
+    fixtures: Vec<PathBuf>,
+    /// The folders with reports of derivations in them.
+    reports: Vec<PathBuf>,
+}
+
+impl Seen {
+    fn of(root: &Path) -> Result<Self, Problem> {
+        let mut found = Vec::new();
+        project::response_templates(root, &mut found)?;
+        let mut seen = Self::default();
+        let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
+        seen.response_templates = found.iter().map(|path| below(path)).collect();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries =
+                std::fs::read_dir(&folder).map_err(|error| input::unreadable(&folder, &error))?;
+            let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            paths.sort();
+            for path in paths {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if name.starts_with('.') || path.is_symlink() {
+                    continue;
+                }
+                if path.is_dir() {
+                    folders.push(path);
+                } else if ["chat_template.jinja", "tokenizer_config.json"].contains(&&*name) {
+                    seen.chat_templates.push(below(&folder));
+                } else if name.ends_with(".jinja") {
+                    seen.chat_templates.push(below(&path));
+                } else if name == "response.txt" {
+                    let group = folder.parent().unwrap_or(&folder);
+                    seen.fixtures.push(below(group));
+                } else if check::is_suite_path(&path) && is_suite(&path) {
+                    seen.fixtures.push(below(&path));
+                } else if name.ends_with(".report.json") {
+                    seen.reports.push(below(&folder));
+                }
+            }
+        }
+        for list in [&mut seen.chat_templates, &mut seen.fixtures] {
+            list.sort();
+            list.dedup();
+        }
+        Ok(seen)
+    }
+
+    /// The entries of the file, each with its response templates.
+    fn entries(&self) -> Vec<Entry> {
+        let entry = |path: &PathBuf| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let fixtures =
+                nearest(path, &name, &self.fixtures).map(|place| match place.ends_with(".jsonl") {
+                    true => place,
+                    false => place + "/*",
+                });
+            Entry {
+                files: vec![slashed(path)],
+                folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+                chat_template: nearest(path, &name, &self.chat_templates),
+                lacks: fixtures.is_none(),
+                fixtures,
+                has_reports: self
+                    .reports
+                    .iter()
+                    .any(|folder| path.parent() == Some(folder)),
+            }
+        };
+        let all: Vec<Entry> = self.response_templates.iter().map(entry).collect();
+        // Those that have no fixtures yet are to have them where others of the folder have theirs.
+        let neighbour = |entry: &Entry| {
+            let mut alike = all.iter().filter(|other| {
+                other.folder == entry.folder && other.chat_template == entry.chat_template
+            });
+            alike.find_map(|other| other.fixtures.clone())
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        for one in &all {
+            let mut entry = one.clone();
+            entry.fixtures = entry.fixtures.or_else(|| neighbour(one));
+            let is_like = |other: &&mut Entry| {
+                other.folder == entry.folder
+                    && other.chat_template == entry.chat_template
+                    && other.fixtures == entry.fixtures
+            };
+            match entries.iter_mut().find(is_like) {
+                Some(same) => {
+                    same.files.extend(entry.files);
+                    same.lacks |= entry.lacks;
+                }
+                None => entries.push(entry),
+            }
+        }
+        // New response templates of a folder are to belong to the entry that most of them belong to, which therefore comes last.
+        entries.sort_by_key(|entry| (entry.folder.clone(), entry.files.len()));
+        for index in 0..entries.len() {
+            let next = entries.get(index + 1).map(|next| next.folder.clone());
+            let entry = &mut entries[index];
+            if next.as_ref() != Some(&entry.folder) && entry.files.len() > 1 {
+                entry.files = vec![slashed(&entry.folder.join("*.json"))];
+            }
+        }
+        entries
+    }
+}
+
+/// An entry of the file.
+#[derive(Debug, Clone)]
+struct Entry {
+    files: Vec<String>,
+    folder: PathBuf,
+    chat_template: Option<String>,
+    fixtures: Option<String>,
+    /// Whether some of its response templates have no fixtures.
+    lacks: bool,
+    has_reports: bool,
+}
+
+/// Whether a file of lines holds fixtures: each has a response.
+fn is_suite(path: &Path) -> bool {
+    check::find(path).is_ok_and(|found| {
+        let mut found = found.into_iter();
+        found.next().is_some_and(|first| first.read().is_ok())
+    })
+}
+
+/// Of several places of that name the one with most of its path in common with the response template's; as a pattern.
+fn nearest(path: &Path, name: &str, places: &[PathBuf]) -> Option<String> {
+    let common = |place: &Path| {
+        let pairs = place.components().zip(path.components());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let called = |place: &&PathBuf| {
+        place
+            .file_stem()
+            .is_some_and(|stem| stem.to_string_lossy() == name)
+    };
+    let place = places
+        .iter()
+        .filter(called)
+        .max_by_key(|place| (common(place), std::cmp::Reverse(place.components().count())))?;
+    let end = place
+        .extension()
+        .map_or(String::new(), |end| format!(".{}", end.to_string_lossy()));
+    let parent = place.parent().unwrap_or(Path::new(""));
+    Some(slashed(&parent.join(format!("{NAME}{end}"))))
+}
+
+/// A path as the file has it on every system.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    parts.join("/")
+}
+
+/// The file's text.
+fn written(entries: &[Entry]) -> String {
+    let list = |items: &[String]| {
+        let items: Vec<String> = items
+            .iter()
+            .map(|item| format!("\"{}\"", quoted(item)))
+            .collect();
+        format!("[{}]", items.join(", "))
+    };
+    let mut out = String::from(
+        "# Which chat template and which fixtures belong to which response template. Paths begin at this file, and {name} is\n\
+         # the name of the response template's file without its extension. Of several entries that match, the first counts.\n",
+    );
+    for entry in entries {
+        out.push_str(&format!("\n[[template]]\nfiles = {}\n", list(&entry.files)));
+        let is_glob = entry.files.iter().any(|file| file.contains('*'));
+        if is_glob && entry.has_reports {
+            let reports = slashed(&entry.folder.join("*.report.json"));
+            out.push_str(&format!("exclude = {}\n", list(&[reports])));
+        }
+        if let Some(chat) = &entry.chat_template {
+            out.push_str(&format!("chat_template = \"{}\"\n", quoted(chat)));
+        }
+        let fixtures = entry
+            .fixtures
+            .clone()
+            .unwrap_or_else(|| FIXTURES.to_owned());
+        out.push_str(&format!("fixtures = {}\n", list(&[fixtures])));
+    }
+    out.push_str(
+        "\n[lint]\n# Warnings of `obverse lint` fail a check as well. A finding that is meant is allowed by an entry [[lint.allow]], with a reason.\n\
+         deny = [\"warnings\"]\n",
+    );
+    out
+}
+
+/// A string as TOML writes it between quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// The file's name, without the current folder.
+fn shown(file: &Path) -> String {
+    input::name(file.strip_prefix(".").unwrap_or(file))
+}
+
+/// What was written and what comes next.
+fn told(file: &Path, entries: &[Entry]) -> String {
+    let mut out = format!("wrote {}\n", shown(file));
+    for entry in entries {
+        let chat = entry
+            .chat_template
+            .as_deref()
+            .unwrap_or("the one next to it, if there is one");
+        let fixtures = entry.fixtures.as_deref();
+        out.push_str(&format!(
+            "\n  {}\n    chat template  {chat}\n",
+            entry.files.join(", ")
+        ));
+        out.push_str(&format!(
+            "    fixtures       {}\n",
+            fixtures.unwrap_or("none yet")
+        ));
+    }
+    out.push_str(if entries.iter().all(|entry| !entry.lacks) {
+        "\nnext: `obverse check`\n"
+    } else {
+        "\nnext: `obverse new --all` makes the fixtures that are missing, `obverse check` checks everything\n"
+    });
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_of_that_name_counts() {
+        let places =
+            ["chat/kite.jinja", "old/chat/kite.jinja", "chat/tern.jinja"].map(PathBuf::from);
+        let found = |path: &str, name| nearest(Path::new(path), name, &places);
+        assert_eq!(
+            found("derived/kite.json", "kite").as_deref(),
+            Some("chat/{name}.jinja")
+        );
+        assert_eq!(
+            found("old/kite.json", "kite").as_deref(),
+            Some("old/chat/{name}.jinja")
+        );
+        assert_eq!(found("derived/gull.json", "gull"), None);
+    }
+}

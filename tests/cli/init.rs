@@ -1,0 +1,146 @@
+//! `obverse init`, and what is said where nothing matches what was asked for.
+
+use insta::assert_snapshot;
+
+use crate::bench::Bench;
+
+const FIXTURE: &str = r#"{"id": "greeting", "response": "Hi</assistant>", "expected": {"role": "assistant", "content": "Hi"}}"#;
+
+/// A folder with two derived response templates, their chat templates, and fixtures of one.
+fn project() -> Bench {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("template.json")).expect("a file");
+    let chat = bench.read("chat.jinja");
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let bench = bench
+        .file("chat/kite.jinja", &chat)
+        .file("chat/tern.jinja", &chat)
+        .file("recorded/kite.jsonl", FIXTURE);
+    let run = bench.run("derive -q --out-dir derived chat/kite.jinja chat/tern.jinja");
+    assert_eq!(run.status, 0, "{run}");
+    bench
+}
+
+#[test]
+fn what_belongs_together_is_found() {
+    let bench = project();
+    let run = bench.run("init");
+    assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
+    assert_snapshot!(run.stderr, @r#"
+    wrote obverse.toml
+
+      derived/*.json
+        chat template  chat/{name}.jinja
+        fixtures       recorded/{name}.jsonl
+
+    next: `obverse new --all` makes the fixtures that are missing, `obverse check` checks everything
+    "#);
+    assert_snapshot!(bench.read("obverse.toml"), @r#"
+    # Which chat template and which fixtures belong to which response template. Paths begin at this file, and {name} is
+    # the name of the response template's file without its extension. Of several entries that match, the first counts.
+
+    [[template]]
+    files = ["derived/*.json"]
+    exclude = ["derived/*.report.json"]
+    chat_template = "chat/{name}.jinja"
+    fixtures = ["recorded/{name}.jsonl"]
+
+    [lint]
+    # Warnings of `obverse lint` fail a check as well. A finding that is meant is allowed by an entry [[lint.allow]], with a reason.
+    deny = ["warnings"]
+    "#);
+    assert_eq!(bench.run("check").status, 0);
+    // What is there is not replaced unasked.
+    assert_snapshot!(bench.run("init").refused(2), @r#"
+    error[exists]: there is an obverse.toml already
+     |
+     = help: --force replaces it, --print shows what would be written
+    "#);
+    assert_eq!(bench.run("init --print").done(), bench.read("obverse.toml"));
+    assert_eq!(bench.run("init --force").status, 0);
+}
+
+#[test]
+fn without_a_response_template_the_next_step_is_told() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("template.json")).expect("a file");
+    assert_snapshot!(bench.run("init").refused(2), @r#"
+    error[usage]: there is no response template in this folder
+     |
+     = help: derive one first: `obverse derive --out-dir derived chat.jinja`
+    "#);
+}
+
+#[test]
+fn a_model_folder_needs_no_names() {
+    let bench = project().file(
+        "model/tokenizer_config.json",
+        r#"{"response_template": {"start_anchor": "<a>", "fields": {"content": {}}}}"#,
+    );
+    let text = bench.run("init --print").done();
+    assert!(
+        text.contains("files = [\"model/tokenizer_config.json\"]\nfixtures = "),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_matches_no_name_is_told_with_a_near_one() {
+    let bench = project();
+    assert_eq!(bench.run("init -q").status, 0);
+    let told = bench.run("check --filter kiet").refused(2);
+    assert!(told.contains("did you mean `kite`?"), "{told}");
+    let told = bench.run("check --filter gull").refused(2);
+    assert!(
+        told.contains("none of 3 names matches --filter `gull`"),
+        "{told}"
+    );
+    assert!(told.contains("such as derived/kite.json"), "{told}");
+    let told = bench.run("new kiet").refused(2);
+    assert!(told.contains("did you mean `kite`?"), "{told}");
+    let told = bench.run("explain asumed-token").refused(2);
+    assert!(told.contains("did you mean `assumed-token`?"), "{told}");
+}
+
+#[test]
+fn what_is_to_be_filled_in_is_said() {
+    let bench = Bench::new();
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let run = bench.run("new kite --template template.json");
+    assert_eq!(run.status, 0, "{run}");
+    assert_snapshot!(run.stderr, @r#"
+    to be filled in  fixtures/kite/plain: a response with content alone
+    to be filled in  fixtures/kite/reasoning: a response with reasoning and content
+    to be filled in  fixtures/kite/one_call: a response with one tool call
+    to be filled in  fixtures/kite/parallel_calls: a response with two tool calls or more
+    to be filled in  fixtures/kite/truncated: a response that breaks off in the middle
+
+    There is no chat template to fill these in from. Put what the model wrote into response.txt of each, and remove each folder that has no such response;
+    `obverse record` does the first from a running model. Then `obverse review` shows what each parses to, and records it.
+    "#);
+}
+
+#[test]
+fn what_is_given_in_vain_is_told() {
+    let bench = Bench::new().file("messages.json", r#"[{"role": "user", "content": "Hi"}]"#);
+    let plain = bench
+        .run("render chat.jinja --messages messages.json")
+        .done();
+    let run =
+        bench.run("render chat.jinja --messages messages.json --kwarg add_generation_promt=true");
+    assert_eq!((run.status, run.stdout.as_str()), (0, &*plain), "{run}");
+    assert!(run.stderr.starts_with("warning[ignored-kwarg]"), "{run}");
+    let run = bench.run_all(&["parse", "template.json", "--prefix", "Hi. "], "Hello");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr
+            .starts_with("warning[no-anchor]: the start anchor, \"<assistant>\","),
+        "{run}"
+    );
+    bench
+        .run_all(
+            &["parse", "template.json", "--prefix", "Hi. <assistant>"],
+            "Hello",
+        )
+        .done();
+}
