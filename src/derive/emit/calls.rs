@@ -154,6 +154,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let means = json::quote(&pattern);
         Candidate::new(way, means, because, Delimiter::pattern(pattern))
     };
+    let before_body_pattern = before_body.clone();
     let before_body = before_body.map(|pattern| {
         let because = "what opens a call may stand in text as well, where no arguments follow";
         reading("where arguments follow", because, pattern)
@@ -187,10 +188,23 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         ),
         false => reading("its marker", because, pattern),
     };
-    let candidates = std::iter::once(plain)
-        .chain(before_body)
-        .chain(exact)
-        .chain(at_line);
+    let both = begins_line.then_some(before_body_pattern).flatten().map(|pattern| {
+        let because = "what opens a call may stand in text as well, within a line or before other things than arguments";
+        let pattern = format!("(?<![^\\n]){pattern}");
+        reading("where a line begins and arguments follow", because, pattern)
+    });
+    let usual = std::iter::once(plain).chain(before_body);
+    let strict: Vec<_> = exact.into_iter().chain(at_line).collect();
+    let first = own.split(slot::is_one).next().unwrap_or_default();
+    let candidates: Vec<_> = match section.is_empty() && text::is_common(first) {
+        // The stricter ones come first where text is likely to have the like.
+        true => {
+            let usual: Vec<_> = usual.collect();
+            let usual = usual.into_iter().rev();
+            both.into_iter().chain(usual).chain(strict).collect()
+        }
+        false => usual.chain(strict).chain(both).collect(),
+    };
     choices.choose(Question::CallOpen, candidates)
 }
 
@@ -208,7 +222,23 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             Body::Array(_) => String::new(),
             _ => written.next(),
         };
-        return stop(calls, ends, &next).map(Delimiter::pattern);
+        let reading = |way, because, pattern: Option<String>| {
+            let means = json::quote(pattern.as_deref().unwrap_or_default());
+            Candidate::new(way, means, because, pattern.map(Delimiter::pattern))
+        };
+        let because = "nothing else closes a call";
+        let usual = reading(
+            "where the next begins or the turn ends",
+            because,
+            stop(calls, ends, &next),
+        );
+        let at_line = ends_line(calls).then(|| {
+            let because = "JSON that is written on one line ends with it";
+            let pattern = format!("{BEHIND_BRACKET}{LINE_END}");
+            reading("at the end of its line", because, Some(pattern))
+        });
+        let candidates = std::iter::once(usual).chain(at_line);
+        return choices.choose(Question::CallClose, candidates).flatten();
     }
     let close = marker::behind(pieces, own, Captures::None);
     let pattern = format!(
@@ -303,6 +333,18 @@ fn before_the_end(written: &Written<'_>, close: &str) -> String {
     format!("{BEHIND_BRACKET}{close}\\s*(?={end}\\s*{})", ends.text_end)
 }
 
+/// A pattern for the end of a line.
+const LINE_END: &str = "[^\\S\\n]*\\n";
+
+/// Whether what closes a call that is JSON ends its line.
+fn ends_line(calls: &ToolCalls) -> bool {
+    let begins_line = |text: &str| text.starts_with('\n');
+    let behind_last = format!("{}{}", calls.section.1, calls.turn_end);
+    let between = format!("{}{}", calls.separator, calls.call.0);
+    let is_followed = begins_line(&behind_last) && (!calls.parallel || begins_line(&between));
+    !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
+}
+
 /// What closes a call that signs of JSON close, which may stand in the body as well: they close it only where the section ends, or
 /// the turn, or another call follows.
 fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<Delimiter> {
@@ -335,10 +377,20 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
             "what closes the section may stand in an argument as well, where no turn ends";
         reading("where the turn does", because, end)
     });
-    let candidates = std::iter::once(at_section).chain(at_turn_end);
+    let at_line = ends_line(calls).then(|| {
+        let because = "JSON that is written on one line ends with it";
+        reading("at the end of its line", because, LINE_END.to_owned())
+    });
+    let candidates = std::iter::once(at_section)
+        .chain(at_turn_end)
+        .chain(at_line);
     let end = choices.choose(Question::BareCallEnd, candidates)?;
     // Space before the first sign belongs to the arguments, which are JSON and can bear it.
     let close = close.trim_start_matches("\\s*");
+    if end == LINE_END {
+        let close = close.trim_end_matches("\\s*");
+        return Some(Delimiter::pattern(format!("{close}{LINE_END}")));
+    }
     let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
     Some(Delimiter::pattern(format!("{close}{space}{end}")))
 }

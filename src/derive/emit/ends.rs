@@ -119,6 +119,22 @@ impl<'a> Ends<'a> {
         Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
     }
 
+    /// The same where each end begins a line, whether or not anything stands before that.
+    pub(super) fn at_line(&self, others: &[&str]) -> Option<String> {
+        let begins_line = |end: &&&str| end[..end.len() - end.trim_start().len()].contains('\n');
+        let all = !self.spaced.is_empty() && self.spaced.iter().all(|end| begins_line(&end));
+        let ends = self.spaced.iter().map(|end| self.end_pattern(end.trim()));
+        let others = others.iter().map(|other| slot::pattern(other));
+        let end = super::alternatives(ends.chain(others).collect())?;
+        (all && !self.is_last)
+            .then(|| format!("(?<![^\\n]){end}\\s*{}", self.optional(self.epilogue)))
+    }
+
+    /// Whether texts may have the like of the ends.
+    pub(super) fn are_common(&self) -> bool {
+        self.markers.iter().any(|end| text::is_common(end))
+    }
+
     /// A pattern for the end of a turn.
     fn end_pattern(&self, end: &str) -> String {
         let (needed, rest) = self.needed(end);

@@ -10,9 +10,11 @@ use super::{JSON_STRING, pairs, tail};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
+use crate::derive::compare::text;
 use crate::derive::read::arguments::{Pairs, Style};
 use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;
+use crate::value::json;
 
 /// What lists and objects are written with; no marker by itself.
 const PUNCTUATION: [char; 4] = ['{', '[', '(', '"'];
@@ -31,7 +33,7 @@ pub(super) fn delimiters(
     } = written;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let close = calls.call.1.trim();
-    if !calls.call.0.contains(slot::NAME) {
+    if !calls.call.0.contains(slot::NAME) && !matches!(calls.body, Body::Object(_)) {
         return None;
     }
     let own = calls.call.0.split(slot::is_one).next().unwrap_or_default();
@@ -41,6 +43,9 @@ pub(super) fn delimiters(
     }
     if close.is_empty() {
         return between_markers(written);
+    }
+    if matches!(calls.body, Body::Object(_)) {
+        return None;
     }
     let call = written.open(Captures::All);
     let list = spaced(pieces, section_open);
@@ -171,22 +176,43 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
     let calls = written.calls;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());
     let separator = calls.separator.trim();
-    if !written.pieces.is_one(separator) {
+    let ends_line = [&calls.separator, &calls.call.1].map(|text| text.contains('\n'));
+    let is_line = separator.is_empty() && ends_line.contains(&true);
+    if !is_line && !written.pieces.is_one(separator) {
         return None;
     }
-    let end = match section_close {
-        "" => written.ends.pattern(None, &[])?,
-        close => format!("{}\\s*", slot::pattern(close)),
+    // A response may end without what closes the section.
+    let section = Some(section_close).filter(|close| !close.is_empty());
+    let end = written.ends.pattern(section, &[])?;
+    let (call, next) = match &calls.body {
+        Body::Object(members) => {
+            let key = text::escape(&json::quote(members.keys.first()?));
+            let object = format!("(?=\\{{\\s*{key})");
+            (object.clone(), object)
+        }
+        _ => (written.open(Captures::All), written.next()),
     };
-    let call = written.open(Captures::All);
-    let [list, separator] = [section_open, separator].map(slot::pattern);
+    let list = slot::pattern(section_open);
+    let separator = match is_line {
+        true => "\\n".to_owned(),
+        false => slot::pattern(separator),
+    };
     let behind = match calls.body.first_sign() {
         Some(_) => "(?<=[\\}\\]]\\s*)",
         None => "",
     };
+    // A line of its own begins a call only within the section.
+    let inside = match section_close {
+        _ if !is_line => String::new(),
+        "" => format!("(?<={list}.*)"),
+        close => format!("(?<={list}(?:(?!{}).)*)", slot::pattern(close)),
+    };
     Some((
-        Delimiter::pattern(format!("(?:{list}|{behind}{separator})\\s*{call}")),
-        Delimiter::pattern(format!("(?:{end}|{behind}(?={separator}))")),
+        Delimiter::pattern(format!("(?:{list}|{behind}{separator})\\s*{call}{inside}")),
+        Delimiter::pattern(match is_line {
+            true => format!("(?:{end}|{behind}(?={separator}\\s*{next}))"),
+            false => format!("(?:{end}|{behind}(?={separator}))"),
+        }),
     ))
 }
 

@@ -165,7 +165,13 @@ fn written(
             }
             slot::ID => {
                 // A call need not have an id; what ends one tells where none is.
-                let some = if stop.is_empty() { "+" } else { "*" };
+                let next = end.trim_start();
+                let is_apart = next.len() < end.len() && next.starts_with(char::is_alphanumeric);
+                let some = if stop.is_empty() && !is_apart {
+                    "+"
+                } else {
+                    "*"
+                };
                 let id = if captures == Captures::All {
                     "(?P<id>"
                 } else {

@@ -64,7 +64,16 @@ pub(super) fn content(
             Candidate::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
         });
         let exact = exact.filter(|_| analysis.content.before_calls.is_none());
-        let candidates = [pattern].into_iter().chain(literal).chain(exact);
+        let at_line = ends.at_line(&passed).map(|pattern| {
+            let because = "what ends the turn may stand in a text as well, within a line";
+            Candidate::new("where a line begins", json::quote(&pattern), because, Delimiter::pattern(pattern))
+        });
+        let at_line = at_line.filter(|_| analysis.content.before_calls.is_none());
+        let usual = [pattern].into_iter().chain(literal).chain(exact);
+        let candidates: Vec<_> = match ends.are_common() {
+            true => at_line.into_iter().chain(usual).collect(),
+            false => usual.chain(at_line).collect(),
+        };
         choices.choose(Question::ContentClose, candidates)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);

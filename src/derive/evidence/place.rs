@@ -143,6 +143,14 @@ impl Place {
         })
     }
 
+    /// The same with its text as it is to be shown.
+    pub(in crate::derive) fn with_text(mut self, show: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            Self::Source { text, .. } | Self::Input { text, .. } => *text = show(text),
+        }
+        self
+    }
+
     /// What it writes.
     pub fn text(&self) -> &str {
         match self {

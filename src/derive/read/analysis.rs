@@ -200,7 +200,8 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         }
     }
 
-    let closed = |reasoning: &&Reasoning| !reasoning.close.is_empty();
+    // What closes a reasoning that nothing opens is what opens the content.
+    let closed = |reasoning: &&Reasoning| !reasoning.close.is_empty() && !reasoning.open.is_empty();
     if let Some(reasoning) = reasoning.as_ref().filter(closed) {
         for (literal, found) in
             anchor::with_closed_reasoning(renderer, &user, &anchor, &settings, &reasoning.close)

@@ -114,10 +114,11 @@ pub(in crate::derive) fn learn(
 }
 
 /// A value of each kind that is no text.
-pub(in crate::derive) fn of_each_kind() -> [Value; 5] {
+pub(in crate::derive) fn of_each_kind() -> [Value; 6] {
     let number = Value::from(8_675_309);
     [
         number.clone(),
+        Value::from(867.5309),
         Value::Array(vec![number.clone()]),
         probe::object([("violet", number)]),
         Value::Bool(true),

@@ -67,6 +67,18 @@ impl Content {
             .and_then(|behind| Some(behind.strip_suffix(&own)?.trim().to_owned()));
         if self.open.is_some() {
             self.before_calls = behind;
+            // Beside calls something else may open it.
+            let other = before.trim();
+            let opens_reasoning = reasoning.is_some_and(|reasoning| {
+                !reasoning.open.is_empty() && other.contains(reasoning.open.trim())
+            });
+            if !other.is_empty()
+                && !opens_reasoning
+                && !before.contains(&message.calls[0].name)
+                && !is_empty_reasoning(before)
+            {
+                self.others.push(other.to_owned());
+            }
         } else if !before.contains(&message.calls[0].name) && !is_empty_reasoning(before) {
             let around = [before.trim().to_owned(), behind.unwrap_or_default()];
             self.beside_calls = around.into_iter().filter(|one| !one.is_empty()).collect();

@@ -41,7 +41,10 @@ pub(in crate::derive) fn tell(
         ] {
             *text = slot::show(text);
         }
-        found.places = places;
+        found.places = places
+            .into_iter()
+            .map(|place| place.with_text(slot::show))
+            .collect();
     }
     evidence
 }
