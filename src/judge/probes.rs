@@ -32,13 +32,15 @@ const COMMON: &str = "Marigold ends here, and the end of it begins another part.
     Users and assistants reason on content, text, names and values, start and finish thicket";
 
 /// Answers as models write them. Each begins and ends with a word by which it can be found in a render.
-const CONTENTS: [&str; 6] = [
+const CONTENTS: [&str; 8] = [
     "{\"marigold\": [\"thicket\", 1], \"orchard\": null}",
     "Marigold ! # $ % & * + - . / : ; = ? @ ^ _ ` | ~ thicket",
     "Ok",
     "Marigold \"quoted\" 'single' back\\slash {\"json\": [1, 2]} thicket",
     "Marigold if a < b && c > d: `<p class=\"x\">markup</p>` [link](u) # * thicket",
     "Marigold\n\n```python\nprint({1: [2]})\n```\n\nthicket",
+    "Marigold: {\"a\": 1}, or {\"name\": \"Ash\", \"arguments\": {}}.\nSend: {\"b\": [2]} thicket",
+    "Marigold\n\n| a | b |\n|----|----|\n| 1 | 2 |\n\n```js\nawait fetch(url);\n```\n\n@@ -1,2 +1,2 @@\nIt is ***very*** nice; // so\n$HOME\n\n\tname\tvalue thicket",
 ];
 
 const REASONINGS: [&str; 5] = [
@@ -263,6 +265,10 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     let mut nameless = call(0);
     nameless.id.clear();
     probes.push(lead(Assistant::calling([nameless])));
+    // Some servers name a call by its function and its number.
+    let mut numbered = call(0);
+    numbered.id = "functions.count_sparrows:0".to_owned();
+    probes.push(other(Assistant::calling([numbered])));
     // From here on those that are tried where there is reason to.
     probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));

@@ -304,9 +304,15 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         true => literal.into_iter().chain([usual]).collect(),
         false => std::iter::once(usual).chain(literal).collect::<Vec<_>>(),
     };
+    // What text is likely to have closes a call only where arguments may end.
+    let (first, bare) = match text::is_common(own) {
+        true => (bare, None),
+        false => (None, bare),
+    };
     let candidates = names
         .into_iter()
         .chain(argument)
+        .chain(first)
         .chain(usual)
         .chain(exact)
         .chain(at_line)
