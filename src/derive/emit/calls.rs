@@ -195,6 +195,21 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     });
     let usual = std::iter::once(plain).chain(before_body);
     let strict: Vec<_> = exact.into_iter().chain(at_line).collect();
+    let between = [&written.calls.call.1, &written.calls.separator].map(|one| one.trim());
+    let is_apart = between.iter().any(|one| !one.is_empty());
+    let in_section = (!section.is_empty() && is_apart && !between.iter().any(|one| slot::any(one)))
+        .then(|| {
+            let because = "text may have the like of a call, which stands in no section";
+            let [close, separator] = between.map(slot::pattern);
+            let call = written.open(Captures::All);
+            let section = slot::pattern(section);
+            let before = format!("(?:{section}\\s*|(?<={close}\\s*{separator}\\s*))");
+            reading(
+                "behind what opens the section or another call",
+                because,
+                format!("{before}{call}{ahead}"),
+            )
+        });
     let first = own.split(slot::is_one).next().unwrap_or_default();
     let candidates: Vec<_> = match section.is_empty() && text::is_common(first) {
         // The stricter ones come first where text is likely to have the like.
@@ -203,7 +218,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             let usual = usual.into_iter().rev();
             both.into_iter().chain(usual).chain(strict).collect()
         }
-        false => usual.chain(strict).chain(both).collect(),
+        false => usual.chain(strict).chain(both).chain(in_section).collect(),
     };
     choices.choose(Question::CallOpen, candidates)
 }
