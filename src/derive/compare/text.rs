@@ -40,33 +40,8 @@ pub(in crate::derive) fn escape_loosely(literal: &str) -> String {
     pattern
 }
 
-/// Whether prose, code or tables have such a marker as well: words with a sign at most, two signs, or one again and again. What it looks like
-/// ranks candidates that renders cannot tell apart, and decides nothing.
-pub(in crate::derive) fn is_common(marker: &str) -> bool {
-    let marker = marker.trim();
-    let signs: Vec<char> = marker
-        .chars()
-        .filter(|c| !c.is_alphanumeric() && !c.is_whitespace())
-        .collect();
-    let is_run = signs.iter().all(|sign| Some(sign) == signs.first());
-    match marker.chars().any(char::is_alphanumeric) {
-        true => signs.len() <= 1,
-        false => !signs.is_empty() && (is_run || signs.len() <= 2),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn words_and_runs_of_one_sign_are_common() {
-        for common in ["call", "over and out", "COMMIT;", "----", "**", ");", "f("] {
-            assert!(super::is_common(common), "{common}");
-        }
-        for marker in ["<end>", "[/x]", "<|x|>", "<->", ""] {
-            assert!(!super::is_common(marker), "{marker}");
-        }
-    }
-
     use super::*;
 
     #[test]

@@ -193,8 +193,6 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let pattern = format!("(?<![^\\n]){pattern}");
         reading("where a line begins and arguments follow", because, pattern)
     });
-    let usual = std::iter::once(plain).chain(before_body);
-    let strict: Vec<_> = exact.into_iter().chain(at_line).collect();
     let between = [&written.calls.call.1, &written.calls.separator].map(|one| one.trim());
     let is_apart = between.iter().any(|one| !one.is_empty());
     let in_section = (!section.is_empty() && is_apart && !between.iter().any(|one| slot::any(one)))
@@ -210,16 +208,12 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
                 format!("{before}{call}{ahead}"),
             )
         });
-    let first = own.split(slot::is_one).next().unwrap_or_default();
-    let candidates: Vec<_> = match section.is_empty() && text::is_common(first) {
-        // The stricter ones come first where text is likely to have the like.
-        true => {
-            let usual: Vec<_> = usual.collect();
-            let usual = usual.into_iter().rev();
-            both.into_iter().chain(usual).chain(strict).collect()
-        }
-        false => usual.chain(strict).chain(both).chain(in_section).collect(),
-    };
+    let candidates = std::iter::once(plain)
+        .chain(before_body)
+        .chain(exact)
+        .chain(at_line)
+        .chain(both)
+        .chain(in_section);
     choices.choose(Question::CallOpen, candidates)
 }
 
@@ -319,15 +313,9 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         true => literal.into_iter().chain([usual]).collect(),
         false => std::iter::once(usual).chain(literal).collect::<Vec<_>>(),
     };
-    // What text is likely to have closes a call only where arguments may end.
-    let (first, bare) = match text::is_common(own) {
-        true => (bare, None),
-        false => (None, bare),
-    };
     let candidates = names
         .into_iter()
         .chain(argument)
-        .chain(first)
         .chain(usual)
         .chain(exact)
         .chain(at_line)

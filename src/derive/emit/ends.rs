@@ -130,11 +130,6 @@ impl<'a> Ends<'a> {
             .then(|| format!("(?<![^\\n]){end}\\s*{}", self.optional(self.epilogue)))
     }
 
-    /// Whether texts may have the like of the ends.
-    pub(super) fn are_common(&self) -> bool {
-        self.markers.iter().any(|end| text::is_common(end))
-    }
-
     /// A pattern for the end of a turn.
     fn end_pattern(&self, end: &str) -> String {
         let (needed, rest) = self.needed(end);

@@ -69,11 +69,7 @@ pub(super) fn content(
             Candidate::new("where a line begins", json::quote(&pattern), because, Delimiter::pattern(pattern))
         });
         let at_line = at_line.filter(|_| analysis.content.before_calls.is_none());
-        let usual = [pattern].into_iter().chain(literal).chain(exact);
-        let candidates: Vec<_> = match ends.are_common() {
-            true => at_line.into_iter().chain(usual).collect(),
-            false => usual.chain(at_line).collect(),
-        };
+        let candidates = [pattern].into_iter().chain(literal).chain(exact).chain(at_line);
         choices.choose(Question::ContentClose, candidates)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
