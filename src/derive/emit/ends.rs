@@ -75,11 +75,10 @@ impl<'a> Ends<'a> {
         if let Some(first) = others.find_map(|other| end.strip_suffix(other)) {
             return end.split_at(first.len());
         }
-        match self.pieces.tokens(end).first() {
-            // A single character is too little to be a marker of its own where it stands before more.
-            Some(first) if first.chars().count() > 1 && needs_only(self.pieces, end, first) => {
-                end.split_at(first.len())
-            }
+        match self.pieces.tokens(end).as_slice() {
+            // Of a marker that is said twice the first is no marker of its own.
+            [first, next, ..] if first == next => (end, ""),
+            [first, ..] if needs_only(self.pieces, end, first) => end.split_at(first.len()),
             _ => (end, ""),
         }
     }

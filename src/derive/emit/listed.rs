@@ -187,7 +187,7 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
     let (call, next) = match &calls.body {
         Body::Object(members) => {
             let key = text::escape(&json::quote(members.keys.first()?));
-            let object = format!("(?=\\{{\\s*{key})");
+            let object = format!("(?=\\{{\\s*{key}\\s*:)");
             (object.clone(), object)
         }
         _ => (written.open(Captures::All), written.next()),
