@@ -39,7 +39,7 @@ const CONTENTS: [&str; 8] = [
     "Marigold \"quoted\" 'single' back\\slash {\"json\": [1, 2]} thicket",
     "Marigold if a < b && c > d: `<p class=\"x\">markup</p>` [link](u) # * thicket",
     "Marigold\n\n```python\nprint({1: [2]})\n```\n\nthicket",
-    "Marigold: {\"a\": 1}, or {\"name\": \"Ash\", \"arguments\": {}}.\nSend: {\"b\": [2]} thicket",
+    "Marigold: {\"a\": 1}, or {\"name\": \"Ash\", \"age\": 3}.\nSend: {\"b\": [2]} thicket",
     "Marigold\n\n| a | b |\n|----|----|\n| 1 | 2 |\n\n```js\nawait fetch(url);\n```\n\n@@ -1,2 +1,2 @@\nIt is ***very*** nice; // so\n$HOME\n\n\tname\tvalue thicket",
 ];
 

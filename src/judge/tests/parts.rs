@@ -217,10 +217,10 @@ fn ids_come_back_where_they_can_be_seen() {
         )
     };
     let with = |id: &str| {
-        open(r"<c>(?P<id>\\w+)?\\|").replace(r#"{"type""#, &format!(r#"{{"id": "{id}", "type""#))
+        open(r"<c>(?P<id>[^|]+)?\\|").replace(r#"{"type""#, &format!(r#"{{"id": "{id}", "type""#))
     };
     for (calls, holds) in [
-        (open(r"<c>\\w*\\|"), false),
+        (open(r"<c>[^|]*\\|"), false),
         (with("{id}"), true),
         (with("x1"), false),
     ] {
@@ -233,7 +233,7 @@ fn ids_come_back_where_they_can_be_seen() {
         );
     }
     // The call without an id has none that could come back; an empty one is none.
-    let empty = with("{id}").replace(r"(?P<id>\\w+)?", r"(?P<id>\\w*)");
+    let empty = with("{id}").replace(r"(?P<id>[^|]+)?", r"(?P<id>[^|]*)");
     let judgement = judged(&chat, &fields(&[CONTENT, &empty]));
     assert!(!fails(&judgement, Kind::Call) && !fails(&judgement, Kind::Ids));
     let judgement = judged(&chat, &fields(&[CONTENT, &with("made up")]));
@@ -245,10 +245,10 @@ fn ids_come_back_where_they_can_be_seen() {
 fn equal_calls_are_told_apart_by_their_ids() {
     let called = "{% for c in m.tool_calls or [] %}<c:{{ c.function.name }}>{{ c.function.arguments | tojson }}§{{ c.id }}§</c>{% endfor %}";
     let calls = |ahead: &str| {
-        let open = format!(r#""open_pattern": "<c:(?P<name>[^>]*)>(?={ahead}§(?P<id>\\w*)§)""#);
+        let open = format!(r#""open_pattern": "<c:(?P<name>[^>]*)>(?={ahead}§(?P<id>[^§]*)§)""#);
         let transform = r#"{"type": "function", "id": "{id}", "function": {"name": "{name}", "arguments": "{content}"}}"#;
         format!(
-            r#""tool_calls": {{{open}, "close_pattern": "§\\w*§</c>", "content": "json", "repeats": true, "transform": {transform}}}"#
+            r#""tool_calls": {{{open}, "close_pattern": "§[^§]*§</c>", "content": "json", "repeats": true, "transform": {transform}}}"#
         )
     };
     let judged = |ahead: &str| {
