@@ -203,7 +203,7 @@ fn tokens_of_a_tokenizer_are_chunks() {
     assert!(screen.contains("tokens:tokenizer.json"), "{screen}");
     assert!(screen.contains("chunk 4/16 byte 7/19"), "{screen}");
     // It can be asked for on the screen, too, and a fixture keeps the chunks.
-    let keys = "katokens:tokenizer.json<enter>s<c-u>kept<enter>y";
+    let keys = "Katokens:tokenizer.json<enter>s<c-u>kept<enter>y";
     let screen = bench
         .run(&format!(
             "debug template.json response --screenshot 90x24 --keys {keys}"
