@@ -88,6 +88,14 @@ impl Diagnostic {
         }
     }
 
+    /// A warning without a place.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(code, message)
+        }
+    }
+
     /// The same with a JSON path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {

@@ -241,10 +241,7 @@ fn slashed(path: &Path) -> String {
 /// The file's text.
 fn written(entries: &[Entry]) -> String {
     let list = |items: &[String]| {
-        let items: Vec<String> = items
-            .iter()
-            .map(|item| format!("\"{}\"", quoted(item)))
-            .collect();
+        let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
         format!("[{}]", items.join(", "))
     };
     let mut out = String::from(
@@ -259,7 +256,7 @@ fn written(entries: &[Entry]) -> String {
             out.push_str(&format!("exclude = {}\n", list(&[reports])));
         }
         if let Some(chat) = &entry.chat_template {
-            out.push_str(&format!("chat_template = \"{}\"\n", quoted(chat)));
+            out.push_str(&format!("chat_template = {}\n", quoted(chat)));
         }
         let fixtures = entry
             .fixtures
@@ -274,9 +271,9 @@ fn written(entries: &[Entry]) -> String {
     out
 }
 
-/// A string as TOML writes it between quotes.
+/// A string as TOML writes it.
 fn quoted(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    toml::Value::from(text).to_string()
 }
 
 /// The file's name, without the current folder.

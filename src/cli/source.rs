@@ -6,7 +6,7 @@ use clap::Args;
 use obverse::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Limit, LoadError, RenderError,
 };
-use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
@@ -155,9 +155,7 @@ pub(crate) fn warn_of_ignored(source: &ChatTemplateSource, given: &Map) {
         let message = format!(
             "the chat template reads no variable `{name}`, so --kwarg {name}=... changes nothing"
         );
-        let mut found = Diagnostic::error("ignored-kwarg", message).with_hint(hint);
-        found.severity = Severity::Warning;
-        Problem::of(found).show();
+        Problem::of(Diagnostic::warning("ignored-kwarg", message).with_hint(hint)).show();
     }
 }
 

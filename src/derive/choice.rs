@@ -5,6 +5,8 @@
 
 use std::cell::RefCell;
 
+use crate::derive::compare::slot;
+
 /// One way to read what was seen, and what it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate<T> {
@@ -298,7 +300,7 @@ impl Choices {
 
 /// A marker as one reading's meaning: quoted, with words in its slots, without the white space around it.
 pub(super) fn marker(literal: &str) -> String {
-    let literal = crate::derive::compare::slot::show(literal.trim());
+    let literal = slot::show(literal.trim());
     crate::value::json::quote(&literal)
 }
 

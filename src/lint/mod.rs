@@ -201,21 +201,15 @@ pub fn manual() -> String {
         page.push('\n');
         page.push_str(&rule.explain());
     }
-    page.push_str(DOCUMENTS);
-    for known in document_codes() {
-        page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
-    }
-    for known in document_codes() {
-        page.push('\n');
-        page.push_str(&known.explain());
-    }
-    page.push_str(ENGINES);
-    for known in engine_codes() {
-        page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
-    }
-    for known in engine_codes() {
-        page.push('\n');
-        page.push_str(&known.explain());
+    for (heading, codes) in [(DOCUMENTS, document_codes()), (ENGINES, engine_codes())] {
+        page.push_str(heading);
+        for known in codes {
+            page.push_str(&format!("| `{}` | {} |\n", known.code, known.text));
+        }
+        for known in codes {
+            page.push('\n');
+            page.push_str(&known.explain());
+        }
     }
     page
 }

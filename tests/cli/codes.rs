@@ -131,6 +131,7 @@ fn codes_of(path: &PathBuf) -> Vec<String> {
         "Finding::warning(",
         "Finding::info(",
         "Diagnostic::error(",
+        "Diagnostic::warning(",
         "Problem::failed(",
         " warning(",
         "LOST_WHEN_CUT: &str = ",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use obverse::chat_template::Clock;
 use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
 use obverse::derive::Verdict;
-use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::diagnostic::Diagnostic;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
@@ -278,9 +278,7 @@ fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Differe
 }
 
 pub(super) fn warning(code: &'static str, message: String) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(code, message);
-    diagnostic.severity = Severity::Warning;
-    diagnostic
+    Diagnostic::warning(code, message)
 }
 
 /// That a fixture cannot be read or written.

@@ -247,11 +247,12 @@ fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
     if let Some(rest) = text.strip_prefix(read) {
         let stop: String = rest.chars().take(STOP).collect();
         let begin = response.find(text).unwrap_or_default();
-        let is_quoted = response[..begin].ends_with(['"', '\'', '`']);
-        let how = if is_quoted {
-            "without escaping them"
-        } else {
-            "without quotes"
+        let before = response[..begin].chars().next_back();
+        let how = match before.filter(|before| matches!(before, '"' | '\'' | '`')) {
+            Some(quote) if stop.starts_with(quote) => "without escaping them",
+            // The quotes would tell.
+            Some(_) => return format!("{} in {place} is taken for the end of it", quote(&stop)),
+            None => "without quotes",
         };
         return format!(
             "{} in {place} is taken for the end of it: the chat template writes texts {how}, so nothing tells the two apart",
@@ -414,6 +415,10 @@ mod tests {
         assert!(
             why(&call(r#""a\" b""#), &call(r#""a""#), "f(x=\"a\" b\")")
                 .contains("without escaping them")
+        );
+        assert_eq!(
+            why(&call(r#""a);""#), &call(r#""a""#), r#"f({"x": "a);"});"#),
+            r#"");" in an argument is taken for the end of it"#
         );
         assert_eq!(
             why(&call("1"), &call(r#""1""#), "f(x=1)"),

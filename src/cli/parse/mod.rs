@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chunking::{self, Chunking};
-use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -186,10 +186,9 @@ fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
     let message = format!(
         "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
     );
-    let mut found = Diagnostic::error("no-anchor", message).with_hint(
+    let found = Diagnostic::warning("no-anchor", message).with_hint(
         "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
     );
-    found.severity = Severity::Warning;
     Problem::of(found).show();
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use obverse::diagnostic::{Diagnostic, Severity};
+use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Leaked, ResponseParser, Unclaimed};
 use obverse::value::{Map, Value, python};
 
@@ -102,9 +102,7 @@ impl Strays {
 }
 
 fn warning(code: &'static str, message: String, span: Range<usize>) -> Problem {
-    let mut diagnostic = Diagnostic::error(code, message).with_span(span);
-    diagnostic.severity = Severity::Warning;
-    Problem::of(diagnostic)
+    Problem::of(Diagnostic::warning(code, message).with_span(span))
 }
 
 fn place(span: &Range<usize>, text: &str) -> String {

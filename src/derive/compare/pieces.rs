@@ -16,6 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::text;
 use crate::chat_template::{Origin, Step, Traced};
+use crate::derive::probe;
 use crate::value::python;
 
 /// How long a piece may be: longer ones are prose.
@@ -100,7 +101,8 @@ impl Pieces {
             .is_some_and(|known| known.contains(text))
     }
 
-    /// The character with which a marker ends that is all the same character, if another marker has more of them.
+    /// The character of a marker that is one character again and again, if another marker has more of the same: `~` of `~~~` beside
+    /// `~~~~`.
     pub(in crate::derive) fn go_on(&self, marker: &str) -> Option<char> {
         let sign = marker.chars().next()?;
         let is_run = |text: &str| text.chars().all(|c| c == sign);
@@ -236,9 +238,7 @@ impl Pieces {
     /// The tokens with which a conversation begins, up to its first words, where `render` begins with the user's: what stands
     /// before every message of a user stands there too.
     pub(in crate::derive) fn opening<'t>(&self, render: &'t str) -> Vec<&'t str> {
-        let said = render
-            .find(crate::derive::probe::USER)
-            .unwrap_or(render.len());
+        let said = render.find(probe::USER).unwrap_or(render.len());
         let tokens = self.tokens(&render[..said]).into_iter();
         tokens.take_while(|token| self.is_one(token)).collect()
     }

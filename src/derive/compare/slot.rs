@@ -72,12 +72,16 @@ pub(in crate::derive) fn pattern(marker: &str) -> String {
 /// what is in the slot ends, as in `NAME on`.
 pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String {
     let pattern = text::escape_loosely(literal);
-    let rest = literal.trim_start();
-    let is_apart = rest.len() < literal.len() && rest.starts_with(char::is_alphanumeric);
-    match is_behind_slot && is_apart {
+    match is_behind_slot && begins_apart(literal) {
         true => pattern.replacen("\\s*", "\\s+", 1),
         false => pattern,
     }
+}
+
+/// Whether a text begins with white space and a word behind it.
+pub(in crate::derive) fn begins_apart(text: &str) -> bool {
+    let rest = text.trim_start();
+    rest.len() < text.len() && rest.starts_with(char::is_alphanumeric)
 }
 
 /// A pattern for the marker as it is, but for its numbers.
@@ -88,9 +92,8 @@ pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
 /// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
 /// space is none, since the white space ends the name.
 pub(in crate::derive) fn stop(after: &str) -> String {
-    let rest = after.trim_start();
-    match rest.chars().next() {
-        Some(c) if rest.len() < after.len() && c.is_alphanumeric() => String::new(),
+    match after.trim_start().chars().next() {
+        _ if begins_apart(after) => String::new(),
         Some(c @ ('\\' | ']' | '[' | '^' | '-')) => format!("\\{c}"),
         Some(c) if !any(&c.to_string()) => c.to_string(),
         _ => String::new(),

@@ -3,7 +3,7 @@
 use super::ends::Ends;
 use super::marker::{self, Captures};
 use super::written::Written;
-use super::{alternatives, is_plain, listed, optional, pairs};
+use super::{BEHIND_BRACKET, alternatives, is_plain, listed, optional, pairs, pattern_candidate};
 use crate::derive::choice::{Candidate, Choices, Question};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
@@ -150,21 +150,17 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         }),
         _ => None,
     };
-    let reading = |way, because, pattern: String| {
-        let means = json::quote(&pattern);
-        Candidate::new(way, means, because, Delimiter::pattern(pattern))
-    };
     let before_body_pattern = before_body.clone();
     let before_body = before_body.map(|pattern| {
         let because = "what opens a call may stand in text as well, where no arguments follow";
-        reading("where arguments follow", because, pattern)
+        pattern_candidate("where arguments follow", because, pattern)
     });
     let space = &calls_open[..calls_open.len() - calls_open.trim_start().len()];
     let exact = (!space.is_empty()).then(|| {
         let pattern = format!("{}{pattern}", text::escape(space));
         let because =
             "what opens a call may stand in text as well, without the white space before it";
-        reading("with the white space before it", because, pattern)
+        pattern_candidate("with the white space before it", because, pattern)
     });
     let begins_line = match space {
         "" => written.begins_line,
@@ -172,7 +168,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     };
     let at_line = begins_line.then(|| {
         let because = "what opens a call may stand in text as well, within a line";
-        reading(
+        pattern_candidate(
             "where a line begins",
             because,
             format!("(?<![^\\n]){pattern}"),
@@ -186,12 +182,12 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             because,
             Delimiter::literal(own),
         ),
-        false => reading("its marker", because, pattern),
+        false => pattern_candidate("its marker", because, pattern),
     };
     let both = begins_line.then_some(before_body_pattern).flatten().map(|pattern| {
         let because = "what opens a call may stand in text as well, within a line or before other things than arguments";
         let pattern = format!("(?<![^\\n]){pattern}");
-        reading("where a line begins and arguments follow", because, pattern)
+        pattern_candidate("where a line begins and arguments follow", because, pattern)
     });
     let between = [&written.calls.call.1, &written.calls.separator].map(|one| one.trim());
     let is_apart = between.iter().any(|one| !one.is_empty());
@@ -202,7 +198,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             let call = written.open(Captures::All);
             let section = slot::pattern(section);
             let before = format!("(?:{section}\\s*|(?<={close}\\s*{separator}\\s*))");
-            reading(
+            pattern_candidate(
                 "behind what opens the section or another call",
                 because,
                 format!("{before}{call}{ahead}"),
@@ -258,15 +254,11 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     if marker::is_json(own) {
         return json_close(written, &close, choices);
     }
-    let reading = |way, because, pattern: String| {
-        let means = json::quote(&pattern);
-        Candidate::new(way, means, because, Delimiter::pattern(pattern))
-    };
     let ends_in_bracket = !matches!(calls.body, Body::Pairs(_));
     let (names_call, is_bare) = (slot::any(own), !slot::any(own));
     let behind = |because| {
         let pattern = format!("{BEHIND_BRACKET}{pattern}");
-        reading("behind the arguments", because, pattern)
+        pattern_candidate("behind the arguments", because, pattern)
     };
     let names = (ends_in_bracket && names_call).then(|| {
         behind("a marker that names its call begins like many, and the arguments end before it")
@@ -277,7 +269,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let ending = (ends_in_bracket && is_bare).then(|| {
         let because = "what closes a call may stand in a text of the arguments as well, even behind a bracket";
         let pattern = before_the_end(written, &close);
-        reading("where the calls end or go on", because, pattern)
+        pattern_candidate("where the calls end or go on", because, pattern)
     });
     let literal = is_bare.then(|| {
         Candidate::new(
@@ -292,21 +284,21 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let pattern = format!("{}{close}\\s*", text::escape(space));
         let because =
             "what closes a call may stand in it as well, without the white space before it";
-        reading("with the white space before it", because, pattern)
+        pattern_candidate("with the white space before it", because, pattern)
     });
     let ends_line = matches!(&calls.body, Body::Pairs(pairs) if pairs.ends_line());
     let at_line = (space.is_empty() && ends_line).then(|| {
         let because =
             "what closes a call may stand within a line as well, and each argument ends one";
-        reading("where a line begins", because, format!("(?<=\\n){pattern}"))
+        pattern_candidate("where a line begins", because, format!("(?<=\\n){pattern}"))
     });
     let because =
         "it takes what may stand between two calls and behind all of them, white space too";
-    let usual = reading("pattern", because, pattern.clone());
+    let usual = pattern_candidate("pattern", because, pattern.clone());
     let behind_argument = Some(written.behind_argument(own)).filter(|behind| !behind.is_empty());
     let argument = behind_argument.map(|behind| {
         let because = "what closes a call closes an argument as well";
-        reading("behind an argument", because, format!("{behind}{pattern}"))
+        pattern_candidate("behind an argument", because, format!("{behind}{pattern}"))
     });
     // Where what follows is nobody's, a literal does.
     let usual = match ends.is_last && is_plain(own) {
@@ -323,9 +315,6 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(ending);
     choices.choose(Question::CallClose, candidates)
 }
-
-/// A condition that the arguments may end here, as objects and lists do.
-const BEHIND_BRACKET: &str = "(?<=[\\}\\]]\\s*)";
 
 /// A pattern for what closes a call, behind its arguments, where the section or the turn ends or another call begins.
 fn before_the_end(written: &Written<'_>, close: &str) -> String {
@@ -375,7 +364,13 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         let last = format!("{}{}", optional(section), turn_end.unwrap_or_default());
         format!("(?:{last}|{})", before_next(calls, &next))
     });
-    let reading = |way, because, end: String| Candidate::new(way, json::quote(&end), because, end);
+    // White space before the first character belongs to the arguments, which are JSON and can bear it.
+    let close = close.trim_start_matches("\\s*");
+    let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
+    let reading = |way, because, end: String| {
+        let means = json::quote(&end);
+        Candidate::new(way, means, because, format!("{close}{space}{end}"))
+    };
     let at_section = reading(
         "where the section does",
         "what closes the section closes its last call",
@@ -388,20 +383,15 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     });
     let at_line = ends_line(calls).then(|| {
         let because = "JSON that is written on one line ends with it";
-        reading("at the end of its line", because, LINE_END.to_owned())
+        let pattern = format!("{}{LINE_END}", close.trim_end_matches("\\s*"));
+        let means = json::quote(LINE_END);
+        Candidate::new("at the end of its line", means, because, pattern)
     });
     let candidates = std::iter::once(at_section)
         .chain(at_turn_end)
         .chain(at_line);
-    let end = choices.choose(Question::BareCallEnd, candidates)?;
-    // Space before the first sign belongs to the arguments, which are JSON and can bear it.
-    let close = close.trim_start_matches("\\s*");
-    if end == LINE_END {
-        let close = close.trim_end_matches("\\s*");
-        return Some(Delimiter::pattern(format!("{close}{LINE_END}")));
-    }
-    let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
-    Some(Delimiter::pattern(format!("{close}{space}{end}")))
+    let closed = choices.choose(Question::BareCallEnd, candidates);
+    closed.map(Delimiter::pattern)
 }
 
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next

@@ -6,11 +6,10 @@
 
 use super::marker::Captures;
 use super::written::Written;
-use super::{JSON_STRING, pairs, tail};
+use super::{BEHIND_BRACKET, JSON_STRING, pairs, tail};
 use crate::derive::choice::Choices;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::compare::slot;
-use crate::derive::compare::text;
+use crate::derive::compare::{slot, text};
 use crate::derive::read::arguments::{Pairs, Style};
 use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;
@@ -198,7 +197,7 @@ fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
         false => slot::pattern(separator),
     };
     let behind = match calls.body.first_sign() {
-        Some(_) => "(?<=[\\}\\]]\\s*)",
+        Some(_) => BEHIND_BRACKET,
         None => "",
     };
     // A line of its own begins a call only within the section.

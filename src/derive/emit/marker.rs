@@ -165,9 +165,7 @@ fn written(
             }
             slot::ID => {
                 // A call need not have an id; what ends one tells where none is.
-                let next = end.trim_start();
-                let is_apart = next.len() < end.len() && next.starts_with(char::is_alphanumeric);
-                let some = if stop.is_empty() && !is_apart {
+                let some = if stop.is_empty() && !slot::begins_apart(end) {
                     "+"
                 } else {
                     "*"

@@ -19,14 +19,13 @@ mod written;
 use indexmap::IndexMap;
 
 use self::ends::Ends;
-use crate::derive::choice::Choices;
+use crate::derive::choice::{Candidate, Choices};
 use crate::derive::compare::slot;
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
-use crate::derive::read::anchor::Anchor;
 use crate::judge::slot::Slot;
 use crate::response_template::{Delimiter, Document, FieldDocument};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 pub(super) use target::{Target, left_to_do, reasoning_field};
 
@@ -34,7 +33,8 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     let fields = match &analysis.object {
         Some(object) => {
             let reasoning = reasoning_field(analysis, target);
-            object::fields(object, analysis.calls.as_ref(), reasoning)
+            let calls = analysis.calls.as_ref();
+            object::fields(object, calls, reasoning, target.text_end)
         }
         None => regions(analysis, target, choices),
     };
@@ -44,7 +44,7 @@ pub(super) fn emit(analysis: &Analysis, target: Target, choices: &Choices) -> Do
     );
     Document {
         defaults,
-        start_anchor: start_anchor(&analysis.anchor),
+        start_anchor: markers(analysis.anchor.literals.clone(), slot::exact_pattern),
         fields,
     }
 }
@@ -58,8 +58,7 @@ fn regions(
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let next = texts::next_part(analysis, &ends, choices);
-        let mut field = texts::reasoning(reasoning, &next, &ends, choices);
+        let mut field = texts::reasoning(analysis, reasoning, &ends, choices);
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
         }
@@ -76,8 +75,7 @@ fn regions(
         );
     }
     for (slot, further) in analysis.further.iter().filter(|_| !target.served) {
-        let next = texts::next_part(analysis, &ends, choices);
-        let field = texts::reasoning(further, &next, &ends, choices);
+        let field = texts::reasoning(analysis, further, &ends, choices);
         if let Slot::Key(keys) = slot
             && let Some(first) = keys.first()
         {
@@ -93,26 +91,29 @@ fn regions(
     fields
 }
 
-/// What begins the turn: literals, or a pattern where something in them varies.
-fn start_anchor(anchor: &Anchor) -> Delimiter {
-    let literals = &anchor.literals;
-    if !literals.iter().any(|literal| slot::any(literal)) {
-        return Delimiter::Literals(literals.clone());
-    }
-    let patterns = literals.iter().map(|literal| slot::exact_pattern(literal));
-    Delimiter::pattern(alternatives(patterns.collect()).unwrap_or_default())
-}
-
-/// These markers as they are, or a pattern where something in them varies.
-fn markers(markers: Vec<String>) -> Delimiter {
+/// These markers as they are; where something in them varies, what the patterns of them match.
+fn markers(markers: Vec<String>, pattern: fn(&str) -> String) -> Delimiter {
     match markers.iter().any(|marker| slot::any(marker)) {
         false => Delimiter::Literals(markers),
         true => {
-            let patterns = markers.iter().map(|marker| slot::pattern(marker));
+            let patterns = markers.iter().map(|marker| pattern(marker));
             Delimiter::pattern(alternatives(patterns.collect()).unwrap_or_default())
         }
     }
 }
+
+/// A candidate that is a pattern, which also says what it means.
+fn pattern_candidate(
+    way: &'static str,
+    because: &'static str,
+    pattern: String,
+) -> Candidate<Delimiter> {
+    let means = json::quote(&pattern);
+    Candidate::new(way, means, because, Delimiter::pattern(pattern))
+}
+
+/// A condition that the arguments may end here, as objects and lists do.
+const BEHIND_BRACKET: &str = "(?<=[\\}\\]]\\s*)";
 
 /// A pattern for a text as JSON writes one.
 const JSON_STRING: &str = r#""(?:[^"\\]|\\.)*""#;

@@ -1,6 +1,6 @@
 //! The fields of an answer that is one JSON object.
 //!
-//! A field begins at its key, where a value follows that is none of nothing, and ends where that value does: a text at its closing
+//! A field begins at its key, unless an empty text, an empty list or `null` follows, and ends where that value does: a text at its closing
 //! quote, which is known by all that stands since the key; calls at the bracket before the next key, or before the end of the object
 //! and of the turn. Between the fields stands what nobody needs.
 
@@ -14,18 +14,19 @@ use crate::derive::read::object::AnswerObject;
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::json;
 
-/// The fields; that of the reasoning is called so.
+/// The fields; that of the reasoning is called so. `text_end` is how a pattern says that the text ends.
 pub(super) fn fields(
     object: &AnswerObject,
     tool_calls: Option<&ToolCalls>,
     reasoning_field: &str,
+    text_end: &str,
 ) -> IndexMap<String, FieldDocument> {
     let mut fields = IndexMap::new();
     if let Some(key) = &object.reasoning {
         fields.insert(reasoning_field.to_owned(), text_at(key));
     }
     if let (Some(key), Some(tool_calls)) = (&object.calls, tool_calls) {
-        let region = calls_at(object, key, tool_calls);
+        let region = calls_at(object, key, tool_calls, text_end);
         fields.insert("tool_calls".to_owned(), region);
     }
     fields.insert("content".to_owned(), text_at(&object.content));
@@ -47,13 +48,18 @@ fn text_at(key: &str) -> FieldDocument {
     }
 }
 
-fn calls_at(object: &AnswerObject, key: &str, tool_calls: &ToolCalls) -> FieldDocument {
+fn calls_at(
+    object: &AnswerObject,
+    key: &str,
+    tool_calls: &ToolCalls,
+    text_end: &str,
+) -> FieldDocument {
     let (first, last) = match tool_calls.body {
         Body::Array(_) => ("\\[\\s*\\{", "\\]"),
         _ => ("\\{", "\\}"),
     };
     let end = match object.end.trim() {
-        "" => "(?:\\n|\\Z)".to_owned(),
+        "" => format!("(?:\\n|{text_end})"),
         end => text::escape_loosely(end),
     };
     let follows = object.after_calls.iter().map(|next| match next {

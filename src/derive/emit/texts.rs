@@ -78,11 +78,11 @@ pub(super) fn content(
             (Some(open), _) => {
                 let others = analysis.content.others.iter();
                 let opens = std::iter::once(open).chain(others).cloned().collect();
-                Some(markers(opens))
+                Some(markers(opens, slot::pattern))
             }
             // What closes a reasoning that nothing opens is what opens the content.
             (None, Some(reasoning)) if reasoning.open.is_empty() => {
-                Some(markers(vec![reasoning.close.clone()]))
+                Some(markers(vec![reasoning.close.clone()], slot::pattern))
             }
             _ => None,
         },
@@ -177,7 +177,7 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
 }
 
 /// A pattern for what opens the next part of a message, whichever that is, or ends the turn.
-pub(super) fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String {
+fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String {
     let opens = analysis.content.open.iter().chain(&analysis.content.others);
     let opens = opens.map(|open| slot::pattern(open.trim()));
     let calls = analysis.calls.iter();
@@ -189,10 +189,10 @@ pub(super) fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices)
 
 /// The region of the reasoning.
 ///
-/// `next` is a pattern for what follows it where nothing of its own closes it.
+/// Where nothing of its own closes it, what opens the next part does, or what ends the turn.
 pub(super) fn reasoning(
+    analysis: &Analysis,
     reasoning: &Reasoning,
-    next: &str,
     ends: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
@@ -208,7 +208,7 @@ pub(super) fn reasoning(
         "anywhere",
         json::quote(&slot::show(&reasoning.open)),
         "a response may go on to think",
-        markers(vec![reasoning.open.clone()]),
+        markers(vec![reasoning.open.clone()], slot::pattern),
     );
     let at_beginning = Candidate::new(
         "at the beginning",
@@ -224,6 +224,7 @@ pub(super) fn reasoning(
         ..FieldDocument::default()
     };
     if reasoning.close.is_empty() {
+        let next = next_part(analysis, ends, choices);
         return field(Some(Delimiter::pattern(format!("(?={next})"))));
     }
     let (needed, _) = ends.needed(&reasoning.close);
@@ -250,7 +251,7 @@ pub(super) fn reasoning(
             } else {
                 "no white space follows it in a render"
             },
-            markers(vec![reasoning.close.clone()]),
+            markers(vec![reasoning.close.clone()], slot::pattern),
         ),
     ];
     if !reasoning.spaced {

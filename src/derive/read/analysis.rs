@@ -121,50 +121,37 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     };
     let reasoning = reasoning.reasoning;
     let slot = dialect.reasoning.as_ref().or(renderer.slots.first());
-    if let Some(found) = object::read(renderer, &user, &tooled, slot) {
-        let is_object = [
-            "read as JSON",
-            "one JSON object, with the parts of the message under its keys",
-            "every answer is one, and has what was given under the same keys",
-        ];
-        let markers = [
-            "by what stands around its parts",
-            "parts between markers",
-            "what stands around the parts may be enough",
-        ];
-        if renderer
-            .choices
-            .whether(Question::AnswerObject, [is_object, markers])
-        {
-            evidence.extend(found.evidence);
-            let opened = |key: &String| Reasoning {
-                open: object::marker(key),
-                close: String::new(),
-                opened_by: Opener::Model,
-                history: History::Kept,
-                space: String::new(),
-                spaced: false,
-            };
-            return Ok(Analysis {
-                anchor: object::anchor_before_keys(&anchor, &found.object),
-                reasoning: found.object.reasoning.as_ref().map(opened),
-                further: Vec::new(),
-                content: Content {
-                    open: Some(object::marker(&found.object.content)),
-                    ..Content::default()
-                },
-                calls: found.calls,
-                object: Some(found.object),
-                turn_end,
-                dialect: found.dialect,
-                settings,
-                json_texts: renderer.json_texts.clone(),
-                pieces: renderer.pieces.clone(),
-                limits: Vec::new(),
-                evidence,
-                findings,
-            });
-        }
+    if let Some(found) = object::read(renderer, &user, &tooled, slot)
+        && is_object(renderer)
+    {
+        evidence.extend(found.evidence);
+        let opened = |key: &String| Reasoning {
+            open: object::marker(key),
+            close: String::new(),
+            opened_by: Opener::Model,
+            history: History::Kept,
+            space: String::new(),
+            spaced: false,
+        };
+        return Ok(Analysis {
+            anchor: object::anchor_before_keys(&anchor, &found.object),
+            reasoning: found.object.reasoning.as_ref().map(opened),
+            further: Vec::new(),
+            content: Content {
+                open: Some(object::marker(&found.object.content)),
+                ..Content::default()
+            },
+            calls: found.calls,
+            object: Some(found.object),
+            turn_end,
+            dialect: found.dialect,
+            settings,
+            json_texts: renderer.json_texts.clone(),
+            pieces: renderer.pieces.clone(),
+            limits: Vec::new(),
+            evidence,
+            findings,
+        });
     }
     let mut further: Vec<(Slot, Reasoning)> = Vec::new();
     if let Some(known) = &dialect.reasoning {
@@ -320,6 +307,22 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         evidence,
         findings,
     })
+}
+
+/// Whether answers that are JSON objects are read as such.
+fn is_object(renderer: &Renderer<'_>) -> bool {
+    let object = [
+        "read as JSON",
+        "one JSON object, with the parts of the message under its keys",
+        "every answer is one, and has what was given under the same keys",
+    ];
+    let markers = [
+        "by what stands around its parts",
+        "parts between markers",
+        "what stands around the parts may be enough",
+    ];
+    let choices = &renderer.choices;
+    choices.whether(Question::AnswerObject, [object, markers])
 }
 
 /// Whether a message with nothing but a reasoning is rendered only if it has a content, an empty one.

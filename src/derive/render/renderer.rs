@@ -124,6 +124,7 @@ impl<'a> Renderer<'a> {
             .iter()
             .filter_map(|conversation| Some(self.traced(conversation)?.2))
             .collect();
+        // Whoever gives renders reads delimiters off them. What a template can take is told with the numbers that it writes.
         if !renders.is_empty() && own.iter().chain(renders).any(counters::any) {
             self.counts = true;
             self.added = RefCell::default();
@@ -459,7 +460,11 @@ impl<'a> Renderer<'a> {
 
     /// The render of a context as it is, with the quotes of texts that are written as JSON.
     pub(in crate::derive) fn raw(&self, context: &Context) -> Result<String, RenderError> {
-        self.render_wanting(&self.requirements, context, false)
+        match self.json_texts.is_empty() && !self.counts {
+            // It is what others ask for, too.
+            true => self.render(context, false),
+            false => self.render_wanting(&self.requirements, context, false),
+        }
     }
 
     /// Renders as if the template wanted something else.
