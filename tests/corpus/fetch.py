@@ -72,6 +72,11 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()
 
 
+def cache_folder():
+    """Where package files are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "obverse-corpus"
+
+
 def download(source):
     """The package file's bytes, from the index that pip is configured with."""
     # pip's own `download` builds the metadata of a source distribution, which would run the package's code; its finder
@@ -196,7 +201,7 @@ def main():
     folder = usage.parse_args().folder
     if folder.exists() and any(folder.iterdir()) and not (folder / "INDEX.tsv").exists():
         raise Failure(f"{folder} holds something that is not a corpus")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "obverse-corpus"
+    cache = cache_folder()
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Written beside its place and moved there whole: what is there is always complete.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:

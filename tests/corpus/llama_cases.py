@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+"""Tries derived response templates on the raw outputs that llama.cpp's own tests expect to be understood.
+
+    tests/corpus/llama_cases.py --obverse target/debug/obverse            # the score
+    tests/corpus/llama_cases.py --obverse target/debug/obverse --docs     # writes docs/recorded.md
+    tests/corpus/llama_cases.py --obverse target/debug/obverse --check    # fails if docs/recorded.md is not what is measured
+    tests/corpus/llama_cases.py --obverse target/debug/obverse --wrong -  # every case that is read wrong, as JSON, one a line
+    tests/corpus/llama_cases.py --cases                                   # the cases themselves, as JSON, one a line
+
+Needs the corpus (`fetch.py`) and Python 3.10. The tests are read out of the package file that `fetch.py` pins; nothing of them is
+kept.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import fetch  # noqa: E402
+import llama_tests  # noqa: E402
+from llama_tests import Case  # noqa: E402
+
+TEMPLATES = fetch.CHECKOUT / "corpus" / "llamacpp"
+SEED = 14
+DATE = "2026-01-15"
+REASONING = ["reasoning_content", "reasoning", "thinking"]
+# What is taken for a marker in a chat template's source, to tell whether an expected text has markers left in it.
+MARKER = re.compile(r"<[^<>\s{}'\"]{1,40}>|\[/?[A-Z_]{3,20}\]|<\|[^|<>]{1,40}\|?>")
+RUNS = ["renders", "messages", "responses"]
+
+
+class Failed(Exception):
+    """Why nothing could be measured."""
+
+
+@dataclasses.dataclass
+class Tried:
+    """A case and what came of it."""
+
+    case: Case
+    prefix: str
+    is_given: bool
+    read: dict = dataclasses.field(default_factory=dict)  # by run: the message, or the error
+    right: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of one chat template."""
+
+    template: str
+    tried: list
+    left_out: collections.Counter
+    documents: dict = dataclasses.field(default_factory=dict)
+    reports: dict = dataclasses.field(default_factory=dict)
+    failure: str = ""
+
+
+# -- what is asked
+
+
+def markers_of(template):
+    return set(MARKER.findall((TEMPLATES / template).read_text(encoding="utf-8")))
+
+
+def reason_to_leave_out(case, markers):
+    """Why a case is not scored; None where it is."""
+    if case.is_partial:
+        return "the response is incomplete"
+    if case.has_schema:
+        return "a JSON schema decides how the response is read"
+    content = case.expected["content"]
+    has_markers = any(marker in content for marker in markers if marker in case.response or marker in content)
+    if case.reasoning_format == "none" and has_markers:
+        return "with the reasoning format `none` the markers of the reasoning stay in the content"
+    if has_markers and (not case.tools or case.tool_choice == "none"):
+        return "without tools the markers of a call stay in the content"
+    return None
+
+
+def without(message, *keys):
+    return {key: value for key, value in message.items() if key not in keys}
+
+
+def renders(obverse, template, conversations):
+    """The texts of conversations, each (messages, tools, kwargs, whether the model's turn begins); None where it cannot be rendered."""
+    lines = []
+    for messages, tools, kwargs, begins in conversations:
+        line = {"messages": messages, "add_generation_prompt": begins, "kwargs": kwargs}
+        lines.append(json.dumps({**line, "tools": tools} if tools else line))
+    done = run([obverse, "render", TEMPLATES / template, "--jsonl", "--date", DATE], "\n".join(lines))
+    return [json.loads(line).get("text") for line in done.stdout.splitlines()]
+
+
+def prefixes(obverse, template, cases):
+    """What each response follows, None where that cannot be told.
+
+    llama.cpp parses the generation prompt and the response as one text: the prompt says whether it opened a reasoning. Where the
+    response goes on with a message of the model, that message is rendered as the last one and cut behind the text that is gone on
+    with, which is what transformers does for `continue_final_message`.
+    """
+    wanted = []
+    for at, case in enumerate(cases):
+        if not case.continues:
+            wanted.append((at, None, (case.messages, case.tools, case.kwargs, True)))
+            continue
+        *before, last = case.messages
+        text = last["content"] if case.continues == "content" else last["reasoning_content"]
+        for key in REASONING:
+            renamed = {key if name == "reasoning_content" else name: value for name, value in last.items()}
+            wanted.append((at, text, ([*before, renamed], case.tools, case.kwargs, False)))
+    found = [None] * len(cases)
+    for (at, text, _), rendered in zip(wanted, renders(obverse, template, [one for *_, one in wanted])):
+        if rendered is None or found[at] is not None:
+            continue
+        if text is None:
+            found[at] = rendered
+        elif text.strip() in rendered:
+            end = rendered.rindex(text.strip()) + len(text.strip())
+            last = cases[at].messages[-1]
+            is_whole = cases[at].continues == "reasoning" or last.get("reasoning_content", "").strip() in rendered
+            found[at] = rendered[:end] + text[len(text.rstrip()) :] if is_whole else None
+    return found
+
+
+def sides(cases, template, seed):
+    """Which of the cases are given: every second one of them in an order that the seed tells."""
+    order = list(range(len(cases)))
+    random.Random(f"{seed} {template}").shuffle(order)
+    given = set(order[1::2])
+    return [at in given for at in range(len(cases))]
+
+
+# -- what is done
+
+
+def run(command, given=""):
+    done = subprocess.run([str(one) for one in command], input=given, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode not in (0, 1):
+        raise Failed(f"{' '.join(str(one) for one in command)}: {done.stderr.strip()[-600:]}")
+    return done
+
+
+def derive(obverse, template, responses):
+    """The response template and the report of a chat template, with the responses given."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [obverse, "derive", "--quiet", "--date", DATE, "--report", report, TEMPLATES / template]
+        if responses:
+            path = Path(folder) / "responses.jsonl"
+            path.write_text("".join(json.dumps(one) + "\n" for one in responses), encoding="utf-8")
+            command += ["--responses", path]
+        done = run(command)
+        return json.loads(done.stdout), json.loads(report.read_text(encoding="utf-8"))
+
+
+def parsed(obverse, document, tried):
+    """The message of each response, or {"error": ...}."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "template.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        lines = [json.dumps({"response": one.case.response, "prefix": one.prefix, "tools": one.case.tools}) for one in tried]
+        done = run([obverse, "parse", "--quiet", "--jsonl", path], "\n".join(lines))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return [answer if answer.get("error") else answer["message"] for answer in answers]
+
+
+def recorded(one, key, with_message):
+    """A line of a `.jsonl` of recorded responses."""
+    case = one.case
+    line = {"response": case.response, "prefix": one.prefix, "tools": case.tools, "id": case.name}
+    if with_message:
+        expected = without(case.expected, "reasoning_content")
+        if "reasoning_content" in case.expected:
+            expected[key] = case.expected["reasoning_content"]
+        line["message"] = expected if expected["content"] else without(expected, "content")
+    return line
+
+
+def normal(message, has_ids):
+    """A message as it is compared: white space around texts does not count, arguments are data, ids where they are expected."""
+
+    def call(one):
+        function = one.get("function", one)
+        arguments = function.get("arguments") or {}
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except ValueError:
+                pass
+        return [function.get("name"), arguments, one.get("id") if has_ids else None]
+
+    reasoning = next((message[key] for key in REASONING if message.get(key)), "")
+    content = message.get("content") or ""
+    texts = [text.strip() if isinstance(text, str) else text for text in (content, reasoning)]
+    return [*texts, [call(one) for one in message.get("tool_calls") or []]]
+
+
+def is_right(message, expected):
+    if message.get("error"):
+        return False
+    has_ids = any(call.get("id") for call in expected.get("tool_calls", []))
+    return same(normal(message, has_ids), normal(expected, has_ids))
+
+
+def same(left, right):
+    """Equality of JSON: `True` is not 1."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True) or (
+        type(left) is type(right) is list and len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
+    )
+
+
+def result_of(obverse, template, cases, seed):
+    """Derives a chat template's response template in all ways, and reads all of its cases."""
+    markers = markers_of(template)
+    result = Result(template, [], collections.Counter())
+    kept = []
+    for case in cases:
+        reason = reason_to_leave_out(case, markers)
+        if reason:
+            result.left_out[reason] += 1
+        else:
+            kept.append(case)
+    scored = []
+    for case, prefix in zip(kept, prefixes(obverse, template, kept) if kept else []):
+        if prefix is None:
+            why = "the chat template does not render what the response goes on with" if case.continues else "the chat template does not render the conversation"
+            result.left_out[why] += 1
+        else:
+            scored.append((case, prefix))
+    given = sides([case for case, _ in scored], template, seed)
+    result.tried = [Tried(case, prefix, is_given) for (case, prefix), is_given in zip(scored, given)]
+    if not scored:
+        return result
+    key = "reasoning_content"
+    for name in RUNS:
+        lines = [recorded(one, key, name == "messages") for one in result.tried if one.is_given and name != "renders"]
+        try:
+            if name == "renders" or lines:
+                document, report = derive(obverse, template, lines)
+        except Failed as why:
+            result.failure = str(why)
+            return result
+        result.documents[name], result.reports[name] = document, report
+        key = next((one for one in REASONING if one in document.get("fields", {})), key)
+        for one, message in zip(result.tried, parsed(obverse, document, result.tried)):
+            one.read[name] = message
+            one.right[name] = is_right(message, one.case.expected)
+    return result
+
+
+def results(obverse, cases, seed, workers=2):
+    by_template = collections.defaultdict(list)
+    for case in cases:
+        by_template[case.template].append(case)
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        done = pool.map(lambda template: result_of(obverse, template, by_template[template], seed), sorted(by_template, key=str.lower))
+        return list(done)
+
+
+# -- what is told
+
+
+def count(tried, name, is_given=None):
+    return sum(one.right.get(name, False) for one in tried if is_given is None or one.is_given == is_given)
+
+
+def shares(all_tried):
+    """The numbers of one row: cases, right by renders, held back, right by renders and by either run of these, given, right."""
+    held = [one for one in all_tried if not one.is_given]
+    given = [one for one in all_tried if one.is_given]
+    return {
+        "cases": len(all_tried),
+        "renders": count(all_tried, "renders"),
+        "held": len(held),
+        "held_renders": count(held, "renders"),
+        "held_messages": count(held, "messages"),
+        "held_responses": count(held, "responses"),
+        "given": len(given),
+        "given_messages": count(given, "messages"),
+        "given_responses": count(given, "responses"),
+    }
+
+
+def wrong(all_results):
+    """Every case that a run reads wrong, with what there is to see."""
+    for result in all_results:
+        for one in result.tried:
+            runs = [name for name in RUNS if not one.right.get(name)]
+            if runs:
+                yield {
+                    "name": one.case.name,
+                    "given": one.is_given,
+                    "wrong": runs,
+                    "prompt_ends": one.prefix[-60:],
+                    "response": one.case.response,
+                    "expected": one.case.expected,
+                    "read": {name: one.read.get(name) for name in runs},
+                }
+
+
+def main():
+    usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    usage.add_argument("--obverse", type=Path, default=fetch.CHECKOUT / "target" / "debug" / "obverse")
+    usage.add_argument("--seed", type=int, default=SEED, help="decides which half of the cases is given")
+    usage.add_argument("--only", help="a part of the name of chat templates")
+    usage.add_argument("--cases", action="store_true", help="write the cases as JSON, one a line, and end")
+    usage.add_argument("--wrong", type=argparse.FileType("w", encoding="utf-8"), help="where to write what is read wrong; - for standard output")
+    usage.add_argument("--keep", type=Path, help="a folder for the response templates and reports")
+    given = usage.parse_args()
+    cases, unusable = llama_tests.cases_of(llama_tests.source())
+    if given.only:
+        cases = [case for case in cases if given.only.lower() in case.template.lower()]
+    if given.cases:
+        for case in cases:
+            print(json.dumps(dataclasses.asdict(case)))
+        return
+    found = results(given.obverse, cases, given.seed)
+    if given.wrong:
+        for one in wrong(found):
+            given.wrong.write(json.dumps(one, ensure_ascii=False) + "\n")
+    if given.keep:
+        given.keep.mkdir(parents=True, exist_ok=True)
+        for result in found:
+            for name, document in result.documents.items():
+                stem = f"{result.template.removesuffix('.jinja')}.{name}"
+                (given.keep / f"{stem}.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+                (given.keep / f"{stem}.report.json").write_text(json.dumps(result.reports[name], indent=1), encoding="utf-8")
+    for result in found:
+        row = shares(result.tried)
+        print(f"{result.template:60} " + " ".join(f"{key}={value}" for key, value in row.items()), result.failure)
+    total = shares([one for result in found for one in result.tried])
+    print(" ".join(f"{key}={value}" for key, value in total.items()))
+    for reason, number in sum((result.left_out for result in found), collections.Counter(unusable)).most_common():
+        print(f"left out: {number}, {reason}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Failed, fetch.Failure, OSError) as error:
+        sys.exit(f"llama_cases.py: {error}")
