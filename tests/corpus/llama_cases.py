@@ -36,6 +36,7 @@ DATE = "2026-01-15"
 REASONING = ["reasoning_content", "reasoning", "thinking"]
 # What is taken for a marker in a chat template's source, to tell whether an expected text has markers left in it.
 MARKER = re.compile(r"<[^<>\s{}'\"]{1,40}>|\[/?[A-Z_]{3,20}\]|<\|[^|<>]{1,40}\|?>")
+NO_REASONING = "with the reasoning format `none` a reasoning stays in the content"
 RUNS = ["renders", "messages", "responses"]
 
 
@@ -63,7 +64,6 @@ class Result:
     left_out: collections.Counter
     documents: dict = dataclasses.field(default_factory=dict)
     reports: dict = dataclasses.field(default_factory=dict)
-    failure: str = ""
 
 
 # -- what is asked
@@ -82,7 +82,7 @@ def reason_to_leave_out(case, markers):
     content = case.expected["content"]
     has_markers = any(marker in content for marker in markers if marker in case.response or marker in content)
     if case.reasoning_format == "none" and has_markers:
-        return "with the reasoning format `none` the markers of the reasoning stay in the content"
+        return NO_REASONING
     if has_markers and (not case.tools or case.tool_choice == "none"):
         return "without tools the markers of a call stay in the content"
     return None
@@ -97,7 +97,7 @@ def renders(obverse, template, conversations):
     lines = []
     for messages, tools, kwargs, begins in conversations:
         line = {"messages": messages, "add_generation_prompt": begins, "kwargs": kwargs}
-        lines.append(json.dumps({**line, "tools": tools} if tools else line))
+        lines.append(json.dumps({**line, "tools": tools} if tools is not None else line))
     done = run([obverse, "render", TEMPLATES / template, "--jsonl", "--date", DATE], "\n".join(lines))
     return [json.loads(line).get("text") for line in done.stdout.splitlines()]
 
@@ -112,14 +112,16 @@ def prefixes(obverse, template, cases):
     wanted = []
     for at, case in enumerate(cases):
         if not case.continues:
-            wanted.append((at, None, (case.messages, case.tools, case.kwargs, True)))
+            wanted.append((at, None, (case.messages, case.tools or None, case.kwargs, True)))
             continue
         *before, last = case.messages
         text = last["content"] if case.continues == "content" else last["reasoning_content"]
         for key in REASONING:
             renamed = {key if name == "reasoning_content" else name: value for name, value in last.items()}
-            wanted.append((at, text, ([*before, renamed], case.tools, case.kwargs, False)))
+            wanted.append((at, text, ([*before, renamed], case.tools or None, case.kwargs, False)))
     found = [None] * len(cases)
+    # llama.cpp leaves `tools` undefined where there are none, and some chat templates cannot bear that they are none.
+    wanted += [(at, text, (messages, tools or [], kwargs, begins)) for at, text, (messages, tools, kwargs, begins) in wanted]
     for (at, text, _), rendered in zip(wanted, renders(obverse, template, [one for *_, one in wanted])):
         if rendered is None or found[at] is not None:
             continue
@@ -127,18 +129,19 @@ def prefixes(obverse, template, cases):
             found[at] = rendered
         elif text.strip() in rendered:
             end = rendered.rindex(text.strip()) + len(text.strip())
-            last = cases[at].messages[-1]
-            is_whole = cases[at].continues == "reasoning" or last.get("reasoning_content", "").strip() in rendered
+            # A reasoning before it is to be read as well, where the test says so.
+            before = cases[at].expected.get("reasoning_content", "") if cases[at].continues == "content" else ""
+            is_whole = before.strip() in rendered
             found[at] = rendered[:end] + text[len(text.rstrip()) :] if is_whole else None
     return found
 
 
-def sides(cases, template, seed):
-    """Which of the cases are given: every second one of them in an order that the seed tells."""
-    order = list(range(len(cases)))
+def sides(number, template, seed):
+    """Which of so many cases are given: every second one of them in an order that the seed tells."""
+    order = list(range(number))
     random.Random(f"{seed} {template}").shuffle(order)
     given = set(order[1::2])
-    return [at in given for at in range(len(cases))]
+    return [at in given for at in range(number)]
 
 
 # -- what is done
@@ -180,10 +183,10 @@ def recorded(one, key, with_message):
     case = one.case
     line = {"response": case.response, "prefix": one.prefix, "tools": case.tools, "id": case.name}
     if with_message:
-        expected = without(case.expected, "reasoning_content")
-        if "reasoning_content" in case.expected:
-            expected[key] = case.expected["reasoning_content"]
-        line["message"] = expected if expected["content"] else without(expected, "content")
+        # The tests do not tell what white space stands around the texts.
+        texts = {"content": case.expected["content"].strip(), key: case.expected.get("reasoning_content", "").strip()}
+        rest = without(case.expected, "content", "reasoning_content")
+        line["message"] = {**rest, **{name: text for name, text in texts.items() if text}}
     return line
 
 
@@ -206,24 +209,23 @@ def normal(message, has_ids):
     return [*texts, [call(one) for one in message.get("tool_calls") or []]]
 
 
-def is_right(message, expected):
+def is_right(message, expected, with_ids=True):
     if message.get("error"):
         return False
-    has_ids = any(call.get("id") for call in expected.get("tool_calls", []))
+    has_ids = with_ids and any(call.get("id") for call in expected.get("tool_calls", []))
     return same(normal(message, has_ids), normal(expected, has_ids))
 
 
 def same(left, right):
-    """Equality of JSON: `True` is not 1."""
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True) or (
-        type(left) is type(right) is list and len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
-    )
+    """Equality of JSON, in which `true` is not 1, and the order of members does not count."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
 def result_of(obverse, template, cases, seed):
     """Derives a chat template's response template in all ways, and reads all of its cases."""
     markers = markers_of(template)
     result = Result(template, [], collections.Counter())
+    document = {}
     kept = []
     for case in cases:
         reason = reason_to_leave_out(case, markers)
@@ -238,25 +240,36 @@ def result_of(obverse, template, cases, seed):
             result.left_out[why] += 1
         else:
             scored.append((case, prefix))
-    given = sides([case for case, _ in scored], template, seed)
-    result.tried = [Tried(case, prefix, is_given) for (case, prefix), is_given in zip(scored, given)]
-    if not scored:
-        return result
-    key = "reasoning_content"
-    for name in RUNS:
-        lines = [recorded(one, key, name == "messages") for one in result.tried if one.is_given and name != "renders"]
-        try:
-            if name == "renders" or lines:
-                document, report = derive(obverse, template, lines)
-        except Failed as why:
-            result.failure = str(why)
-            return result
+    result.tried = [Tried(case, prefix, False) for case, prefix in scored]
+    for name in RUNS if scored else []:
+        lines = [recorded(one, key_of(document), name == "messages") for one in result.tried if one.is_given]
+        if name == "renders" or lines:
+            document, report = derive(obverse, template, lines)
         result.documents[name], result.reports[name] = document, report
-        key = next((one for one in REASONING if one in document.get("fields", {})), key)
         for one, message in zip(result.tried, parsed(obverse, document, result.tried)):
             one.read[name] = message
             one.right[name] = is_right(message, one.case.expected)
+        if name == "renders":
+            keeps = [not keeps_reasoning(one) for one in result.tried]
+            result.left_out[NO_REASONING] += keeps.count(False)
+            result.tried = [one for one, is_kept in zip(result.tried, keeps) if is_kept]
+            given = sides(len(result.tried), template, seed)
+            for one, is_given in zip(result.tried, given):
+                one.is_given = is_given
+    result.left_out = +result.left_out
     return result
+
+
+def keeps_reasoning(one):
+    """Whether the test wants a reasoning that there is to be left in the content, though no marker of it is there."""
+    read = one.read["renders"]
+    found = any(read.get("message", read).get(key) for key in REASONING)
+    return one.case.reasoning_format == "none" and found and not one.case.expected.get("reasoning_content")
+
+
+def key_of(document):
+    """What the field of the reasoning is called."""
+    return next((one for one in REASONING if one in document.get("fields", {})), REASONING[0])
 
 
 def results(obverse, cases, seed, workers=2):
@@ -338,7 +351,7 @@ def main():
                 (given.keep / f"{stem}.report.json").write_text(json.dumps(result.reports[name], indent=1), encoding="utf-8")
     for result in found:
         row = shares(result.tried)
-        print(f"{result.template:60} " + " ".join(f"{key}={value}" for key, value in row.items()), result.failure)
+        print(f"{result.template:60} " + " ".join(f"{key}={value}" for key, value in row.items()))
     total = shares([one for result in found for one in result.tried])
     print(" ".join(f"{key}={value}" for key, value in total.items()))
     for reason, number in sum((result.left_out for result in found), collections.Counter(unusable)).most_common():
