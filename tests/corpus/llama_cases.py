@@ -261,10 +261,12 @@ def result_of(obverse, template, cases, seed):
 
 
 def keeps_reasoning(one):
-    """Whether the test wants a reasoning that there is to be left in the content, though no marker of it is there."""
+    """Whether the test wants a reasoning that the prompt opened to be the content: the response begins with the content that is
+    expected, and the renders read that as reasoning."""
     read = one.read["renders"]
-    found = any(read.get("message", read).get(key) for key in REASONING)
-    return one.case.reasoning_format == "none" and found and not one.case.expected.get("reasoning_content")
+    content = one.case.expected["content"].strip()
+    begins = [text for text in (one.case.response, *map(read.get("message", read).get, REASONING)) if text and text.strip().startswith(content)]
+    return one.case.reasoning_format == "none" and bool(content) and len(begins) == 2
 
 
 def key_of(document):
