@@ -167,6 +167,12 @@ class Program:
         if open_ones:
             raise NotRead(self.tokens[open_ones[-1]].line, "a bracket is not closed")
 
+    def lines_of_method(self, name):
+        """Where a method of that name is called, of whatever object."""
+        tokens = self.tokens
+        named = [at for at, token in enumerate(tokens) if token.kind == "name" and token.text == name]
+        return [tokens[at].line for at in named if tokens[at - 1].text == "." and tokens[at + 1].text == "("]
+
     def closing(self, at):
         return self._closing[at]
 

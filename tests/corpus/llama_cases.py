@@ -16,7 +16,6 @@ import collections
 import concurrent.futures
 import dataclasses
 import json
-import os
 import random
 import re
 import subprocess
@@ -27,9 +26,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import fetch  # noqa: E402
+import llama_page  # noqa: E402
 import llama_tests  # noqa: E402
 from llama_tests import Case  # noqa: E402
 
+PAGE = fetch.CHECKOUT / "docs" / "recorded.md"
 TEMPLATES = fetch.CHECKOUT / "corpus" / "llamacpp"
 SEED = 14
 DATE = "2026-01-15"
@@ -80,7 +81,7 @@ def reason_to_leave_out(case, markers):
     if case.has_schema:
         return "a JSON schema decides how the response is read"
     content = case.expected["content"]
-    has_markers = any(marker in content for marker in markers if marker in case.response or marker in content)
+    has_markers = any(marker in content for marker in markers)
     if case.reasoning_format == "none" and has_markers:
         return NO_REASONING
     if has_markers and (not case.tools or case.tool_choice == "none"):
@@ -221,7 +222,7 @@ def same(left, right):
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
-def result_of(obverse, template, cases, seed):
+def result_of(obverse, template, cases, seed, is_swapped):
     """Derives a chat template's response template in all ways, and reads all of its cases."""
     markers = markers_of(template)
     result = Result(template, [], collections.Counter())
@@ -255,7 +256,7 @@ def result_of(obverse, template, cases, seed):
             result.tried = [one for one, is_kept in zip(result.tried, keeps) if is_kept]
             given = sides(len(result.tried), template, seed)
             for one, is_given in zip(result.tried, given):
-                one.is_given = is_given
+                one.is_given = is_given != is_swapped
     result.left_out = +result.left_out
     return result
 
@@ -274,12 +275,12 @@ def key_of(document):
     return next((one for one in REASONING if one in document.get("fields", {})), REASONING[0])
 
 
-def results(obverse, cases, seed, workers=2):
+def results(obverse, cases, seed, is_swapped=False, workers=2):
     by_template = collections.defaultdict(list)
     for case in cases:
         by_template[case.template].append(case)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        done = pool.map(lambda template: result_of(obverse, template, by_template[template], seed), sorted(by_template, key=str.lower))
+        done = pool.map(lambda template: result_of(obverse, template, by_template[template], seed, is_swapped), sorted(by_template, key=str.lower))
         return list(done)
 
 
@@ -302,6 +303,7 @@ def shares(all_tried):
         "held_messages": count(held, "messages"),
         "held_responses": count(held, "responses"),
         "given": len(given),
+        "given_renders": count(given, "renders"),
         "given_messages": count(given, "messages"),
         "given_responses": count(given, "responses"),
     }
@@ -324,44 +326,80 @@ def wrong(all_results):
                 }
 
 
+def table(found):
+    """The score as people read it."""
+    for name, tried in [*((result.template, result.tried) for result in found), ("all", [one for result in found for one in result.tried])]:
+        row = shares(tried)
+        print(
+            f"{name.removesuffix('.jinja'):50} {row['cases']:4} cases, {row['renders']:3} by renders; "
+            f"held back {row['held']:3}: {row['held_renders']:3}, {row['held_messages']:3}, {row['held_responses']:3}; "
+            f"given {row['given']:3}: {row['given_renders']:3}, {row['given_messages']:3}, {row['given_responses']:3}"
+        )
+
+
+def keep(found, folder):
+    """Writes the response templates and the reports of all runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for result in found:
+        for name, document in result.documents.items():
+            stem = f"{result.template.removesuffix('.jinja')}.{name}"
+            (folder / f"{stem}.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+            (folder / f"{stem}.report.json").write_text(json.dumps(result.reports[name], indent=1), encoding="utf-8")
+
+
+def checked(text, found):
+    """What is not as it must be: the page, and the reasons of what is wrong."""
+    wrong = [one.case.name for result in found for one in result.tried if not one.right["messages"]]
+    _, without, unused = llama_page.explained(wrong)
+    for name in without:
+        yield f"{name} is read wrong, and {llama_page.REASONS.name} has no reason"
+    for pattern in unused:
+        yield f"{llama_page.REASONS.name} has a reason for {pattern}, of which nothing is read wrong"
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        yield f"{PAGE.relative_to(fetch.CHECKOUT)} is stale: write it anew with --docs, and read the difference"
+
+
 def main():
     usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usage.add_argument("--obverse", type=Path, default=fetch.CHECKOUT / "target" / "debug" / "obverse")
     usage.add_argument("--seed", type=int, default=SEED, help="decides which half of the cases is given")
-    usage.add_argument("--only", help="a part of the name of chat templates")
+    usage.add_argument("--swap", action="store_true", help="give the half that is held back otherwise")
+    usage.add_argument("--only", default="", help="a part of the name of chat templates")
     usage.add_argument("--cases", action="store_true", help="write the cases as JSON, one a line, and end")
     usage.add_argument("--wrong", type=argparse.FileType("w", encoding="utf-8"), help="where to write what is read wrong; - for standard output")
     usage.add_argument("--keep", type=Path, help="a folder for the response templates and reports")
+    usage.add_argument("--docs", action="store_true", help="write the page")
+    usage.add_argument("--check", action="store_true", help="fail if the page is stale, or something is wrong without a reason")
     given = usage.parse_args()
+    if (given.docs or given.check) and (given.only or given.swap or given.seed != SEED):
+        usage.error("the page is about all cases, with the seed and the halves as they are by default")
     cases, unusable = llama_tests.cases_of(llama_tests.source())
-    if given.only:
-        cases = [case for case in cases if given.only.lower() in case.template.lower()]
+    cases = [case for case in cases if given.only.lower() in case.template.lower()]
     if given.cases:
         for case in cases:
-            print(json.dumps(dataclasses.asdict(case)))
-        return
-    found = results(given.obverse, cases, given.seed)
+            print(json.dumps(dataclasses.asdict(case), ensure_ascii=False))
+        return 0
+    found = results(given.obverse.resolve(), cases, given.seed, given.swap)
     if given.wrong:
         for one in wrong(found):
             given.wrong.write(json.dumps(one, ensure_ascii=False) + "\n")
     if given.keep:
-        given.keep.mkdir(parents=True, exist_ok=True)
-        for result in found:
-            for name, document in result.documents.items():
-                stem = f"{result.template.removesuffix('.jinja')}.{name}"
-                (given.keep / f"{stem}.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-                (given.keep / f"{stem}.report.json").write_text(json.dumps(result.reports[name], indent=1), encoding="utf-8")
-    for result in found:
-        row = shares(result.tried)
-        print(f"{result.template:60} " + " ".join(f"{key}={value}" for key, value in row.items()))
-    total = shares([one for result in found for one in result.tried])
-    print(" ".join(f"{key}={value}" for key, value in total.items()))
-    for reason, number in sum((result.left_out for result in found), collections.Counter(unusable)).most_common():
+        keep(found, given.keep)
+    table(found)
+    left_out = sum((result.left_out for result in found), collections.Counter(unusable))
+    for reason, number in left_out.most_common():
         print(f"left out: {number}, {reason}")
+    text = llama_page.page(found, unusable, left_out, shares, given.seed, len(cases) + unusable.total())
+    if given.docs:
+        PAGE.write_text(text, encoding="utf-8")
+    problems = list(checked(text, found)) if given.check else []
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except (Failed, fetch.Failure, OSError) as error:
         sys.exit(f"llama_cases.py: {error}")

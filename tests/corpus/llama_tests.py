@@ -212,10 +212,12 @@ def cases_of(source, entry=ENTRY):
     for name, places in names.items():
         for number, at in enumerate(places[1:], 2):
             cases[at] = dataclasses.replace(cases[at], name=f"{name}.{number}")
-    for start, end, error in program.passed_over:
-        tests = sum(token.text == "test" and program.tokens[at - 1].text == "." for at, token in enumerate(program.tokens[start:end], start))
-        if tests:
-            unusable[error.why] += tests
+    # What no chain began at was not carried out: it stands in a statement that is not read, or in a branch that is not taken.
+    begun = {test.line for test in found}
+    passed_over = [(program.tokens[start].line, program.tokens[end - 1].line, error.why) for start, end, error in program.passed_over]
+    for line in program.lines_of_method("test"):
+        if line not in begun:
+            unusable[next((why for first, last, why in passed_over if first <= line <= last), "it is never carried out")] += 1
     return cases, unusable
 
 
