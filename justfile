@@ -25,6 +25,11 @@ setup:
 formats:
     OBVERSE_UPDATE=1 cargo test --test formats
 
+# write docs/recorded.md anew; needs the corpus and a release build
+recorded:
+    cargo build --release
+    .venv/bin/python tests/corpus/llama_cases.py --obverse target/release/obverse --docs --check
+
 # check the parser's cases against the reference
 cases *FILES="tests/cases/parser/*.json":
     .venv/bin/python tests/reference/check_cases.py {{ FILES }}

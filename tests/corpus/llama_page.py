@@ -9,22 +9,23 @@ REASONS = Path(__file__).resolve().parent / "llama_reasons.tsv"
 INTRO = """\
 # Recorded responses
 
-How many raw outputs of models are read right by what `obverse derive` derives from their chat template: by what the renders alone teach,
-and after half of the outputs were given with `--responses`. The outputs are those that llama.cpp's own tests expect to be understood
-(`{tests}` in {package}, {cases} tests of {templates} chat templates). None of them is kept here: `tests/corpus/llama_cases.py` reads
-them out of that file, by carrying out its C++, and makes a case of each: a response, the prompt before it, the tools, and the message that must
-come of it. A case is named by its chat template and the line of the test.
+How many raw outputs of models are read right with what `obverse derive` derives from their chat template: by what the renders alone teach,
+and after half of the outputs were given with `--responses`. They are the outputs that llama.cpp's own tests expect to be understood
+(`{tests}` in {package}, {cases} tests of {templates} chat templates). None of them is kept here:
+`tests/corpus/llama_cases.py` reads them out of that file, by carrying out its C++, and makes a case of each: a response, the prompt before
+it, the tools, and the message that must come of it. A case is named by its chat template and the line of the test.
 
-What is compared: the content and the reasoning without white space around them, under whichever key the reasoning stands; the calls with their names
-and with their arguments as data; their ids where the test expects some. The prompt is what the chat template renders for the conversation of the test,
-with `enable_thinking` as the test has it, up to the beginning of the model's turn; it says itself whether a reasoning was opened. Where the test lets the model go on with a message of
-its own, that message is rendered and cut behind the text that is gone on with.
+What is compared: the content and the reasoning without white space around them, under whichever key the reasoning stands; the calls with
+their names and with their arguments as data; their ids where the test expects some. The prompt is what the chat template renders for the
+conversation of the test, with `enable_thinking` as the test has it, up to the beginning of the model's turn; it says itself whether a
+reasoning was opened. Where a test lets the model go on with a message of its own, that message is rendered and cut behind the text that is
+gone on with.
 
-*Given* is every second case of a chat template, in an order that a seed decides ({seed}); the others are *held back*. *Messages*: the given responses stand
-beside the messages that are expected of them. *Responses*: they stand alone.
+*Given* is every second case of a chat template, in an order that a seed decides ({seed}); the others are *held back*. In the columns
+*messages* the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone.
 
-This page is written by `tests/corpus/llama_cases.py --docs`; with `--check` the same script fails when the page is stale.
-`--wrong FILE` writes every case that is read wrong, and `--swap` gives the half that is held back here.
+This page is written by `tests/corpus/llama_cases.py --docs`; with `--check` the same script fails when the page is stale. `--wrong FILE`
+writes every case that is read wrong, and `--swap` gives the half that is held back here.
 """
 
 
