@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import fetch  # noqa: E402
+from cpp import NotRead  # noqa: E402
 import llama_page  # noqa: E402
 import llama_tests  # noqa: E402
 from llama_tests import Case  # noqa: E402
@@ -38,7 +39,9 @@ REASONING = ["reasoning_content", "reasoning", "thinking"]
 # What is taken for a marker in a chat template's source, to tell whether an expected text has markers left in it.
 MARKER = re.compile(r"<[^<>\s{}'\"]{1,40}>|\[/?[A-Z_]{3,20}\]|<\|[^|<>]{1,40}\|?>")
 NO_REASONING = "with the reasoning format `none` a reasoning stays in the content"
-RUNS = ["renders", "messages", "responses"]
+# What a case is read with: what the renders teach, and what responses teach beside them, with the messages that are expected or without;
+# those of the other half, so that the case itself was held back, or those of its own.
+READINGS = ["renders", "held messages", "held responses", "given messages", "given responses"]
 
 
 class Failed(Exception):
@@ -51,8 +54,8 @@ class Tried:
 
     case: Case
     prefix: str
-    is_given: bool
-    read: dict = dataclasses.field(default_factory=dict)  # by run: the message, or the error
+    half: int = 0
+    read: dict = dataclasses.field(default_factory=dict)  # by reading: the message, or the error
     right: dict = dataclasses.field(default_factory=dict)
 
 
@@ -63,8 +66,7 @@ class Result:
     template: str
     tried: list
     left_out: collections.Counter
-    documents: dict = dataclasses.field(default_factory=dict)
-    reports: dict = dataclasses.field(default_factory=dict)
+    derived: dict = dataclasses.field(default_factory=dict)  # the response template and the report, by what was given
 
 
 # -- what is asked
@@ -137,12 +139,11 @@ def prefixes(obverse, template, cases):
     return found
 
 
-def sides(number, template, seed):
-    """Which of so many cases are given: every second one of them in an order that the seed tells."""
+def halves(number, template, seed):
+    """In which half each of so many cases is: every second one in the other, in an order that the seed tells."""
     order = list(range(number))
     random.Random(f"{seed} {template}").shuffle(order)
-    given = set(order[1::2])
-    return [at in given for at in range(number)]
+    return [order.index(at) % 2 for at in range(number)]
 
 
 # -- what is done
@@ -222,11 +223,10 @@ def same(left, right):
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
-def result_of(obverse, template, cases, seed, is_swapped):
+def result_of(obverse, template, cases, seed):
     """Derives a chat template's response template in all ways, and reads all of its cases."""
     markers = markers_of(template)
     result = Result(template, [], collections.Counter())
-    document = {}
     kept = []
     for case in cases:
         reason = reason_to_leave_out(case, markers)
@@ -241,24 +241,33 @@ def result_of(obverse, template, cases, seed, is_swapped):
             result.left_out[why] += 1
         else:
             scored.append((case, prefix))
-    result.tried = [Tried(case, prefix, False) for case, prefix in scored]
-    for name in RUNS if scored else []:
-        lines = [recorded(one, key_of(document), name == "messages") for one in result.tried if one.is_given]
-        if name == "renders" or lines:
-            document, report = derive(obverse, template, lines)
-        result.documents[name], result.reports[name] = document, report
-        for one, message in zip(result.tried, parsed(obverse, document, result.tried)):
-            one.read[name] = message
-            one.right[name] = is_right(message, one.case.expected)
-        if name == "renders":
-            keeps = [not keeps_reasoning(one) for one in result.tried]
-            result.left_out[NO_REASONING] += keeps.count(False)
-            result.tried = [one for one, is_kept in zip(result.tried, keeps) if is_kept]
-            given = sides(len(result.tried), template, seed)
-            for one, is_given in zip(result.tried, given):
-                one.is_given = is_given != is_swapped
+    result.tried = [Tried(case, prefix) for case, prefix in scored]
+    if not scored:
+        return result
+    document, _ = result.derived["renders"] = derive(obverse, template, [])
+    read(obverse, document, result.tried, lambda one: "renders")
+    keeps = [not keeps_reasoning(one) for one in result.tried]
+    result.left_out[NO_REASONING] += keeps.count(False)
     result.left_out = +result.left_out
+    result.tried = [one for one, is_kept in zip(result.tried, keeps) if is_kept]
+    for one, one_half in zip(result.tried, halves(len(result.tried), template, seed)):
+        one.half = one_half
+    key = key_of(document)
+    for half in (0, 1):
+        for name in ("messages", "responses"):
+            lines = [recorded(one, key, name == "messages") for one in result.tried if one.half == half]
+            if lines:
+                result.derived[f"{name}.{half}"] = derive(obverse, template, lines)
+            learnt, _ = result.derived.get(f"{name}.{half}", result.derived["renders"])
+            read(obverse, learnt, result.tried, lambda one: f"{'given' if one.half == half else 'held'} {name}")
     return result
+
+
+def read(obverse, document, tried, reading):
+    """Reads all cases with a response template; `reading` says for each as what."""
+    for one, message in zip(tried, parsed(obverse, document, tried)):
+        one.read[reading(one)] = message
+        one.right[reading(one)] = is_right(message, one.case.expected)
 
 
 def keeps_reasoning(one):
@@ -275,82 +284,62 @@ def key_of(document):
     return next((one for one in REASONING if one in document.get("fields", {})), REASONING[0])
 
 
-def results(obverse, cases, seed, is_swapped=False, workers=2):
+def results(obverse, cases, seed, workers=2):
     by_template = collections.defaultdict(list)
     for case in cases:
         by_template[case.template].append(case)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        done = pool.map(lambda template: result_of(obverse, template, by_template[template], seed, is_swapped), sorted(by_template, key=str.lower))
+        done = pool.map(lambda template: result_of(obverse, template, by_template[template], seed), sorted(by_template, key=str.lower))
         return list(done)
 
 
 # -- what is told
 
 
-def count(tried, name, is_given=None):
-    return sum(one.right.get(name, False) for one in tried if is_given is None or one.is_given == is_given)
-
-
-def shares(all_tried):
-    """The numbers of one row: cases, right by renders, held back, right by renders and by either run of these, given, right."""
-    held = [one for one in all_tried if not one.is_given]
-    given = [one for one in all_tried if one.is_given]
-    return {
-        "cases": len(all_tried),
-        "renders": count(all_tried, "renders"),
-        "held": len(held),
-        "held_renders": count(held, "renders"),
-        "held_messages": count(held, "messages"),
-        "held_responses": count(held, "responses"),
-        "given": len(given),
-        "given_renders": count(given, "renders"),
-        "given_messages": count(given, "messages"),
-        "given_responses": count(given, "responses"),
-    }
+def shares(tried):
+    """Of how many cases how many each reading has right."""
+    return {"cases": len(tried), **{name: sum(one.right[name] for one in tried) for name in READINGS}}
 
 
 def wrong(all_results):
-    """Every case that a run reads wrong, with what there is to see."""
-    for result in all_results:
-        for one in result.tried:
-            runs = [name for name in RUNS if not one.right.get(name)]
-            if runs:
-                yield {
-                    "name": one.case.name,
-                    "given": one.is_given,
-                    "wrong": runs,
-                    "prompt_ends": one.prefix[-60:],
-                    "response": one.case.response,
-                    "expected": one.case.expected,
-                    "read": {name: one.read.get(name) for name in runs},
-                }
+    """Every case that a reading has wrong, with what there is to see."""
+    for one in (one for result in all_results for one in result.tried):
+        readings = [name for name in READINGS if not one.right[name]]
+        if readings:
+            yield {
+                "name": one.case.name,
+                "half": one.half,
+                "wrong": readings,
+                "wrong_by_ids_alone": [name for name in readings if is_right(one.read[name], one.case.expected, with_ids=False)],
+                "prompt_ends": one.prefix[-60:],
+                "response": one.case.response,
+                "expected": one.case.expected,
+                "read": {name: one.read[name] for name in readings},
+            }
 
 
 def table(found):
     """The score as people read it."""
     for name, tried in [*((result.template, result.tried) for result in found), ("all", [one for result in found for one in result.tried])]:
         row = shares(tried)
-        print(
-            f"{name.removesuffix('.jinja'):50} {row['cases']:4} cases, {row['renders']:3} by renders; "
-            f"held back {row['held']:3}: {row['held_renders']:3}, {row['held_messages']:3}, {row['held_responses']:3}; "
-            f"given {row['given']:3}: {row['given_renders']:3}, {row['given_messages']:3}, {row['given_responses']:3}"
-        )
+        numbers = ", ".join(f"{reading} {row[reading]:3}" for reading in READINGS)
+        print(f"{name.removesuffix('.jinja'):50} {row['cases']:4} cases: {numbers}")
 
 
 def keep(found, folder):
     """Writes the response templates and the reports of all runs."""
     folder.mkdir(parents=True, exist_ok=True)
     for result in found:
-        for name, document in result.documents.items():
+        for name, (document, report) in result.derived.items():
             stem = f"{result.template.removesuffix('.jinja')}.{name}"
             (folder / f"{stem}.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-            (folder / f"{stem}.report.json").write_text(json.dumps(result.reports[name], indent=1), encoding="utf-8")
+            (folder / f"{stem}.report.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
 
 
 def checked(text, found):
     """What is not as it must be: the page, and the reasons of what is wrong."""
-    wrong = [one.case.name for result in found for one in result.tried if not one.right["messages"]]
-    _, without, unused = llama_page.explained(wrong)
+    names = [one.case.name for result in found for one in result.tried if not one.right["held messages"]]
+    _, without, unused = llama_page.explained(names)
     for name in without:
         yield f"{name} is read wrong, and {llama_page.REASONS.name} has no reason"
     for pattern in unused:
@@ -362,8 +351,7 @@ def checked(text, found):
 def main():
     usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usage.add_argument("--obverse", type=Path, default=fetch.CHECKOUT / "target" / "debug" / "obverse")
-    usage.add_argument("--seed", type=int, default=SEED, help="decides which half of the cases is given")
-    usage.add_argument("--swap", action="store_true", help="give the half that is held back otherwise")
+    usage.add_argument("--seed", type=int, default=SEED, help="decides how the cases are halved")
     usage.add_argument("--only", default="", help="a part of the name of chat templates")
     usage.add_argument("--cases", action="store_true", help="write the cases as JSON, one a line, and end")
     usage.add_argument("--wrong", type=argparse.FileType("w", encoding="utf-8"), help="where to write what is read wrong; - for standard output")
@@ -371,15 +359,17 @@ def main():
     usage.add_argument("--docs", action="store_true", help="write the page")
     usage.add_argument("--check", action="store_true", help="fail if the page is stale, or something is wrong without a reason")
     given = usage.parse_args()
-    if (given.docs or given.check) and (given.only or given.swap or given.seed != SEED):
-        usage.error("the page is about all cases, with the seed and the halves as they are by default")
+    if (given.docs or given.check) and (given.only or given.seed != SEED):
+        usage.error("the page is about all cases, halved by the default seed")
     cases, unusable = llama_tests.cases_of(llama_tests.source())
     cases = [case for case in cases if given.only.lower() in case.template.lower()]
     if given.cases:
         for case in cases:
             print(json.dumps(dataclasses.asdict(case), ensure_ascii=False))
         return 0
-    found = results(given.obverse.resolve(), cases, given.seed, given.swap)
+    if not TEMPLATES.is_dir():
+        raise Failed(f"{TEMPLATES} is not there: fetch it with tests/corpus/fetch.py")
+    found = results(given.obverse.resolve(), cases, given.seed)
     if given.wrong:
         for one in wrong(found):
             given.wrong.write(json.dumps(one, ensure_ascii=False) + "\n")
@@ -401,5 +391,5 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (Failed, fetch.Failure, OSError) as error:
+    except (Failed, fetch.Failure, NotRead, OSError) as error:
         sys.exit(f"llama_cases.py: {error}")

@@ -6,6 +6,13 @@ from pathlib import Path
 import fetch
 
 REASONS = Path(__file__).resolve().parent / "llama_reasons.tsv"
+COLUMNS = {
+    "renders": "by renders",
+    "held messages": "held back, *messages*",
+    "held responses": "held back, *responses*",
+    "given messages": "given, *messages*",
+    "given responses": "given, *responses*",
+}
 INTRO = """\
 # Recorded responses
 
@@ -21,16 +28,13 @@ conversation of the test, with `enable_thinking` as the test has it, up to the b
 reasoning was opened. Where a test lets the model go on with a message of its own, that message is rendered and cut behind the text that is
 gone on with.
 
-*Given* is every second case of a chat template, in an order that a seed decides ({seed}); the others are *held back*. In the columns
-*messages* the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone.
+The cases of a chat template are halved: every second one in an order that a seed decides ({seed}) is in the other half. Each half is given
+once, and read is each case with what the other half taught (*held back*) and with what its own taught (*given*). In the columns *messages*
+the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone.
 
-This page is written by `tests/corpus/llama_cases.py --docs`; with `--check` the same script fails when the page is stale. `--wrong FILE`
-writes every case that is read wrong, and `--swap` gives the half that is held back here.
+This page is written by `tests/corpus/llama_cases.py --docs`; with `--check` the same script fails when the page is stale, and where
+something is wrong of which `llama_reasons.tsv` does not say why. `--wrong FILE` writes every case that is read wrong.
 """
-
-
-def share(right, number):
-    return f"{right} of {number} ({100 * right / number:.1f} %)" if number else "—"
 
 
 def reasons():
@@ -54,16 +58,16 @@ def explained(wrong):
     return {why: names for why, names in groups.items() if names}, without, [one[0] for one in reasons() if one not in used]
 
 
-def together(names):
-    """Names of cases, those of a chat template in one."""
+def together(names, also):
+    """Names of cases, those of a chat template in one; those that are in `also` in italics."""
     lines = {}
     for name in names:
         template, line = name.rsplit(":", 1)
-        lines.setdefault(template, []).append(line)
+        lines.setdefault(template, []).append(f"*{line}*" if name in also else line)
     return "; ".join(f"{template} {', '.join(some)}" for template, some in lines.items())
 
 
-def page(results, unusable, numbers, shares, seed, total):
+def page(results, unusable, left_out, shares, seed, total):
     """The page; `shares` counts what is right of some tried cases, `total` is how many tests there are."""
     package = next(one for one in fetch.SOURCES if one.folder == "llamacpp")
     tests = "vendor/llama.cpp/tests/test-chat.cpp"
@@ -71,35 +75,37 @@ def page(results, unusable, numbers, shares, seed, total):
     all_tried = [one for result in results for one in result.tried]
     row = shares(all_tried)
     lines += [
-        "| of all chat templates | cases | by renders | *messages* | *responses* |",
-        "|---|---|---|---|---|",
-        f"| held back | {row['held']} | {share(row['held_renders'], row['held'])} | {share(row['held_messages'], row['held'])} | {share(row['held_responses'], row['held'])} |",
-        f"| given | {row['given']} | {share(row['given_renders'], row['given'])} | {share(row['given_messages'], row['given'])} | {share(row['given_responses'], row['given'])} |",
+        "| of all chat templates | right | |",
+        "|---|---|---|",
+        *[f"| {name} | {row[key]} of {row['cases']} | {100 * row[key] / row['cases']:.1f} % |" for key, name in COLUMNS.items()],
         "",
         "Left out:",
         "",
-        *[f"- {number}: {why};" for why, number in numbers.most_common()],
-        *([] if unusable else ["- none because the C++ was not understood."]),
+        *[f"- {number}: {why};" for why, number in left_out.most_common()],
+        "- none because the C++ was not understood." if not unusable else f"- {unusable.total()} of them because the C++ was not understood.",
         "",
         "## By chat template",
         "",
-        "| chat template | cases | by renders | held back | by renders | *messages* | *responses* | given | *messages* | *responses* |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"| chat template | cases | {' | '.join(COLUMNS.values())} |",
+        "|---" * (2 + len(COLUMNS)) + "|",
     ]
-    columns = ["cases", "renders", "held", "held_renders", "held_messages", "held_responses", "given", "given_messages", "given_responses"]
     for result in results:
         row = shares(result.tried)
         if row["cases"]:
-            lines.append(f"| {result.template.removesuffix('.jinja')} | " + " | ".join(str(row[key]) for key in columns) + " |")
-    lines += ["", "## What is still wrong", "", "Read wrong although half of the responses were given with their messages, and why:", ""]
-    for is_given, head in ((False, "Held back"), (True, "Given")):
-        wrong = [one.case.name for one in all_tried if one.is_given == is_given and not one.right["messages"]]
-        groups, without, _ = explained(wrong)
-        lines += [f"### {head}: {len(wrong)}", ""]
-        lines += [f"- {len(names)}: {why} ({together(names)})" for why, names in sorted(groups.items(), key=lambda group: -len(group[1]))]
-        lines += [f"- {name}: not looked into" for name in without]
-        lines.append("")
-    worse = [(one.case.name, [name for name in ("messages", "responses") if not one.right[name]]) for one in all_tried if one.right["renders"]]
-    worse = [f"{name} ({', '.join(runs)})" for name, runs in worse if runs]
-    lines += ["Right by renders alone, and wrong after learning: " + ("; ".join(worse) if worse else "none") + ".", ""]
+            lines.append(f"| {result.template.removesuffix('.jinja')} | {row['cases']} | " + " | ".join(str(row[key]) for key in COLUMNS) + " |")
+    wrong = [one for one in all_tried if not one.right["held messages"]]
+    groups, without, _ = explained([one.case.name for one in wrong])
+    also = {one.case.name for one in wrong if not one.right["given messages"]}
+    lines += [
+        "",
+        "## What is still wrong",
+        "",
+        f"Held back, and read wrong after the other half was given with its messages: {len(wrong)}. Those in italics are wrong, too, where they are given themselves.",
+        "",
+    ]
+    lines += [f"- {len(names)}: {why} ({together(names, also)})" for why, names in sorted(groups.items(), key=lambda group: -len(group[1]))]
+    lines += [f"- {together(without, also)}: not looked into"] if without else []
+    worse = {one.case.name: [COLUMNS[key] for key in COLUMNS if not one.right[key]] for one in all_tried if one.right["renders"]}
+    worse = [f"{name} ({', '.join(readings)})" for name, readings in worse.items() if readings]
+    lines += ["", "Right by renders alone, and wrong after learning: " + ("; ".join(worse) if worse else "none") + ".", ""]
     return "\n".join(lines)

@@ -205,17 +205,18 @@ class Scores(unittest.TestCase):
     def test_a_reasoning_that_the_prompt_opened_is_content_without_a_format(self):
         def keeps(read, settings=""):
             case = one(f'.test("Hm").expect_content("Hm"){settings}.run()')
-            return llama_cases.keeps_reasoning(llama_cases.Tried(case, "", False, {"renders": read}))
+            return llama_cases.keeps_reasoning(llama_cases.Tried(case, "", read={"renders": read}))
 
         self.assertTrue(keeps({"thinking": "Hm"}))
         self.assertFalse(keeps({"content": "Hm"}))
         self.assertFalse(keeps({"thinking": "Hm"}, ".reasoning_format(COMMON_REASONING_FORMAT_AUTO)"))
 
-    def test_half_of_the_cases_are_given(self):
+    def test_cases_are_halved(self):
         for number in range(8):
-            given = llama_cases.sides(number, "A.jinja", 1)
-            self.assertEqual(sum(given), number // 2)
-            self.assertEqual(given, llama_cases.sides(number, "A.jinja", 1))
+            halves = llama_cases.halves(number, "A.jinja", 1)
+            self.assertEqual((len(halves), sum(halves)), (number, number // 2))
+            self.assertEqual(halves, llama_cases.halves(number, "A.jinja", 1))
+        self.assertNotEqual(llama_cases.halves(8, "A.jinja", 1), llama_cases.halves(8, "A.jinja", 2))
 
     def test_reasons_are_told_by_the_first_pattern(self):
         (pattern, why), *_ = llama_page.reasons()
