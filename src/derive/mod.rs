@@ -161,13 +161,31 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     let mut document = document;
     let mut responses = None;
     let mut read = Vec::new();
+    let bench = Taught {
+        judge: &judge,
+        analysis: &analysis,
+        target,
+        thorough: options.thorough,
+    };
+    let mut of_tokens = Vec::new();
+    let mut taught = Vec::new();
+    if let Some((ended, tokens)) = learn::ended(
+        &source.tokens.end,
+        &options.engines,
+        &document,
+        bench.keeps(&proof),
+    ) {
+        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(&ended.to_value())?));
+        document = ended;
+        of_tokens.push(Finding::info(
+            "end-token",
+            format!(
+                "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
+                quoted(&tokens)
+            ),
+        ));
+    }
     if !options.responses.is_empty() {
-        let bench = Taught {
-            judge: &judge,
-            analysis: &analysis,
-            target,
-            thorough: options.thorough,
-        };
         let learnt = bench.teach(
             source,
             options,
@@ -178,10 +196,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         )?;
         proof = bench.prove(&learnt.template);
         document = learnt.document;
-        analysis.evidence.extend(learnt.evidence);
+        taught = learnt.evidence;
         responses = Some(learnt.report);
         read = learnt.read;
     }
+    of_tokens.extend(unread_tokens(source, &document, &proof));
+    analysis.evidence.extend(taught);
     let supports;
     (supports, cost.supports) =
         render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
@@ -206,6 +226,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         )
     }));
+    findings.extend(of_tokens);
     findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
@@ -277,24 +298,71 @@ impl Taught<'_> {
         let lessons = learn::Lessons {
             recorded,
             prompts: prompts.collect(),
-            constants: learn::Constants::new(pieces, Vec::new()),
+            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
             engines: &options.engines,
         };
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        let keeps = self.keeps(proof);
+        let cases = &proof.judgement.cases;
+        Ok(learn::learn(&lessons, document, template, cases, keeps))
+    }
+
+    /// Whether a response template loses nothing of what a proof has.
+    fn keeps(&self, proof: &proof::Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> bool {
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
         let errors = proof.errors().count();
-        Ok(learn::learn(
-            &lessons,
-            document,
-            template,
-            &proof.judgement.cases,
-            |template| {
-                let now = self.prove(template);
-                let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
-                now.errors().count() <= errors && back.is_subset(&kept)
-            },
-        ))
+        move |template| {
+            let now = self.prove(template);
+            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
+            now.errors().count() <= errors && back.is_subset(&kept)
+        }
     }
+}
+
+/// The special tokens that the chat template writes somewhere, and that neither a delimiter nor any render has.
+fn unread_tokens(
+    source: &ChatTemplateSource,
+    document: &Document,
+    proof: &proof::Proof,
+) -> Option<Finding> {
+    let template = source.select(true).ok()?;
+    let text = template.source();
+    let cases = &proof.judgement.cases;
+    let is_seen = |token: &str| {
+        let has = |text: &str| text.contains(token);
+        cases
+            .iter()
+            .any(|case| has(&case.prefix) || has(&case.response))
+    };
+    let tokens = source.tokens.special.iter();
+    let unread = tokens.filter(|token| !learn::is_read(document, token) && !is_seen(token));
+    let places: Vec<String> = unread
+        .filter_map(|token| {
+            let at = text.find(token.as_str())?;
+            let line = text[..at].matches('\n').count() + 1;
+            Some(format!(
+                "{} in line {line}",
+                crate::value::json::quote(token)
+            ))
+        })
+        .collect();
+    (!places.is_empty()).then(|| {
+        Finding::info(
+            "special-token-unread",
+            format!(
+                "special tokens of the tokenizer stand in the chat template, but in no render and no delimiter: {}",
+                places.join(", ")
+            ),
+        )
+    })
+}
+
+fn quoted(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts
+        .iter()
+        .map(|text| crate::value::json::quote(text))
+        .collect();
+    quoted.join(", ")
 }
 
 /// The prompt that the chat template renders for one question.
