@@ -103,6 +103,7 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
+    ("deviate", &["probe"]),
     (
         "search",
         &[
@@ -116,7 +117,7 @@ const DERIVER: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "probe", "evidence", "compare", "render", "read", "inspect", "learn",
+            "probe", "evidence", "compare", "render", "read", "inspect", "learn", "deviate",
         ],
     ),
 ];

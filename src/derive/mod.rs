@@ -12,6 +12,7 @@
 //! - where something could be read in several ways, `choice` keeps all candidates, and `search` tries others where a message does not
 //!   come back;
 //! - `learn` widens what was derived by what recorded responses show, as far as nothing that renders prove is lost;
+//! - `deviate` tries what models write otherwise than a chat template renders, and tells what is borne of it;
 //! - `evidence` is what all of them tell of what they saw, and `report` puts it together: what was found and proved, and where the
 //!   chat template writes it, by the origins of the renders that it was read from;
 //! - [`inspect`] says what the chat template can take, on the same bench.
@@ -20,6 +21,7 @@
 
 mod choice;
 mod compare;
+mod deviate;
 mod emit;
 mod evidence;
 pub mod inspect;
@@ -40,6 +42,7 @@ use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
 use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
+pub use deviate::{Deviation, DeviationVerdict};
 pub use evidence::decision::{Alternative, Decision, Fate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
@@ -65,6 +68,8 @@ pub struct Options {
     pub thorough: bool,
     /// Whether to try what was not needed as well, and to tell what comes of it.
     pub alternatives: bool,
+    /// Decisions that are to be made otherwise: the name of each and the candidate to take, as a report's `decisions` spell them.
+    pub prefer: Vec<(String, String)>,
     /// What models wrote: where it is not as the chat template renders it, it is read as well, if nothing that the renders prove is
     /// lost by that.
     pub responses: Vec<Recorded>,
@@ -102,6 +107,9 @@ pub enum DeriveError {
         /// The limit.
         limit: u64,
     },
+    /// A decision was to be made in a way that there is not.
+    #[error("{0}")]
+    Preference(String),
     /// What was derived is not a valid response template.
     #[error("the derived response template is not valid: {0}")]
     Invalid(#[from] Invalid),
@@ -151,23 +159,35 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         mut proof,
         decisions,
         mut cost,
-    } = search::settle(
-        &renderer,
-        &judge,
-        &options.engines,
-        options.thorough,
-        options.alternatives,
-    )?;
+    } = search::settle(&renderer, &judge, options)?;
     let mut document = document;
     let mut responses = None;
     let mut read = Vec::new();
+    let bench = Taught {
+        judge: &judge,
+        analysis: &analysis,
+        target,
+        thorough: options.thorough,
+    };
+    let mut of_tokens = Vec::new();
+    let mut taught = Vec::new();
+    if let Some((ended, tokens)) = learn::ended(
+        &source.tokens.end,
+        &options.engines,
+        &document,
+        bench.keeps(&proof),
+    ) {
+        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(&ended.to_value())?));
+        document = ended;
+        of_tokens.push(Finding::info(
+            "end-token",
+            format!(
+                "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
+                quoted(&tokens)
+            ),
+        ));
+    }
     if !options.responses.is_empty() {
-        let bench = Taught {
-            judge: &judge,
-            analysis: &analysis,
-            target,
-            thorough: options.thorough,
-        };
         let learnt = bench.teach(
             source,
             options,
@@ -178,10 +198,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         )?;
         proof = bench.prove(&learnt.template);
         document = learnt.document;
-        analysis.evidence.extend(learnt.evidence);
+        taught = learnt.evidence;
         responses = Some(learnt.report);
         read = learnt.read;
     }
+    of_tokens.extend(unread_tokens(source, &document, &proof));
+    analysis.evidence.extend(taught);
     let supports;
     (supports, cost.supports) =
         render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
@@ -206,12 +228,19 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         )
     }));
+    findings.extend(of_tokens);
     findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
     findings.extend(refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
+    let deviations = deviate::tried(
+        &Arc::new(ResponseTemplate::from_value(&document.to_value())?),
+        &proof.judgement.cases,
+        emit::reasoning_field(&analysis, target),
+        &source.tokens.end,
+    );
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
@@ -226,6 +255,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         findings,
         decisions,
         evidence,
+        deviations,
         responses,
     };
     Ok(Derivation {
@@ -277,24 +307,71 @@ impl Taught<'_> {
         let lessons = learn::Lessons {
             recorded,
             prompts: prompts.collect(),
-            constants: learn::Constants::new(pieces, Vec::new()),
+            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
             engines: &options.engines,
         };
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        let keeps = self.keeps(proof);
+        let cases = &proof.judgement.cases;
+        Ok(learn::learn(&lessons, document, template, cases, keeps))
+    }
+
+    /// Whether a response template loses nothing of what a proof has.
+    fn keeps(&self, proof: &proof::Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> bool {
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
         let errors = proof.errors().count();
-        Ok(learn::learn(
-            &lessons,
-            document,
-            template,
-            &proof.judgement.cases,
-            |template| {
-                let now = self.prove(template);
-                let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
-                now.errors().count() <= errors && back.is_subset(&kept)
-            },
-        ))
+        move |template| {
+            let now = self.prove(template);
+            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
+            now.errors().count() <= errors && back.is_subset(&kept)
+        }
     }
+}
+
+/// The special tokens that the chat template writes somewhere, and that neither a delimiter nor any render has.
+fn unread_tokens(
+    source: &ChatTemplateSource,
+    document: &Document,
+    proof: &proof::Proof,
+) -> Option<Finding> {
+    let template = source.select(true).ok()?;
+    let text = template.source();
+    let cases = &proof.judgement.cases;
+    let is_seen = |token: &str| {
+        let has = |text: &str| text.contains(token);
+        cases
+            .iter()
+            .any(|case| has(&case.prefix) || has(&case.response))
+    };
+    let tokens = source.tokens.special.iter();
+    let unread = tokens.filter(|token| !learn::is_read(document, token) && !is_seen(token));
+    let places: Vec<String> = unread
+        .filter_map(|token| {
+            let at = text.find(token.as_str())?;
+            let line = text[..at].matches('\n').count() + 1;
+            Some(format!(
+                "{} in line {line}",
+                crate::value::json::quote(token)
+            ))
+        })
+        .collect();
+    (!places.is_empty()).then(|| {
+        Finding::info(
+            "special-token-unread",
+            format!(
+                "special tokens of the tokenizer stand in the chat template, but in no render and no delimiter: {}",
+                places.join(", ")
+            ),
+        )
+    })
+}
+
+fn quoted(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts
+        .iter()
+        .map(|text| crate::value::json::quote(text))
+        .collect();
+    quoted.join(", ")
 }
 
 /// The prompt that the chat template renders for one question.

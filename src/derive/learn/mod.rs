@@ -37,7 +37,11 @@ use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use constants::Constants;
 pub use recorded::Recorded;
 pub use report::{Responses, Short, Widening};
-use widening::Edit;
+pub(in crate::derive) use widening::is_spoken_for as is_read;
+use widening::{Edit, How};
+
+/// The field of what a model answers.
+const CONTENT_KEY: &str = "content";
 
 /// How many widenings one derivation takes.
 const MAX_WIDENINGS: usize = 24;
@@ -184,6 +188,39 @@ pub(in crate::derive) fn learn(
         report,
         evidence,
     }
+}
+
+/// What was derived, with the tokens at which an engine stops closing the content, too, as far as `keeps` says that nothing is lost by
+/// that; and the tokens that are new.
+pub(in crate::derive) fn ended(
+    tokens: &[String],
+    engines: &[Engine],
+    document: &Document,
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
+) -> Option<(Document, Vec<String>)> {
+    let refused = |document: &Document| -> usize {
+        let all = engines.iter();
+        all.map(|engine| engine.check(document).len()).sum()
+    };
+    let mut now = document.clone();
+    let mut added = Vec::new();
+    for token in tokens {
+        if widening::is_spoken_for(&now, token) {
+            continue;
+        }
+        let edit = Edit::close(CONTENT_KEY, token, How::Also);
+        let Some(next) = edit.apply(&now) else {
+            continue;
+        };
+        let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
+            continue;
+        };
+        if refused(&next) <= refused(&now) && keeps(&Arc::new(template)) {
+            added.push(token.clone());
+            now = next;
+        }
+    }
+    (!added.is_empty()).then_some((now, added))
 }
 
 impl Lessons<'_> {

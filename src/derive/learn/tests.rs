@@ -175,3 +175,30 @@ fn engines_are_not_given_what_they_refuse() {
     let derivation = learn(OWL, std::slice::from_ref(&response), &[Engine::Vllm]);
     assert!(Engine::Vllm.check(&derivation.document).is_empty());
 }
+
+#[test]
+fn a_special_token_is_a_marker_whatever_it_looks_like() {
+    let mut source = chat_template::from_text("it", OWL).unwrap();
+    let options = |responses: &[Recorded]| Options {
+        responses: responses.to_vec(),
+        ..Options::default()
+    };
+    let response = [recorded("Bye.~eot", None)];
+    let unknown = derive(&source, &options(&response)).unwrap();
+    assert_eq!(
+        message(&unknown, "", "Bye.~eot"),
+        r#"{"role": "assistant", "content": "Bye.~eot"}"#
+    );
+    source.tokens.special = vec!["~eot".to_owned()];
+    let known = derive(&source, &options(&response)).unwrap();
+    assert_eq!(
+        message(&known, "", "Bye.~eot"),
+        r#"{"role": "assistant", "content": "Bye."}"#
+    );
+    // What an engine stops at needs no response.
+    source.tokens.end = vec!["~eot".to_owned()];
+    let ended = derive(&source, &options(&[])).unwrap();
+    assert_eq!(ended.document, known.document);
+    let codes = ended.report.findings.iter().map(|finding| finding.code);
+    assert!(codes.into_iter().any(|code| code == "end-token"));
+}

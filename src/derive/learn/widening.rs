@@ -200,7 +200,7 @@ impl Edit {
 }
 
 /// Whether a delimiter of the document has the text in it.
-pub(super) fn is_spoken_for(document: &Document, text: &str) -> bool {
+pub(in crate::derive) fn is_spoken_for(document: &Document, text: &str) -> bool {
     let fields = document.fields.values();
     let mut delimiters = fields.flat_map(|field| field.open.iter().chain(&field.close));
     delimiters.any(|delimiter| has(delimiter, text))
