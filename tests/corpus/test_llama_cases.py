@@ -5,6 +5,7 @@
 
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -98,7 +99,7 @@ class Values(unittest.TestCase):
         self.assertEqual(program.call("f").members["content"], b"x")
 
     def test_what_is_not_known_is_never_guessed(self):
-        for expression in ("elsewhere(1)", "1.5f", "[&]() { return 1; }", '"a" + elsewhere()', "unknown.member", 'unknown ? "a" : "b"'):
+        for expression in ("elsewhere(1)", "1.5f", "[&]() { return 1; }", '"a" + elsewhere()', "unknown.member", 'unknown ? "a" : "b"', 'unknown == "a"', "true && unknown"):
             self.assertIsInstance(value(expression), Unknown, expression)
         self.assertEqual(value("COMMON_KIND_AUTO"), "COMMON_KIND_AUTO")
 
@@ -152,7 +153,9 @@ class Chains(unittest.TestCase):
         found, unusable = cases(body, shared)
         self.assertEqual(([case.template for case in found], unusable), (["A.jinja", "B.jinja", "A.jinja"], {}))
         self.assertEqual([case.response for case in found], ["x", "x", "y"])
-        self.assertEqual(len({case.name for case in found}), 3)
+        found, _ = cases('for (const auto & text : { "x", "y" }) { auto tst = peg_tester("t/A.jinja"); tst.test(text).expect_content(text).run(); }')
+        self.assertEqual([case.response for case in found], ["x", "y"])
+        self.assertEqual(len({case.name for case in found}), 2)
 
     def test_what_is_no_case_is_counted(self):
         body = """auto tst = peg_tester("t/A.jinja");
@@ -181,7 +184,7 @@ class Scores(unittest.TestCase):
         self.assertTrue(llama_cases.is_right(read(arguments='{"a":1,"b":[true]}'), expected))
         for changes in ({"content": "Hi!"}, {"thinking": ""}, {"arguments": {"a": "1", "b": [True]}}, {"arguments": {"a": 1, "b": [1]}}, {"tool_calls": []}):
             self.assertFalse(llama_cases.is_right(read(**changes), expected), changes)
-        self.assertFalse(llama_cases.is_right({"error": {"kind": "json"}, "message": expected}, expected))
+        self.assertFalse(llama_cases.is_right({"error": {"kind": "json"}, "message": {}}, one('.test("x").expect(said("")).run()').expected))
 
     def test_ids_count_where_they_are_expected(self):
         read = {"tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}
@@ -219,12 +222,15 @@ class Scores(unittest.TestCase):
         self.assertNotEqual(llama_cases.halves(8, "A.jinja", 1), llama_cases.halves(8, "A.jinja", 2))
 
     def test_reasons_are_told_by_the_first_pattern(self):
-        (pattern, why), *_ = llama_page.reasons()
-        name = pattern.replace("*", "x")
-        groups, without, unused = llama_page.explained([name, "Nobody:1"])
-        self.assertEqual((groups, without), ({why: [name]}, ["Nobody:1"]))
-        self.assertNotIn(pattern, unused)
-        self.assertEqual(len(unused), len(llama_page.reasons()) - 1)
+        reasons = [("A:7", "seven"), ("A:*", "any"), ("B:*", "none")]
+        with unittest.mock.patch.object(llama_page, "reasons", lambda: reasons):
+            explained = llama_page.explained(["A:7", "A:70", "C:1"])
+        self.assertEqual(explained, ({"seven": ["A:7"], "any": ["A:70"]}, ["C:1"], ["B:*"]))
+
+    def test_every_reason_is_a_pattern_and_a_sentence(self):
+        for pattern, why in llama_page.reasons():
+            self.assertRegex(pattern, r"^[\w.*-]+:[\d*]+$")
+            self.assertGreater(len(why.split()), 5)
 
 
 if __name__ == "__main__":
