@@ -26,9 +26,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import fetch  # noqa: E402
-from cpp import NotRead  # noqa: E402
 import llama_page  # noqa: E402
 import llama_tests  # noqa: E402
+from cpp_tokens import NotRead  # noqa: E402
 from llama_tests import Case  # noqa: E402
 
 PAGE = fetch.CHECKOUT / "docs" / "recorded.md"

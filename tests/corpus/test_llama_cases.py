@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import llama_cases  # noqa: E402
 import llama_page  # noqa: E402
 import llama_tests  # noqa: E402
-from cpp import NotRead, Program, Unknown, tokens_of  # noqa: E402
+from cpp import Program, Unknown  # noqa: E402
+from cpp_tokens import NotRead, tokens_of  # noqa: E402
 
 PREAMBLE = """
 #include <string>
