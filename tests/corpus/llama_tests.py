@@ -45,7 +45,8 @@ SETTINGS = {
     "is_partial": False,
     "expect_reconstruction": False,
 }
-QUESTION = [{"role": "user", "content": "Hey there!"}]
+# The message that a test asks with that names none.
+QUESTION = "message_user"
 
 
 class Unusable(Exception):
@@ -113,13 +114,13 @@ class Test:
             self.problem = Unknown(line, f"the setting `{name}`")
         return self
 
-    def case(self):
-        """The case that the test is; `Unusable` where a part of it is not known."""
+    def case(self, question):
+        """The case that the test is, asked with `question` where it says nothing else; `Unusable` where a part of it is not known."""
         if self.problem:
             raise Unusable(self.problem.why)
         settings = {name: plain(value) for name, value in self.settings.items()}
         template = plain(self.path).rsplit("/", 1)[-1]
-        messages = [message(one) for one in settings["messages"]] or QUESTION
+        messages = [message(one) for one in settings["messages"] or [plain(question)]]
         return Case(
             name=f"{template.removesuffix('.jinja')}:{self.line}",
             template=template,
@@ -198,11 +199,12 @@ def cases_of(source, entry=ENTRY):
     builtins = {"peg_tester": lambda line, arguments: Tester(arguments[0], found)}
     program = Program(source, STRUCTS, builtins)
     program.call(entry, False)
+    question = program.scope.get(QUESTION, Unknown(0, f"there is no `{QUESTION}`"))
     cases = []
     unusable = collections.Counter()
     for test in found:
         try:
-            cases.append(test.case())
+            cases.append(test.case(question))
         except Unusable as why:
             unusable[str(why)] += 1
     names = {}

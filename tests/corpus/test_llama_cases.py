@@ -47,7 +47,7 @@ static common_chat_msg several(const std::vector<std::pair<std::string, std::str
     return msg;
 }
 
-const common_chat_msg question{ "user", "And?", {}, {}, "", "", "" };
+const common_chat_msg message_user{ "user", "And?", {}, {}, "", "", "" };
 const common_chat_msg prefilled = said("The an", "Hm");
 """
 
@@ -127,7 +127,7 @@ class Chains(unittest.TestCase):
         self.assertEqual(case.tools[0]["function"]["parameters"]["properties"], {"city": {"type": "string"}})
         calls = [{"type": "function", "function": {"name": "weather", "arguments": {"city": "Oslo"}}}]
         self.assertEqual(case.expected, {"role": "assistant", "content": "", "reasoning_content": "Hm", "tool_calls": calls})
-        self.assertEqual(case.messages, llama_tests.QUESTION)
+        self.assertEqual(case.messages, [{"role": "user", "content": "And?"}])
 
     def test_messages_that_functions_make(self):
         case = one('.test("x").expect(said("Hi", "Hm", "weather", "{\\"city\\": 1}", "7")).run()')
@@ -138,7 +138,7 @@ class Chains(unittest.TestCase):
 
     def test_the_settings_of_a_case(self):
         case = one(
-            """.test("swer").messages({ question, prefilled }).add_generation_prompt(false)
+            """.test("swer").messages({ message_user, prefilled }).add_generation_prompt(false)
             .continue_final_message(COMMON_CHAT_CONTINUATION_CONTENT).json_schema("{}").is_partial(true)
             .tool_choice(COMMON_CHAT_TOOL_CHOICE_REQUIRED).parallel_tool_calls(true).expect_reconstruction().expect(prefilled).run()"""
         )
