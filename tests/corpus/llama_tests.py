@@ -189,7 +189,11 @@ def call(value, arguments_may_be_cut):
 
 def tool(value):
     value = members(value, "common_chat_tool")
-    function = {"name": value["name"], "description": value["description"], "parameters": json.loads(value["parameters"] or "{}")}
+    try:
+        parameters = json.loads(value["parameters"] or "{}")
+    except ValueError as error:
+        raise Unusable("the parameters of a tool are no JSON") from error
+    function = {"name": value["name"], "description": value["description"], "parameters": parameters}
     return {"type": "function", "function": function}
 
 
