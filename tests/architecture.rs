@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("pattern", &[]),
     ("content", &["pattern"]),
+    ("response_schema", &["pattern", "content"]),
     ("response_template", &["pattern", "content"]),
     ("parser", &["pattern", "content", "response_template"]),
     ("chunking", &[]),
