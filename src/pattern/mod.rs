@@ -283,12 +283,10 @@ impl Pattern {
             start: 0,
             complete: true,
         };
-        Ok(
-            match Search::new(self, from).advance(&window)? {
-                Progress::Found(captures) => Some(captures),
-                Progress::Pending { .. } => None,
-            },
-        )
+        Ok(match Search::new(self, from).advance(&window)? {
+            Progress::Found(captures) => Some(captures),
+            Progress::Pending { .. } => None,
+        })
     }
 
     /// All matches in a complete text that do not overlap, as Python's `finditer` gives them. An empty match may directly

@@ -71,7 +71,10 @@ fn is_word(c: char) -> bool {
 fn put_back(text: &str, strings: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, piece) in text.split('\0').enumerate() {
-        let string = piece.parse().ok().and_then(|number: usize| strings.get(number));
+        let string = piece
+            .parse()
+            .ok()
+            .and_then(|number: usize| strings.get(number));
         match string {
             // Every other piece is a number, there being no NULs but those that were put there.
             Some(string) if at % 2 == 1 => out.push_str(&json::quote(string)),
@@ -92,7 +95,13 @@ mod tests {
             Some("{\"city\":\"Par\\\"is, {a:1}\",\"days\":3}")
         );
         assert_eq!(to_json("{a:<|\"|>x").as_deref(), Some("{\"a\":<|\"|>x"));
-        assert_eq!(to_json("\0000\0<|\"|>x<|\"|>").as_deref(), Some("\0000\0\"x\""));
-        assert_eq!(to_json("\x000\0<|\"|>x<|\"|>").as_deref(), Some("\"x\"\"x\""));
+        assert_eq!(
+            to_json("\0000\0<|\"|>x<|\"|>").as_deref(),
+            Some("\0000\0\"x\"")
+        );
+        assert_eq!(
+            to_json("\x000\0<|\"|>x<|\"|>").as_deref(),
+            Some("\"x\"\"x\"")
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Where a response schema stands: alone in a file, or in a `tokenizer_config.json`; and what is one, told by its content.
 
-use super::validate::{self, Invalid};
 use super::ResponseSchema;
+use super::validate::{self, Invalid};
 use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Places};
 use crate::value::{Map, Path, Value};
@@ -49,7 +49,9 @@ pub fn is_schema(value: &Value) -> bool {
     let has = |key: &str| members.contains_key(key);
     let is_template = has("fields") || has("start_anchor") || has("start_anchor_pattern");
     !is_template
-        && (members.keys().any(|key| key.starts_with("x-regex") || key.starts_with("x-parser"))
+        && (members
+            .keys()
+            .any(|key| key.starts_with("x-regex") || key.starts_with("x-parser"))
             || has("properties")
             || has("prefixItems")
             || has("type") && (has("items") || has("const")))
@@ -87,7 +89,10 @@ fn is_set(members: &Map, key: &str) -> bool {
 
 fn load(source: Source, document: Value, path: Path, places: Places) -> Result<Loaded, Invalid> {
     if document.as_object().is_none() {
-        let message = format!("a response schema is an object, not {}", document.json_kind());
+        let message = format!(
+            "a response schema is an object, not {}",
+            document.json_kind()
+        );
         let diagnostic = Diagnostic::error("wrong-type", message).with_path(path.to_string());
         return Err(Invalid::new(vec![diagnostic]));
     }

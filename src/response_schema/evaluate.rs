@@ -50,7 +50,11 @@ pub(super) fn evaluate_all(root: &Node, text: &str) -> Outcome {
     };
     let mut members = Map::new();
     for (key, node) in root.properties.iter().flatten() {
-        match visit(node, Given::Text(Cow::Borrowed(&extracted)), &mut Unobserved) {
+        match visit(
+            node,
+            Given::Text(Cow::Borrowed(&extracted)),
+            &mut Unobserved,
+        ) {
             Ok(Value::Null) => {}
             Ok(value) => {
                 members.insert(key.as_str(), value);
@@ -119,7 +123,10 @@ fn value_of(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Eval
         Kind::Boolean => boolean(node, parsed),
         Kind::Unknown(kind) => {
             let message = format!("there is no type {}", excerpt(&json::to_string(kind)));
-            Err(SchemaError::new(ErrorKind::UnknownType, &node.path, message).with_raw(parsed.raw()))
+            Err(
+                SchemaError::new(ErrorKind::UnknownType, &node.path, message)
+                    .with_raw(parsed.raw()),
+            )
         }
     }
 }
@@ -156,7 +163,10 @@ fn extract<'t>(
         let Given::Text(text) = given else {
             unreachable!("it was text until here")
         };
-        let Some(found) = pattern.search(&text, 0).map_err(|limit| too_long(node, &limit))? else {
+        let Some(found) = pattern
+            .search(&text, 0)
+            .map_err(|limit| too_long(node, &limit))?
+        else {
             return Ok(None);
         };
         given = match single(node, pattern, &found)? {
@@ -170,14 +180,20 @@ fn extract<'t>(
         observer.step("x-regex", &given);
     }
     let second = |given: &Given<'_>, kind: ErrorKind, key: &str, wanted: &str| match given {
-        _ if node.kind != kind_named(wanted) => {
-            Err(error(kind, format!("`{key}` makes an {wanted}, and the node's type is another")))
-        }
+        _ if node.kind != kind_named(wanted) => Err(error(
+            kind,
+            format!("`{key}` makes an {wanted}, and the node's type is another"),
+        )),
         Given::Text(text) => Ok(text.clone().into_owned()),
         other => {
-            let message = format!("`x-regex` found {}, in which `{key}` cannot search", other.kind());
+            let message = format!(
+                "`x-regex` found {}, in which `{key}` cannot search",
+                other.kind()
+            );
             let hint = "an unnamed group that always takes part gives text";
-            Err(error(ErrorKind::ExtractedNotText, message).with_hint(hint).with_raw(other.raw()))
+            Err(error(ErrorKind::ExtractedNotText, message)
+                .with_hint(hint)
+                .with_raw(other.raw()))
         }
     };
     if let Some(pattern) = &node.iterator {
@@ -198,7 +214,12 @@ fn extract<'t>(
         observer.step("x-regex-iterator", &given);
     }
     if let Some(pattern) = &node.key_value {
-        let text = second(&given, ErrorKind::KeyValueType, "x-regex-key-value", "object")?;
+        let text = second(
+            &given,
+            ErrorKind::KeyValueType,
+            "x-regex-key-value",
+            "object",
+        )?;
         let mut members = Map::new();
         for found in pattern.find_iter_bounded(&text) {
             let found = found.map_err(|limit| too_long(node, &limit))?;
@@ -312,9 +333,15 @@ fn parse(node: &Node, parser: &Parser, given: Given<'_>) -> Evaluated {
         }
         Err(_) if allow_non_json => Value::String(text.into_owned()),
         Err(found) => {
-            let message = format!("the text is not JSON: {} at byte {}", found.message(), found.offset());
+            let message = format!(
+                "the text is not JSON: {} at byte {}",
+                found.message(),
+                found.offset()
+            );
             let hint = "where it may be plain text, x-parser-args.allow_non_json takes it";
-            return Err(error(ErrorKind::Json, message).with_hint(hint).with_raw(text));
+            return Err(error(ErrorKind::Json, message)
+                .with_hint(hint)
+                .with_raw(text));
         }
     };
     let Some(transform) = transform else {
@@ -326,8 +353,15 @@ fn parse(node: &Node, parser: &Parser, given: Given<'_>) -> Evaluated {
         } else {
             ErrorKind::Transform
         };
-        error(kind, format!("the transform {}: {}", excerpt(&transform.source), fault.message))
-            .with_raw(json::to_string(&value))
+        error(
+            kind,
+            format!(
+                "the transform {}: {}",
+                excerpt(&transform.source),
+                fault.message
+            ),
+        )
+        .with_raw(json::to_string(&value))
     })
 }
 
@@ -374,8 +408,13 @@ fn object(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Evalua
             }
         }
         Given::Value(_) => {
-            let message = format!("an object is made of text or of an object, and was given {}", given.kind());
-            return Err(SchemaError::new(ErrorKind::NotObject, &node.path, message).with_raw(given.raw()));
+            let message = format!(
+                "an object is made of text or of an object, and was given {}",
+                given.kind()
+            );
+            return Err(
+                SchemaError::new(ErrorKind::NotObject, &node.path, message).with_raw(given.raw())
+            );
         }
     }
     let missing: Vec<&str> = node
@@ -409,7 +448,9 @@ fn array(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Evaluat
         let Given::Value(Value::Array(items)) = given else {
             return not_list(ErrorKind::NotList, &given);
         };
-        let items = items.into_iter().map(|item| visit(child, Given::of(item), observer));
+        let items = items
+            .into_iter()
+            .map(|item| visit(child, Given::of(item), observer));
         return items.collect::<Result<_, _>>().map(Value::Array);
     }
     let Some(children) = &node.prefix_items else {
@@ -422,7 +463,11 @@ fn array(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Evaluat
         given => return not_list(ErrorKind::PrefixNotList, &given),
     };
     if items.len() != children.len() {
-        let message = format!("the list has {} items, and prefixItems {}", items.len(), children.len());
+        let message = format!(
+            "the list has {} items, and prefixItems {}",
+            items.len(),
+            children.len()
+        );
         let raw = json::to_string(&Value::Array(items));
         return Err(error(ErrorKind::PrefixLength, message).with_raw(raw));
     }
@@ -463,7 +508,10 @@ fn number(node: &Node, given: Given<'_>) -> Evaluated {
             if float.is_finite() {
                 return Ok(Value::Float(float));
             }
-            Err(error("the integer is too large for a number".to_owned(), &digits))
+            Err(error(
+                "the integer is too large for a number".to_owned(),
+                &digits,
+            ))
         }
         Given::Text(text) => python::float(&text)
             .map(Value::Float)
@@ -475,8 +523,12 @@ fn number(node: &Node, given: Given<'_>) -> Evaluated {
 fn boolean(node: &Node, given: Given<'_>) -> Evaluated {
     match given {
         Given::Value(Value::Bool(value)) => Ok(Value::Bool(value)),
-        Given::Text(text) if text == "1" || text.eq_ignore_ascii_case("true") => Ok(Value::Bool(true)),
-        Given::Text(text) if text == "0" || text.eq_ignore_ascii_case("false") => Ok(Value::Bool(false)),
+        Given::Text(text) if text == "1" || text.eq_ignore_ascii_case("true") => {
+            Ok(Value::Bool(true))
+        }
+        Given::Text(text) if text == "0" || text.eq_ignore_ascii_case("false") => {
+            Ok(Value::Bool(false))
+        }
         Given::Text(text) => {
             let message = format!("{} is none of true, false, 1 and 0", excerpt(&text));
             Err(SchemaError::new(ErrorKind::Boolean, &node.path, message).with_raw(&*text))

@@ -100,7 +100,9 @@ impl ResponseSchema {
         let (value, places) = json::parse_with_places(text).map_err(|error| {
             let at = error.offset();
             let message = format!("not JSON: {}", error.message());
-            Invalid::new(vec![Diagnostic::error("json-syntax", message).with_span(at..at)])
+            Invalid::new(vec![
+                Diagnostic::error("json-syntax", message).with_span(at..at),
+            ])
         })?;
         validate::compile(&value, Some(&places), &Path::default())
     }

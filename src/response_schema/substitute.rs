@@ -62,7 +62,11 @@ impl Replacement {
                     (length, None)
                 }
                 '1'..='9' => {
-                    let digits = escape.bytes().take(3).take_while(u8::is_ascii_digit).count();
+                    let digits = escape
+                        .bytes()
+                        .take(3)
+                        .take_while(u8::is_ascii_digit)
+                        .count();
                     if digits == 3 && octal_digits(escape, 3) == 3 {
                         if letter > '3' {
                             return Err(wrong("an octal escape is at most `\\377`"));
@@ -123,7 +127,10 @@ impl Replacement {
 }
 
 fn octal_digits(text: &str, most: usize) -> usize {
-    text.bytes().take(most).take_while(|b| matches!(b, b'0'..=b'7')).count()
+    text.bytes()
+        .take(most)
+        .take_while(|b| matches!(b, b'0'..=b'7'))
+        .count()
 }
 
 fn octal(digits: &str) -> char {
@@ -159,7 +166,10 @@ impl Substitution {
                     Part::Text(text) => out.push_str(text),
                     Part::Whole => out.push_str(&text[found.span.clone()]),
                     Part::Group(index) => {
-                        let group = found.groups.get(*index).and_then(|(_, range)| range.clone());
+                        let group = found
+                            .groups
+                            .get(*index)
+                            .and_then(|(_, range)| range.clone());
                         out.push_str(&text[group.unwrap_or_default()]);
                     }
                 }
@@ -187,20 +197,29 @@ mod tests {
 
     fn sub(pattern: &str, replacement: &str, text: &str) -> Result<String, String> {
         let pattern = Pattern::re(pattern).expect("a pattern");
-        let replacement = Replacement::new(replacement, &pattern).map_err(|(message, _)| message)?;
+        let replacement =
+            Replacement::new(replacement, &pattern).map_err(|(message, _)| message)?;
         let substitution = Substitution {
             pattern,
             replacement,
         };
         let most = longest(text.len());
-        substitution.apply(text, most).map_err(|failure| format!("{failure:?}"))
+        substitution
+            .apply(text, most)
+            .map_err(|failure| format!("{failure:?}"))
     }
 
     #[test]
     fn references_and_escapes_are_those_of_python() {
-        assert_eq!(sub("(a)(?P<n>b)?", r"[\2\g<n>\g<0>\1]", "ab a").as_deref(), Ok("[bbaba] [aa]"));
+        assert_eq!(
+            sub("(a)(?P<n>b)?", r"[\2\g<n>\g<0>\1]", "ab a").as_deref(),
+            Ok("[bbaba] [aa]")
+        );
         assert_eq!(sub("a*", "-", "baac").as_deref(), Ok("-b--c-"));
-        assert_eq!(sub("a", r"\n\t\\\.\0\101", "a").as_deref(), Ok("\n\t\\\\.\0A"));
+        assert_eq!(
+            sub("a", r"\n\t\\\.\0\101", "a").as_deref(),
+            Ok("\n\t\\\\.\0A")
+        );
         assert!(sub("a", r"\q", "").is_err() && sub("a", r"\1", "").is_err());
         assert!(sub("a", "\\", "").is_err() && sub("a", r"\g<x>", "").is_err());
         assert!(sub("(a)", r"\400", "").is_err());
@@ -209,6 +228,10 @@ mod tests {
     #[test]
     fn a_text_grows_so_far_and_no_further() {
         let text = "a".repeat(10_000);
-        assert!(sub("a", &"b".repeat(100), &text).expect_err("too long").contains("Growth"));
+        assert!(
+            sub("a", &"b".repeat(100), &text)
+                .expect_err("too long")
+                .contains("Growth")
+        );
     }
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::PARSERS;
+use super::ResponseSchema;
 use super::jmespath::Expression;
 use super::node::{Additional, Kind, Node, Parser, Substitution, Transform};
 use super::substitute::Replacement;
-use super::ResponseSchema;
 use crate::diagnostic::Diagnostic;
 use crate::pattern::{Pattern, PatternError};
 use crate::value::json::{self, Places};
@@ -86,7 +86,9 @@ impl Reading<'_> {
             self.wrong_type(path, "an object", value);
             return None;
         };
-        let needs_text = members.keys().any(|key| key.starts_with("x-regex") && super::KEYS.contains(&key.as_str()));
+        let needs_text = members
+            .keys()
+            .any(|key| key.starts_with("x-regex") && super::KEYS.contains(&key.as_str()));
         let node = Node {
             path: path.clone(),
             constant: members.get("const").cloned(),
@@ -140,7 +142,11 @@ impl Reading<'_> {
             return None;
         };
         let nodes = items.iter().enumerate();
-        Some(nodes.filter_map(|(index, item)| self.node(item, &path.index(index))).collect())
+        Some(
+            nodes
+                .filter_map(|(index, item)| self.node(item, &path.index(index)))
+                .collect(),
+        )
     }
 
     fn required(&mut self, members: &Map, path: &Path) -> Vec<String> {
@@ -181,7 +187,9 @@ impl Reading<'_> {
     }
 
     fn bad_pattern(&mut self, source: &str, error: &PatternError, path: &Path) {
-        let place = source.get(error.span.clone()).filter(|place| !place.is_empty());
+        let place = source
+            .get(error.span.clone())
+            .filter(|place| !place.is_empty());
         let at = place.map_or_else(String::new, |place| format!(", at {}", json::quote(place)));
         let message = format!("the pattern does not compile: {}{at}", error.message);
         let mut diagnostic = Diagnostic::error("bad-pattern", message);
@@ -250,8 +258,12 @@ impl Reading<'_> {
                     expression,
                 }),
                 Err(fault) => {
-                    let message = format!("the JMESPath expression cannot be read: {}", fault.message);
-                    self.add(&path.key("transform"), Diagnostic::error("bad-expression", message));
+                    let message =
+                        format!("the JMESPath expression cannot be read: {}", fault.message);
+                    self.add(
+                        &path.key("transform"),
+                        Diagnostic::error("bad-expression", message),
+                    );
                     None
                 }
             },
@@ -262,7 +274,9 @@ impl Reading<'_> {
         };
         Some(Parser::Json {
             calls: name != "json",
-            allow_non_json: arguments.get("allow_non_json").is_some_and(Value::is_truthy),
+            allow_non_json: arguments
+                .get("allow_non_json")
+                .is_some_and(Value::is_truthy),
             transform,
         })
     }

@@ -322,9 +322,8 @@ fn boundary_of_re(ascii: bool, negative: bool) -> Node {
             node,
         }))
     };
-    let pair = |before: bool, after: bool| {
-        Node::Concat(vec![look(true, !before), look(false, !after)])
-    };
+    let pair =
+        |before: bool, after: bool| Node::Concat(vec![look(true, !before), look(false, !after)]);
     if !negative {
         return Node::Alternation(vec![pair(true, false), pair(false, true)]);
     }

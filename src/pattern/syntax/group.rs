@@ -25,7 +25,9 @@ impl Parser<'_> {
             Some('|' | 'R' | '&' | '0'..='9' | '+') if self.is_re() => {
                 return Err(self.unknown_extension(start));
             }
-            Some('-') if self.is_re() && self.cursor.peek().is_some_and(|next| next.is_ascii_digit()) => {
+            Some('-')
+                if self.is_re() && self.cursor.peek().is_some_and(|next| next.is_ascii_digit()) =>
+            {
                 return Err(self.unknown_extension(start));
             }
             Some('<') => {
@@ -431,7 +433,10 @@ impl Parser<'_> {
             let message = "the flags `a` and `u` exclude each other";
             return Err(PatternError::new(message, place));
         }
-        if on.contains(['b', 'e', '0']) || off.contains(['b', 'e', '0']) || (!scoped && on.is_empty()) {
+        if on.contains(['b', 'e', '0'])
+            || off.contains(['b', 'e', '0'])
+            || (!scoped && on.is_empty())
+        {
             return Err(self.unknown_extension(start));
         }
         Ok(())

@@ -231,7 +231,8 @@ impl Parser<'_> {
             self.cursor.next();
             let condition = self.is_re()
                 && (matches!(next, '^' | '$')
-                    || next == '\\' && matches!(self.cursor.raw_peek(), Some('A' | 'Z' | 'b' | 'B')));
+                    || next == '\\'
+                        && matches!(self.cursor.raw_peek(), Some('A' | 'Z' | 'b' | 'B')));
             if self.is_re()
                 && next == '('
                 && self.is_global_flags()
@@ -315,8 +316,11 @@ impl Parser<'_> {
         let place = start..self.cursor.at;
         match before {
             Before::Condition => {
-                return Err(PatternError::new("there is nothing to repeat", place)
-                    .with_hint("a condition on the place holds or does not: leave the quantifier out"));
+                return Err(
+                    PatternError::new("there is nothing to repeat", place).with_hint(
+                        "a condition on the place holds or does not: leave the quantifier out",
+                    ),
+                );
             }
             Before::Nothing if items.is_empty() => {
                 return Err(PatternError::new("there is nothing to repeat", place)

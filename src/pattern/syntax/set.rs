@@ -72,8 +72,11 @@ impl Parser<'_> {
 
     /// That a class cannot begin or end a range, as `re` says.
     fn no_range(&self, start: usize) -> PatternError {
-        PatternError::new("a class of characters begins or ends a range", start..self.cursor.at)
-            .with_hint("write `\\-` for the character itself")
+        PatternError::new(
+            "a class of characters begins or ends a range",
+            start..self.cursor.at,
+        )
+        .with_hint("write `\\-` for the character itself")
     }
 
     fn member(&mut self, set: usize) -> Result<Member, PatternError> {

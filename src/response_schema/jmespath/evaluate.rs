@@ -50,7 +50,11 @@ impl Evaluation {
         Ok(value.into_owned())
     }
 
-    pub(super) fn visit<'v>(&mut self, ast: &'v Ast, value: &'v Value) -> Result<Cow<'v, Value>, Fault> {
+    pub(super) fn visit<'v>(
+        &mut self,
+        ast: &'v Ast,
+        value: &'v Value,
+    ) -> Result<Cow<'v, Value>, Fault> {
         const NULL: Cow<'static, Value> = Cow::Owned(Value::Null);
         self.pay(1)?;
         Ok(match ast {
@@ -134,14 +138,22 @@ impl Evaluation {
                 }
                 Cow::Owned(Value::Object(members))
             }
-            Ast::Function(name, arguments) => Cow::Owned(functions::call(self, name, arguments, value)?),
+            Ast::Function(name, arguments) => {
+                Cow::Owned(functions::call(self, name, arguments, value)?)
+            }
             Ast::Reference(_) => {
-                return Err(Fault::new("`&` makes an argument of a function and is no value"));
+                return Err(Fault::new(
+                    "`&` makes an argument of a function and is no value",
+                ));
             }
         })
     }
 
-    fn chain<'v>(&mut self, nodes: &'v [Ast], value: Cow<'v, Value>) -> Result<Cow<'v, Value>, Fault> {
+    fn chain<'v>(
+        &mut self,
+        nodes: &'v [Ast],
+        value: Cow<'v, Value>,
+    ) -> Result<Cow<'v, Value>, Fault> {
         let mut value = value;
         for node in nodes {
             value = match value {
@@ -177,13 +189,21 @@ impl Evaluation {
     }
 
     /// Python's `items[start:stop:step]`.
-    fn slice(&mut self, items: &[Value], [start, stop, step]: &[Option<i64>; 3]) -> Result<Value, Fault> {
+    fn slice(
+        &mut self,
+        items: &[Value],
+        [start, stop, step]: &[Option<i64>; 3],
+    ) -> Result<Value, Fault> {
         let step = i128::from(step.unwrap_or(1));
         if step == 0 {
             return Err(Fault::new("the step of a slice cannot be zero"));
         }
         let length = items.len() as i128;
-        let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
+        let (low, high) = if step > 0 {
+            (0, length)
+        } else {
+            (-1, length - 1)
+        };
         let bound = |part: &Option<i64>, missing: i128| match part {
             None => missing,
             Some(at) if *at < 0 => (i128::from(*at) + length).clamp(low, high),
@@ -208,7 +228,9 @@ fn compare(comparator: Comparator, left: &Value, right: &Value) -> Result<Value,
         (Value::String(a), Value::String(b)) => Ok(Value::Bool(wanted(a.cmp(b)))),
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
             // Nothing has an order beside NaN.
-            Ok(Value::Bool(functions::order(left, right).is_some_and(wanted)))
+            Ok(Value::Bool(
+                functions::order(left, right).is_some_and(wanted),
+            ))
         }
         (
             Value::Int(_) | Value::Float(_) | Value::String(_),
@@ -247,8 +269,10 @@ pub(super) fn equal_to_python(left: &Value, right: &Value) -> bool {
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter()
-                    .all(|(key, value)| b.get(key).is_some_and(|other| equal_to_python(value, other)))
+                && a.iter().all(|(key, value)| {
+                    b.get(key)
+                        .is_some_and(|other| equal_to_python(value, other))
+                })
         }
         (
             Value::Bool(_) | Value::Int(_) | Value::Float(_),

@@ -72,7 +72,9 @@ pub(super) fn call(
         (Some(Argument::Expression(expression)), Some(Argument::Value(items))) if name == "map" => {
             (items.clone(), Some(expression))
         }
-        (Some(Argument::Value(first)), Some(Argument::Expression(expression))) if name.ends_with("_by") => {
+        (Some(Argument::Value(first)), Some(Argument::Expression(expression)))
+            if name.ends_with("_by") =>
+        {
             (first, Some(*expression))
         }
         (Some(Argument::Value(first)), _) => (first, None),
@@ -82,7 +84,8 @@ pub(super) fn call(
         let Value::Array(items) = first else {
             return Err(wrong());
         };
-        return by(evaluation, name, items, expression).map_err(|fault| fault.unwrap_or_else(wrong));
+        return by(evaluation, name, items, expression)
+            .map_err(|fault| fault.unwrap_or_else(wrong));
     }
     let second = match second {
         Some(Argument::Value(second)) => Some(second),
@@ -122,12 +125,17 @@ fn variable(name: &str, mut all: impl Iterator<Item = Value>) -> Option<Value> {
 /// Functions of two values; `None` where they do not take these.
 fn two(name: &str, first: &Value, second: &Value) -> Option<Value> {
     Some(match (name, first, second) {
-        ("contains", Value::Array(items), sought) => {
-            items.iter().any(|item| equal_to_python(item, sought)).into()
-        }
+        ("contains", Value::Array(items), sought) => items
+            .iter()
+            .any(|item| equal_to_python(item, sought))
+            .into(),
         ("contains", Value::String(text), Value::String(sought)) => text.contains(&**sought).into(),
-        ("starts_with", Value::String(text), Value::String(sought)) => text.starts_with(&**sought).into(),
-        ("ends_with", Value::String(text), Value::String(sought)) => text.ends_with(&**sought).into(),
+        ("starts_with", Value::String(text), Value::String(sought)) => {
+            text.starts_with(&**sought).into()
+        }
+        ("ends_with", Value::String(text), Value::String(sought)) => {
+            text.ends_with(&**sought).into()
+        }
         ("join", Value::String(separator), Value::Array(items)) => {
             let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
             texts?.join(separator).into()
@@ -174,7 +182,11 @@ fn one(name: &str, value: Value) -> Result<Option<Value>, Fault> {
         }
         ("ceil" | "floor", value @ Value::Int(_)) => value,
         ("ceil" | "floor", Value::Float(number)) => {
-            let whole = if name == "ceil" { number.ceil() } else { number.floor() };
+            let whole = if name == "ceil" {
+                number.ceil()
+            } else {
+                number.floor()
+            };
             return Ok(Integer::from_float(whole).map(Value::Int));
         }
         ("length", Value::String(text)) => Value::count(text.chars().count()),
@@ -185,9 +197,12 @@ fn one(name: &str, value: Value) -> Result<Option<Value>, Fault> {
             items.reverse();
             items.into()
         }
-        ("keys", Value::Object(members)) => {
-            Value::Array(members.keys().map(|key| Value::from(key.as_str())).collect())
-        }
+        ("keys", Value::Object(members)) => Value::Array(
+            members
+                .keys()
+                .map(|key| Value::from(key.as_str()))
+                .collect(),
+        ),
         ("values", Value::Object(members)) => Value::Array(members.into_values().collect()),
         ("sum", Value::Array(items)) if all_numbers(&items) => sum(&items)?,
         ("avg", Value::Array(items)) if all_numbers(&items) => {
@@ -206,7 +221,9 @@ fn one(name: &str, value: Value) -> Result<Option<Value>, Fault> {
                 return Ok(None);
             }
             if name == "sort" {
-                return Ok(Some(sorted(items.iter().cloned().zip(items.iter().cloned()).collect())));
+                return Ok(Some(sorted(
+                    items.iter().cloned().zip(items.iter().cloned()).collect(),
+                )));
             }
             extreme(name, items.iter().cloned().zip(items.iter().cloned()))
         }
@@ -223,11 +240,16 @@ fn by(
 ) -> Result<Value, Option<Fault>> {
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {
-        let key = evaluation.visit(expression, &item).map_err(Some)?.into_owned();
+        let key = evaluation
+            .visit(expression, &item)
+            .map_err(Some)?
+            .into_owned();
         keyed.push((key, item));
     }
     if name == "map" {
-        return Ok(Value::Array(keyed.into_iter().map(|(key, _)| key).collect()));
+        return Ok(Value::Array(
+            keyed.into_iter().map(|(key, _)| key).collect(),
+        ));
     }
     let texts = keyed.iter().all(|(key, _)| matches!(key, Value::String(_)));
     let numbers = keyed
@@ -279,7 +301,9 @@ pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
             _ => order_of_digits(&a.to_string(), &b.to_string()),
         }),
         (Value::Int(integer), Value::Float(float)) => order_of_kinds(integer, *float),
-        (Value::Float(float), Value::Int(integer)) => order_of_kinds(integer, *float).map(Ordering::reverse),
+        (Value::Float(float), Value::Int(integer)) => {
+            order_of_kinds(integer, *float).map(Ordering::reverse)
+        }
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
         _ => None,
     }
@@ -320,7 +344,9 @@ fn sum(items: &[Value]) -> Result<Value, Fault> {
             (item, Some(total)) => float_total = Some(total + float(item)),
             (Value::Int(integer), None) => {
                 let next = integer.to_string().parse().ok();
-                whole = next.and_then(|next| whole.checked_add(next)).ok_or_else(too_large)?;
+                whole = next
+                    .and_then(|next| whole.checked_add(next))
+                    .ok_or_else(too_large)?;
             }
             (item, None) => float_total = Some(whole as f64 + float(item)),
         }

@@ -78,7 +78,10 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, usize)>, Fault> {
             }
             '`' => {
                 let (text, length) = delimited(rest, at, '`')?;
-                (Token::Literal(literal(&text.replace("\\`", "`"), at)?), length)
+                (
+                    Token::Literal(literal(&text.replace("\\`", "`"), at)?),
+                    length,
+                )
             }
             '"' => {
                 let (text, length) = delimited(rest, at, '"')?;
@@ -112,7 +115,10 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, usize)>, Fault> {
 }
 
 fn unknown(text: &str, at: usize) -> Fault {
-    Fault::new(format!("{} at byte {at} has no meaning in JMESPath", json::quote(text)))
+    Fault::new(format!(
+        "{} at byte {at} has no meaning in JMESPath",
+        json::quote(text)
+    ))
 }
 
 /// What stands between two delimiters, escapes and all, and the length of the whole.
@@ -126,12 +132,19 @@ fn delimited(rest: &str, at: usize, delimiter: char) -> Result<(&str, usize), Fa
             _ => {}
         }
     }
-    Err(Fault::new(format!("what `{delimiter}` opens at byte {at} is not closed")))
+    Err(Fault::new(format!(
+        "what `{delimiter}` opens at byte {at} is not closed"
+    )))
 }
 
 /// A value in back-quotes: JSON, or else text.
 fn literal(text: &str, at: usize) -> Result<Value, Fault> {
     json::parse(text)
-        .or_else(|_| json::parse(&format!("\"{}\"", text.trim_start_matches(crate::value::python::is_space))))
+        .or_else(|_| {
+            json::parse(&format!(
+                "\"{}\"",
+                text.trim_start_matches(crate::value::python::is_space)
+            ))
+        })
         .map_err(|_| unknown(text, at))
 }

@@ -119,11 +119,9 @@ impl Ast {
             nodes.into_iter().map(Ast::depth).max().unwrap_or(0)
         }
         1 + match self {
-            Self::Current
-            | Self::Literal(_)
-            | Self::Field(_)
-            | Self::Index(_)
-            | Self::Slice(_) => 0,
+            Self::Current | Self::Literal(_) | Self::Field(_) | Self::Index(_) | Self::Slice(_) => {
+                0
+            }
             Self::Chain { nodes, .. } | Self::List(nodes) | Self::Function(_, nodes) => most(nodes),
             Self::Projection(nodes)
             | Self::ValueProjection(nodes)

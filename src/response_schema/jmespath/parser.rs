@@ -129,7 +129,10 @@ impl Parser {
                     let index = self.index()?;
                     self.indexed(Ast::Current, index)?
                 }
-                Token::Star if self.tokens.get(self.next + 1).map(|(token, _)| token) == Some(&Token::CloseBracket) => {
+                Token::Star
+                    if self.tokens.get(self.next + 1).map(|(token, _)| token)
+                        == Some(&Token::CloseBracket) =>
+                {
                     self.next += 2;
                     Ast::Projection(Box::new([Ast::Current, self.projected(STAR)?]))
                 }
@@ -243,7 +246,10 @@ impl Parser {
 
     fn flatten(&mut self, left: Ast) -> Result<Ast, Fault> {
         let right = self.projected(FLATTEN)?;
-        Ok(Ast::Projection(Box::new([Ast::Flatten(Box::new(left)), right])))
+        Ok(Ast::Projection(Box::new([
+            Ast::Flatten(Box::new(left)),
+            right,
+        ])))
     }
 
     /// What is asked of each item of a projection.
