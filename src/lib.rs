@@ -13,6 +13,7 @@
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
 //! - [`response_schema`] reads and runs the older documents, JSON schemas with patterns, that response templates took the place of;
+//! - [`convert`] carries response schemas over into response templates and, where a schema can say it, back;
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
@@ -45,6 +46,7 @@ pub mod chat_template;
 pub mod check;
 pub mod chunking;
 pub mod content;
+pub mod convert;
 pub mod derive;
 pub mod diagnostic;
 mod judge;

@@ -18,6 +18,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("response_schema", &["pattern", "content"]),
     ("response_template", &["pattern", "content"]),
     ("parser", &["pattern", "content", "response_template"]),
+    (
+        "convert",
+        &[
+            "pattern",
+            "content",
+            "response_schema",
+            "response_template",
+            "parser",
+        ],
+    ),
     ("chunking", &[]),
     ("chat_template", &[]),
     (
@@ -25,6 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "pattern",
             "content",
+            "response_schema",
             "response_template",
             "parser",
             "chat_template",
@@ -71,10 +82,12 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "pattern",
             "content",
+            "response_schema",
             "response_template",
             "parser",
             "chunking",
             "chat_template",
+            "convert",
             "lint",
             "project",
             "derive",

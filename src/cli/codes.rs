@@ -37,6 +37,12 @@ pub(crate) fn all() -> Vec<Page> {
         text: rule.explain().into(),
     });
     pages.extend(rules);
+    let schemas = lint::schema_rules().iter().map(|rule| Page {
+        code: rule.code,
+        summary: rule.summary.into(),
+        text: rule.explain().into(),
+    });
+    pages.extend(schemas);
     let documents = lint::document_codes().iter().chain(lint::engine_codes());
     pages.extend(documents.map(|known| Page {
         code: known.code,

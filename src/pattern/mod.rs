@@ -34,6 +34,8 @@ mod error;
 pub mod facts;
 mod limits;
 mod literal;
+pub(crate) mod parts;
+mod repeats;
 mod search;
 mod sequence;
 mod syntax;
@@ -44,6 +46,7 @@ mod tokens;
 use std::sync::Arc;
 
 pub use error::{MatchError, PatternError};
+pub use repeats::{ends_lazily, may_explode};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
 pub use texts::fixed_texts;

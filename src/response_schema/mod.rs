@@ -47,7 +47,7 @@ mod error;
 mod evaluate;
 mod given;
 mod jmespath;
-mod node;
+pub(crate) mod node;
 mod substitute;
 mod trace;
 mod validate;

@@ -89,6 +89,18 @@ pub(crate) struct Transform {
     pub(super) expression: Expression,
 }
 
+impl Transform {
+    /// The same as a transform of a response template, and whether it is for each item of a list; else why there is none.
+    pub(crate) fn to_transform(&self) -> Result<(Option<Value>, bool), String> {
+        self.expression.to_transform()
+    }
+
+    /// The names of members that it asks for.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        self.expression.fields()
+    }
+}
+
 /// What becomes of members that no property is for.
 #[derive(Debug, Clone)]
 pub(crate) enum Additional {

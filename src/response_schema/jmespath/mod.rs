@@ -12,6 +12,7 @@
 //! - An expression reference (`&name`) that is no argument of a function is an error. Python gives an object of its own.
 //! - `sum` and `avg` of integers end in an error beyond 127 bits.
 
+mod carry;
 mod evaluate;
 mod functions;
 mod lexer;
@@ -61,6 +62,16 @@ impl Expression {
             return Err(Fault::limit(message));
         }
         parser::parse(source).map(Self)
+    }
+
+    /// The same as a transform of a response template, and whether it is for each item of a list; else why there is none.
+    pub(super) fn to_transform(&self) -> Result<(Option<Value>, bool), String> {
+        carry::carry(&self.0)
+    }
+
+    /// The names of members that it asks for.
+    pub(super) fn fields(&self) -> Vec<String> {
+        carry::fields(&self.0)
     }
 
     /// What it says of a value.
