@@ -5,7 +5,7 @@ use super::Finding;
 use super::take::{self, Region};
 use crate::pattern::Pattern;
 use crate::pattern::parts::{self, Part};
-use crate::response_schema::node::{Additional, Kind, Node, Parser};
+use crate::response_schema::node::{Additional, Kind, Node, Parser, Substitution};
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
@@ -20,8 +20,9 @@ pub(super) struct Draft {
 /// What a schema leaves open.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// White space around texts is dropped.
+    /// White space around texts is dropped: of those that something opens, and of the one that nothing does.
     strip: bool,
+    strip_rest: bool,
     /// A close takes the white space behind it.
     space: bool,
     /// What stands before the body of a call belongs to its opening.
@@ -36,9 +37,12 @@ pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
     for begins in [false, true] {
         for header in [true, false] {
             for space in [true, false] {
-                for strip in [true, false] {
+                for (strip, strip_rest) in
+                    [(true, true), (false, false), (true, false), (false, true)]
+                {
                     let way = Way {
                         strip,
+                        strip_rest,
                         space,
                         header,
                         begins,
@@ -128,6 +132,14 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
         }
     }
     if let Some((name, mut document)) = implicit {
+        if document.close.is_none() {
+            let node = root
+                .properties
+                .iter()
+                .flatten()
+                .find(|(key, _)| **key == name);
+            document.close = node.and_then(|(_, node)| taken_out(node));
+        }
         close_implicit(&mut document, &draft.document, way);
         draft.document.fields.insert(name, document);
     }
@@ -140,6 +152,23 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
 fn substitutions(node: &Node) -> Finding {
     let message = "a response template changes no text before it looks for delimiters";
     finding("substitutions", node, message)
+}
+
+/// The texts with which a substitution takes out what follows them: they close a field that takes what is left.
+fn taken_out(node: &Node) -> Option<Delimiter> {
+    let empty = node
+        .substitutions
+        .iter()
+        .filter(|substitution| substitution.replacement.as_text() == Some(""));
+    let texts = empty.filter_map(|substitution| {
+        let parts = parts::parts(&substitution.pattern);
+        let first = parts
+            .into_iter()
+            .find(|part| !part.is_condition() && !matches!(part, Part::Space(_)));
+        first.map(|part| take::texts(&part))
+    });
+    let texts: Vec<String> = texts.flatten().collect();
+    (!texts.is_empty()).then_some(Delimiter::Literals(texts))
 }
 
 /// What closes the field without an open: nothing that opens or closes another, and with the white space behind it, since text there
@@ -195,9 +224,6 @@ type Carried = Result<(FieldDocument, Vec<Finding>), Box<Finding>>;
 /// The field of a property; `region` is where its text stands in the pattern of the root, where that has one.
 fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
     let mut findings = Vec::new();
-    if !node.substitutions.is_empty() {
-        findings.push(substitutions(node));
-    }
     let own = node
         .regex
         .as_ref()
@@ -251,6 +277,13 @@ fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
         Some(_) => take::delimiter(&region.close, way.space),
         None => take::delimiter(&region.close, false),
     };
+    // What takes regions out of the text leaves what no region claims, which is what a field without an open takes.
+    let takes_out = |substitution: &Substitution| substitution.replacement.as_text() == Some("");
+    if document.open.is_some() && !node.substitutions.is_empty()
+        || !node.substitutions.iter().all(takes_out)
+    {
+        findings.push(substitutions(node));
+    }
     content(item, node, &region, &mut document, way)?;
     Ok((document, findings))
 }
@@ -318,7 +351,11 @@ fn content(
 }
 
 fn text(document: &mut FieldDocument, way: Way) {
-    if !way.strip {
+    let strip = match document.open {
+        Some(_) => way.strip,
+        None => way.strip_rest,
+    };
+    if !strip {
         document.content_args.insert("strip", Value::Bool(false));
     }
 }

@@ -45,13 +45,17 @@ pub(super) struct Judged {
     pub(super) tallies: Vec<Tally>,
     /// The samples that do not agree.
     differing: Vec<Sample>,
+    /// The members of messages that stand in no sample that agrees and counts.
+    pub(super) unseen: Vec<String>,
     /// The more the better: of those that count, then of all.
     pub(super) score: (usize, usize),
 }
 
 /// What the schema gives, where that is a value.
 fn of_schema(schema: &ResponseSchema, text: &str) -> Option<Value> {
-    schema.parse(text).ok().map(without_empty)
+    // Nothing at all is no message.
+    let value = schema.parse(text).ok().filter(Value::is_truthy);
+    value.map(without_empty)
 }
 
 fn of_template(template: &Arc<ResponseTemplate>, text: &str) -> Result<Value, String> {
@@ -75,6 +79,7 @@ pub(super) fn judge(
     let template = compiled(document)?;
     let mut tallies: Vec<Tally> = Vec::new();
     let mut differing = Vec::new();
+    let mut unseen: Vec<String> = document.fields.keys().cloned().collect();
     for sample in samples {
         let Some(expected) = of_schema(schema, &sample.text) else {
             continue;
@@ -93,6 +98,9 @@ pub(super) fn judge(
         tallies[at].tried += 1;
         if of_template(&template, &sample.text).as_ref() == Ok(&expected) {
             tallies[at].agree += 1;
+            if sample.origin != Origin::Beyond {
+                unseen.retain(|key| expected.get(key).is_none());
+            }
         } else {
             differing.push(sample.clone());
         }
@@ -108,6 +116,7 @@ pub(super) fn judge(
     Some(Judged {
         tallies,
         differing,
+        unseen,
         score,
     })
 }
@@ -122,8 +131,8 @@ impl Judged {
             (tried + tally.tried, agree + tally.agree)
         });
         match () {
-            () if is_incomplete && agree < tried => Verdict::Inexpressible,
-            () if tried > 0 && agree == tried => Verdict::Proved,
+            () if is_incomplete => Verdict::Inexpressible,
+            () if tried > 0 && agree == tried && self.unseen.is_empty() => Verdict::Proved,
             () if agree * 2 >= tried && agree > 0 => Verdict::ProvedInPart,
             () => Verdict::NotProved,
         }
@@ -139,15 +148,19 @@ pub(super) fn smallest(
     let Some(template) = compiled(document) else {
         return Vec::new();
     };
-    let differ = |text: &str| {
-        of_schema(schema, text)
-            .is_some_and(|expected| of_template(&template, text).as_ref() != Ok(&expected))
+    // A difference in more than the white space around texts is shown by a text that has such a difference.
+    let differ = |text: &str, loosely: bool| {
+        of_schema(schema, text).is_some_and(|expected| match of_template(&template, text) {
+            Ok(found) if loosely => trimmed(found) != trimmed(expected),
+            found => found.as_ref() != Ok(&expected),
+        })
     };
     let mut samples: Vec<&Sample> = judged.differing.iter().collect();
     samples.sort_by_key(|sample| (sample.origin, sample.text.len()));
     let mut found: Vec<Difference> = Vec::new();
     for sample in samples.into_iter().take(TOLD * 4) {
-        let response = shrunk(&sample.text, &differ);
+        let loosely = differ(&sample.text, true);
+        let response = shrunk(&sample.text, &|text| differ(text, loosely));
         if found.iter().any(|known| known.response == response) {
             continue;
         }
@@ -165,6 +178,22 @@ pub(super) fn smallest(
         }
     }
     found
+}
+
+/// A value without white space around its texts, and without what is then empty.
+fn trimmed(value: Value) -> Value {
+    let inner = match value {
+        Value::String(text) => Value::from(text.trim()),
+        Value::Array(items) => Value::Array(items.into_iter().map(trimmed).collect()),
+        Value::Object(members) => Value::Object(
+            members
+                .into_iter()
+                .map(|(key, value)| (key, trimmed(value)))
+                .collect(),
+        ),
+        other => other,
+    };
+    without_empty(inner)
 }
 
 /// The text with as much taken out as can be without losing the difference: ever smaller stretches, from the end.

@@ -143,11 +143,17 @@ pub fn to_template(
         };
     };
     let verdict = judged.verdict(!draft.findings.is_empty());
+    let mut findings = draft.findings;
+    findings.extend(judged.unseen.iter().map(|field| Finding {
+        code: "no-sample",
+        path: Path::default().key("properties").key(field),
+        message: format!("no sample on which the two agree has {field}"),
+    }));
     let report = Report {
         verdict,
         differences: judge::smallest(schema, &draft.document, &judged),
         samples: judged.tallies,
-        findings: draft.findings,
+        findings,
         candidates,
     };
     Conversion {

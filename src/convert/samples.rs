@@ -294,15 +294,21 @@ impl Maker {
                     let text = fill(self, name).unwrap_or_else(|| self.body(parts, fill));
                     out.push_str(&text);
                 }
-                Part::Optional { parts, .. } => {
+                Part::Optional { parts } => {
                     if self.random.usize(..4) > 0 {
                         let text = self.parts(parts, fill);
                         out.push_str(&text);
                     }
                 }
                 Part::Choice(branches) => {
+                    // What may end the text instead ends it nowhere else.
+                    let says = |branch: &&Vec<Part>| branch.iter().any(|part| !part.is_condition());
+                    let branches: Vec<&Vec<Part>> = branches.iter().filter(says).collect();
+                    if branches.is_empty() {
+                        continue;
+                    }
                     let at = self.random.usize(..branches.len());
-                    let text = self.parts(&branches[at], fill);
+                    let text = self.parts(branches[at], fill);
                     out.push_str(&text);
                 }
                 Part::Start | Part::End(_) | Part::Ahead { .. } => {}

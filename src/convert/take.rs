@@ -44,9 +44,21 @@ pub(super) fn regions(pattern: &Pattern) -> Vec<Region> {
             if has_text(&open) {
                 claimed[behind] = true;
             }
-            if is_text(sign) {
+            if is_mark(sign) {
                 break;
             }
+        }
+        if !has_text(&open) && !has_text(&close) {
+            // What nothing opens goes on to what ends the whole.
+            let last = signs
+                .iter()
+                .rposition(|sign| matches!(sign, Part::Group { .. }));
+            let behind = signs.iter().skip(last.map_or(0, |last| last + 1));
+            close = behind
+                .filter(|sign| is_mark(sign))
+                .take(1)
+                .cloned()
+                .collect();
         }
         found.push(Region {
             name: name.clone(),
@@ -62,7 +74,7 @@ pub(super) fn regions(pattern: &Pattern) -> Vec<Region> {
 fn flatten(parts: &[Part], signs: &mut Vec<Part>) {
     for part in parts {
         match part {
-            Part::Optional { parts, .. } if part.has_group() => flatten(parts, signs),
+            Part::Optional { parts } if part.has_group() => flatten(parts, signs),
             Part::Choice(branches) if part.has_group() => {
                 for branch in branches
                     .iter()
@@ -89,34 +101,59 @@ fn trimmed(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// The texts of which one must stand there; none where it is not so simple.
+/// How many texts are told apart.
+const TEXTS: usize = 16;
+
+/// The texts of which one must stand there; none where it is not so simple. White space around them is left out, what is optional must
+/// stand, and what may end the text instead must not.
 pub(super) fn texts(part: &Part) -> Vec<String> {
     match part {
+        // White space says nothing that could be found again.
+        Part::Text(text) if text.trim().is_empty() => Vec::new(),
         Part::Text(text) => vec![text.clone()],
-        Part::Optional { parts, .. } => match parts.as_slice() {
-            [only] => texts(only),
-            _ => Vec::new(),
-        },
+        Part::Optional { parts } => spelled(parts),
         Part::Choice(branches) => {
             let mut found = Vec::new();
-            for branch in branches {
-                let rest: Vec<&Part> = branch
-                    .iter()
-                    .filter(|part| !part.is_condition() && !matches!(part, Part::Space(_)))
-                    .collect();
-                match rest.as_slice() {
-                    [] => {}
-                    [only] => match texts(only).as_slice() {
-                        [] => return Vec::new(),
-                        more => found.extend_from_slice(more),
-                    },
-                    _ => return Vec::new(),
+            for branch in branches
+                .iter()
+                .filter(|branch| !trimmed((*branch).clone()).is_empty())
+            {
+                match spelled(branch).as_slice() {
+                    [] => return Vec::new(),
+                    more => found.extend_from_slice(more),
                 }
             }
             found
         }
         _ => Vec::new(),
     }
+}
+
+/// The texts that a sequence of parts spells out.
+fn spelled(parts: &[Part]) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let parts = trimmed(parts.to_vec());
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    for part in &parts {
+        let next = texts(part);
+        found = found
+            .iter()
+            .flat_map(|text| next.iter().map(move |more| format!("{text}{more}")))
+            .take(TEXTS)
+            .collect();
+    }
+    found
+}
+
+/// Whether the part has a text in it, be it with something else.
+fn is_mark(part: &Part) -> bool {
+    is_text(part)
+        || match part {
+            Part::Optional { parts } => parts.iter().any(is_text),
+            _ => false,
+        }
 }
 
 fn is_text(part: &Part) -> bool {
@@ -130,13 +167,10 @@ pub(super) fn has_text(parts: &[Part]) -> bool {
 
 /// The parts as a delimiter: literals where they are, a pattern otherwise; `None` without a text, or where they cannot be written.
 pub(super) fn delimiter(parts: &[Part], space: bool) -> Option<Delimiter> {
-    if !has_text(parts) {
+    if !parts.iter().any(is_mark) {
         return None;
     }
-    let literals = match parts {
-        [only] => texts(only),
-        _ => Vec::new(),
-    };
+    let literals = spelled(parts);
     if !space && !literals.is_empty() {
         return Some(Delimiter::Literals(literals));
     }
@@ -154,6 +188,11 @@ pub(super) fn pattern(parts: &[Part]) -> Option<String> {
     for part in parts {
         let literals = texts(part);
         match literals.as_slice() {
+            [] if is_mark(part) => {
+                if let Part::Optional { parts } = part {
+                    out.push_str(&parts::source(parts, &|_| None)?);
+                }
+            }
             [] => out.push_str(&parts::source(std::slice::from_ref(part), &|_| None)?),
             [only] => out.push_str(&parts::escaped(only)),
             several => {

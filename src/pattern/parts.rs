@@ -18,7 +18,7 @@ pub(crate) enum Part {
     /// A group, under its name or its number.
     Group { name: String, parts: Vec<Part> },
     /// Once or not at all.
-    Optional { parts: Vec<Part>, rest: Rest },
+    Optional { parts: Vec<Part> },
     /// One of these.
     Choice(Vec<Vec<Part>>),
     /// The beginning of the text.
@@ -26,7 +26,7 @@ pub(crate) enum Part {
     /// The end of the text, before a final line feed or not.
     End(Rest),
     /// A look ahead at one of these.
-    Ahead { parts: Vec<Part>, rest: Rest },
+    Ahead { parts: Vec<Part> },
     /// Anything else, with the groups in it.
     Other { rest: Rest, groups: Vec<String> },
 }
@@ -70,7 +70,6 @@ fn collect(node: &Node, names: &[String], parts: &mut Vec<Part>) {
         Node::Repeat(repeat) if is_space(&repeat.node) && repeat.min <= 1 => Part::Space(rest()),
         Node::Repeat(repeat) if repeat.min == 0 && repeat.max == Some(1) => Part::Optional {
             parts: sequence(&repeat.node, names),
-            rest: rest(),
         },
         Node::Group(number, inner) => Part::Group {
             name: name_of(*number, names),
@@ -83,7 +82,6 @@ fn collect(node: &Node, names: &[String], parts: &mut Vec<Part>) {
         Node::Assert(Assert::End | Assert::EndOrFinalNewline) => Part::End(rest()),
         Node::Look(look) if !look.behind && !look.negative => Part::Ahead {
             parts: sequence(&look.node, names),
-            rest: rest(),
         },
         _ => {
             let mut groups = Vec::new();
@@ -135,9 +133,7 @@ impl Part {
     pub(crate) fn has_group(&self) -> bool {
         match self {
             Self::Group { .. } => true,
-            Self::Optional { parts, .. } | Self::Ahead { parts, .. } => {
-                parts.iter().any(Self::has_group)
-            }
+            Self::Optional { parts } | Self::Ahead { parts } => parts.iter().any(Self::has_group),
             Self::Choice(branches) => branches.iter().flatten().any(Self::has_group),
             Self::Other { groups, .. } => !groups.is_empty(),
             Self::Text(_) | Self::Space(_) | Self::Start | Self::End(_) => false,
@@ -161,13 +157,13 @@ fn part_source(part: &Part, named: &dyn Fn(&str) -> Option<String>) -> Option<St
         Part::Text(text) => escaped(text),
         Part::Space(rest) | Part::End(rest) => write(&rest.0)?,
         Part::Other { rest, .. } => write(&rest.0)?,
-        Part::Ahead { parts, .. } => format!("(?={})", source(parts, named)?),
+        Part::Ahead { parts } => format!("(?={})", source(parts, named)?),
         Part::Start => "^".to_owned(),
         Part::Group { name, parts } => match named(name) {
             Some(name) => format!("(?P<{name}>{})", source(parts, named)?),
             None => grouped(&source(parts, named)?, parts),
         },
-        Part::Optional { parts, .. } => format!("(?:{})?", source(parts, named)?),
+        Part::Optional { parts } => format!("(?:{})?", source(parts, named)?),
         Part::Choice(branches) => {
             let branches: Option<Vec<String>> =
                 branches.iter().map(|parts| source(parts, named)).collect();
