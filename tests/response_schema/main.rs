@@ -8,6 +8,7 @@
 
 mod compare;
 mod generate;
+mod page;
 #[path = "../support/mod.rs"]
 mod support;
 mod written;
