@@ -56,6 +56,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "pattern",
             "chat_template",
             "derive",
+            "response_schema",
             "response_template",
             "parser",
             "chunking",

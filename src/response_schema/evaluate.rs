@@ -40,7 +40,11 @@ pub(super) fn evaluate(root: &Node, text: &str) -> Evaluated {
 pub(super) fn evaluate_all(root: &Node, text: &str) -> Outcome {
     let mut errors = Vec::new();
     let given = Given::Text(Cow::Borrowed(text));
-    if root.kind != Kind::Object || root.constant.is_some() || root.parser.is_some() {
+    let is_plain = root.kind == Kind::Object
+        && root.constant.is_none()
+        && root.parser.is_none()
+        && root.properties.is_some();
+    if !is_plain {
         return one(evaluate(root, text));
     }
     let extracted = match extract(root, given, &mut Unobserved) {
@@ -63,7 +67,7 @@ pub(super) fn evaluate_all(root: &Node, text: &str) -> Outcome {
         }
     }
     if errors.is_empty() {
-        return one(evaluate(root, text));
+        return one(complete(root, members, &Given::Text(extracted)));
     }
     Outcome {
         value: Value::Object(members),
@@ -417,6 +421,11 @@ fn object(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Evalua
             );
         }
     }
+    complete(node, members, &given)
+}
+
+/// The object of these members, if none is missing.
+fn complete(node: &Node, members: Map, given: &Given<'_>) -> Evaluated {
     let missing: Vec<&str> = node
         .required
         .iter()
