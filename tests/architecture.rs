@@ -48,7 +48,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "derive",
-        &["chat_template", "response_template", "parser", "judge"],
+        &[
+            "pattern",
+            "chat_template",
+            "response_template",
+            "parser",
+            "judge",
+        ],
     ),
     (
         "check",
@@ -111,6 +117,7 @@ const DERIVER: &[(&str, &[&str])] = &[
     ),
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
+    ("learn", &["probe", "evidence", "compare"]),
     (
         "search",
         &[
@@ -123,7 +130,9 @@ const DERIVER: &[(&str, &[&str])] = &[
     ),
     (
         "report",
-        &["probe", "evidence", "compare", "render", "read", "inspect"],
+        &[
+            "probe", "evidence", "compare", "render", "read", "inspect", "learn",
+        ],
     ),
 ];
 

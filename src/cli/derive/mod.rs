@@ -5,6 +5,7 @@ mod difference;
 mod explain;
 mod files;
 mod human;
+mod responses;
 mod summary;
 mod verdict;
 
@@ -25,6 +26,7 @@ use super::status::{Status, Stop};
 use super::verbosity::{self, Verbosity};
 use super::{bulk, input, output, wire};
 pub(crate) use files::file_stem;
+use responses::ResponsesArgs;
 use summary::Summary;
 #[cfg(feature = "tui")]
 pub(crate) use verdict::messages;
@@ -73,6 +75,9 @@ pub(crate) struct Args {
     /// Write files too that are symbolic links, as in the caches of models, or read-only
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    responses: ResponsesArgs,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -184,6 +189,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         engines: args.engines.clone(),
         thorough: args.thorough,
         alternatives: args.explain.is_some() || args.thorough,
+        responses: args.responses.read(&opened.source, args.source_args.date)?,
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -201,6 +207,7 @@ fn tell(args: &Args, derivation: &Derivation) {
     let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
     if args.format == Shape::Human && is_whole {
         text.push_str(&human::report(&derivation.report));
+        text.push_str(&responses::told(&derivation.report));
     }
     match args.explain.as_deref() {
         None => output::tell(&text),
@@ -254,6 +261,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    wrote.extend(args.responses.keep(derivation)?);
     for file in wrote {
         let told = format!("wrote {}", input::name(&file));
         if args.sources.len() > 1 {

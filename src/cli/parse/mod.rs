@@ -5,12 +5,12 @@ mod schema;
 mod session;
 mod state;
 mod strays;
-mod tokens;
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use obverse::chat_template::TokenLists;
 use obverse::chunking::{self, Chunking};
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
@@ -212,11 +212,11 @@ fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
 
 /// A response template that was read, with its markers.
 fn with_markers(opened: Opened) -> (Arc<ResponseTemplate>, Arc<Markers>) {
-    let Opened { file, text, loaded } = opened;
+    let Opened { file, loaded, .. } = opened;
     // In a tokenizer's configuration the document is one member of several.
     let tokens = match loaded.path.steps().is_empty() {
         true => Vec::new(),
-        false => tokens::special(&text, &file),
+        false => TokenLists::beside(&file).special,
     };
     let markers = Markers::of(&loaded.template).and(tokens);
     (Arc::new(loaded.template), Arc::new(markers))
