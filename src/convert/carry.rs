@@ -80,7 +80,7 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
     {
         let message =
             "a message is an object, of which the schema says property by property how it is found";
-        draft.findings.push(finding("no-message", root, message));
+        draft.findings.push(finding("convert-root", root, message));
         return draft;
     }
     if !root.substitutions.is_empty() {
@@ -125,7 +125,7 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
                         format!("{name} has nothing that opens it, and so has another property");
                     draft
                         .findings
-                        .push(finding("two-implicit-fields", node, message));
+                        .push(finding("convert-implicit", node, message));
                 }
             }
             Err(why) => draft.findings.push(*why),
@@ -151,7 +151,7 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
 
 fn substitutions(node: &Node) -> Finding {
     let message = "a response template changes no text before it looks for delimiters";
-    finding("substitutions", node, message)
+    finding("convert-substitutions", node, message)
 }
 
 /// The texts with which a substitution takes out what follows them: they close a field that takes what is left.
@@ -240,7 +240,7 @@ fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
         let children = node.items.as_deref();
         item = children.ok_or_else(|| {
             Box::new(finding(
-                "no-items",
+                "convert-content",
                 node,
                 "the items of the list are not said one for one",
             ))
@@ -248,7 +248,7 @@ fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
         let regions = take::regions(iterator);
         let (Some(first), Some(last)) = (regions.first(), regions.last()) else {
             return Err(Box::new(finding(
-                "no-groups",
+                "convert-pattern",
                 node,
                 "the iterator has no group",
             )));
@@ -306,7 +306,7 @@ fn single(node: &Node, pattern: &Pattern) -> Result<Region, Box<Finding>> {
     match (regions.pop(), regions.is_empty()) {
         (Some(region), true) => Ok(region),
         _ => Err(Box::new(finding(
-            "groups",
+            "convert-pattern",
             node,
             "the pattern has not one group that stands apart",
         ))),
@@ -343,7 +343,7 @@ fn content(
         (None, Kind::Object) if item.key_value.is_some() => pairs(item, document),
         (None, Kind::Object) => call(item, region, document, way),
         _ => Err(Box::new(finding(
-            "content",
+            "convert-content",
             property,
             "nothing makes such a value of a region's text",
         ))),
@@ -373,7 +373,11 @@ fn json(node: &Node, parser: &Parser, document: &mut FieldDocument) -> Result<()
         transform,
     } = parser
     else {
-        return Err(Box::new(finding("parser", node, "the parser is unknown")));
+        return Err(Box::new(finding(
+            "convert-content",
+            node,
+            "the parser is unknown",
+        )));
     };
     document.content = Some("json".to_owned());
     document.content_args = json_arguments(*calls, *allow_non_json);
@@ -385,7 +389,7 @@ fn json(node: &Node, parser: &Parser, document: &mut FieldDocument) -> Result<()
             "the JMESPath expression {:?} is {why}, which no transform can say",
             transform.source
         );
-        Box::new(finding("transform", node, message))
+        Box::new(finding("convert-transform", node, message))
     })?;
     document.transform = template;
     document.transform_each = each;
@@ -421,7 +425,7 @@ fn pairs(node: &Node, document: &mut FieldDocument) -> Result<(), Box<Finding>> 
     });
     let source = source.ok_or_else(|| {
         Box::new(finding(
-            "pattern",
+            "convert-pattern",
             node,
             "the pattern cannot be written for `regex`",
         ))
@@ -450,7 +454,7 @@ fn pairs(node: &Node, document: &mut FieldDocument) -> Result<(), Box<Finding>> 
         (None, Kind::Number) if !value.needs_text => ("float", Map::new()),
         _ => {
             return Err(Box::new(finding(
-                "content",
+                "convert-content",
                 value,
                 "no content parser makes such values",
             )));
@@ -488,7 +492,7 @@ impl<'a> Call<'a> {
             if self.body.is_some() {
                 let message =
                     "two parts of a call are made of its text, and a region has one content";
-                return Err(Box::new(finding("two-bodies", node, message)));
+                return Err(Box::new(finding("convert-call", node, message)));
             }
             let region = node
                 .regex
@@ -514,7 +518,7 @@ impl<'a> Call<'a> {
             }
             _ => {
                 let message = "no capture and no content of a region makes this part of a call";
-                Err(Box::new(finding("part", node, message)))
+                Err(Box::new(finding("convert-call", node, message)))
             }
         }
     }
@@ -533,7 +537,7 @@ fn call(
     document.transform = call.transform("", item)?;
     let unwritten = || {
         Box::new(finding(
-            "pattern",
+            "convert-pattern",
             item,
             "a pattern cannot be written for `regex`",
         ))
@@ -566,7 +570,7 @@ fn call(
                     json(node, parser, document)?;
                     if document.transform.is_some() {
                         let message = "a transform within a transform";
-                        return Err(Box::new(finding("transform", node, message)));
+                        return Err(Box::new(finding("convert-transform", node, message)));
                     }
                     document.transform = transform;
                 }
@@ -597,7 +601,7 @@ fn members(
 ) -> Result<FieldDocument, Box<Finding>> {
     let unwritten = || {
         Box::new(finding(
-            "pattern",
+            "convert-pattern",
             item,
             "a pattern cannot be written for `regex`",
         ))
@@ -645,7 +649,7 @@ fn members(
             content(body, item, last, &mut document, way)?;
             if document.transform.is_some() {
                 return Err(Box::new(finding(
-                    "transform",
+                    "convert-transform",
                     body,
                     "a transform within a transform",
                 )));

@@ -125,7 +125,7 @@ pub fn to_template(
     }
     let Some((judged, draft)) = best else {
         let finding = Finding {
-            code: "no-candidate",
+            code: "convert-no-candidate",
             path: Path::default(),
             message: "nothing in the schema says where a field of the message begins or ends"
                 .to_owned(),
@@ -145,7 +145,7 @@ pub fn to_template(
     let verdict = judged.verdict(!draft.findings.is_empty());
     let mut findings = draft.findings;
     findings.extend(judged.unseen.iter().map(|field| Finding {
-        code: "no-sample",
+        code: "convert-no-sample",
         path: Path::default().key("properties").key(field),
         message: format!("no sample on which the two agree has {field}"),
     }));
