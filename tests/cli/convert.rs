@@ -202,7 +202,7 @@ fn given_responses_count_and_the_smallest_difference_is_shown() {
         "{}",
         ran.stdout
     );
-    assert!(ran.stderr.contains("<think><think>"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\"<think>a\""), "{}", ran.stderr);
 }
 
 #[test]
