@@ -118,6 +118,7 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
+    ("deviate", &["probe"]),
     (
         "search",
         &[
@@ -131,7 +132,7 @@ const DERIVER: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "probe", "evidence", "compare", "render", "read", "inspect", "learn",
+            "probe", "evidence", "compare", "render", "read", "inspect", "learn", "deviate",
         ],
     ),
 ];

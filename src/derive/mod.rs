@@ -12,6 +12,7 @@
 //! - where something could be read in several ways, `choice` keeps all candidates, and `search` tries others where a message does not
 //!   come back;
 //! - `learn` widens what was derived by what recorded responses show, as far as nothing that renders prove is lost;
+//! - `deviate` tries what models write otherwise than a chat template renders, and tells what is borne of it;
 //! - `evidence` is what all of them tell of what they saw, and `report` puts it together: what was found and proved, and where the
 //!   chat template writes it, by the origins of the renders that it was read from;
 //! - [`inspect`] says what the chat template can take, on the same bench.
@@ -20,6 +21,7 @@
 
 mod choice;
 mod compare;
+mod deviate;
 mod emit;
 mod evidence;
 pub mod inspect;
@@ -40,6 +42,7 @@ use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
 use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
+pub use deviate::{Deviation, DeviationVerdict};
 pub use evidence::decision::{Alternative, Decision, Fate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
@@ -65,6 +68,8 @@ pub struct Options {
     pub thorough: bool,
     /// Whether to try what was not needed as well, and to tell what comes of it.
     pub alternatives: bool,
+    /// Decisions that are to be made otherwise: the name of each and the candidate to take, as a report's `decisions` spell them.
+    pub prefer: Vec<(String, String)>,
     /// What models wrote: where it is not as the chat template renders it, it is read as well, if nothing that the renders prove is
     /// lost by that.
     pub responses: Vec<Recorded>,
@@ -102,6 +107,9 @@ pub enum DeriveError {
         /// The limit.
         limit: u64,
     },
+    /// A decision was to be made in a way that there is not.
+    #[error("{0}")]
+    Preference(String),
     /// What was derived is not a valid response template.
     #[error("the derived response template is not valid: {0}")]
     Invalid(#[from] Invalid),
@@ -151,13 +159,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         mut proof,
         decisions,
         mut cost,
-    } = search::settle(
-        &renderer,
-        &judge,
-        &options.engines,
-        options.thorough,
-        options.alternatives,
-    )?;
+    } = search::settle(&renderer, &judge, options)?;
     let mut document = document;
     let mut responses = None;
     let mut read = Vec::new();
@@ -233,6 +235,12 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     findings.extend(refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
+    let deviations = deviate::tried(
+        &Arc::new(ResponseTemplate::from_value(&document.to_value())?),
+        &proof.judgement.cases,
+        emit::reasoning_field(&analysis, target),
+        &source.tokens.end,
+    );
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
@@ -247,6 +255,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         findings,
         decisions,
         evidence,
+        deviations,
         responses,
     };
     Ok(Derivation {

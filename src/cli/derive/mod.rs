@@ -59,6 +59,11 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
+    /// Decide something otherwise than the derivation does: DECISION=CANDIDATE, as --explain names them, such as "unclosed reasoning=ends
+    /// at a call"; may be given several times
+    #[arg(long, value_name = "DECISION=CANDIDATE", value_parser = preference)]
+    prefer: Vec<(String, String)>,
+
     /// Verify at length: more messages, every size of chunk, every response cut short everywhere
     #[arg(long)]
     thorough: bool,
@@ -81,6 +86,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
+}
+
+/// A decision and the candidate to take.
+fn preference(text: &str) -> Result<(String, String), String> {
+    let (decision, candidate) = text
+        .split_once('=')
+        .ok_or_else(|| "expected DECISION=CANDIDATE".to_owned())?;
+    Ok((decision.trim().to_owned(), candidate.trim().to_owned()))
 }
 
 /// Derives, each source for itself; the worst exit status counts.
@@ -188,6 +201,7 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         clock: args.source_args.date,
         engines: args.engines.clone(),
         thorough: args.thorough,
+        prefer: args.prefer.clone(),
         alternatives: args.explain.is_some() || args.thorough,
         responses: args.responses.read(&opened.source, args.source_args.date)?,
     };
@@ -295,6 +309,8 @@ pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
         DeriveError::Unreadable(_) | DeriveError::Exhausted { .. } => {
             about(Problem::failed("not-derived", error.to_string()))
         }
+        DeriveError::Preference(_) => Problem::failed("no-decision", error.to_string())
+            .with_hint("obverse derive --explain lists the decisions with their candidates"),
         DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
     }
 }
