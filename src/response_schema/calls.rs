@@ -96,8 +96,8 @@ mod tests {
         );
         assert_eq!(to_json("{a:<|\"|>x").as_deref(), Some("{\"a\":<|\"|>x"));
         assert_eq!(
-            to_json("\0000\0<|\"|>x<|\"|>").as_deref(),
-            Some("\0000\0\"x\"")
+            to_json("\u{0}000\0<|\"|>x<|\"|>").as_deref(),
+            Some("\u{0}000\0\"x\"")
         );
         assert_eq!(
             to_json("\x000\0<|\"|>x<|\"|>").as_deref(),
