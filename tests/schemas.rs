@@ -363,6 +363,16 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"start_anchor": "x", "fields": {"c": {"opne": "x"}}}"#,
             false,
         ),
+        (
+            "response-schema",
+            r#"{"type": "array", "x-regex-iterator": "<c>(.*?)</c>", "items": {"x-parser": "json"}}"#,
+            true,
+        ),
+        (
+            "response-schema",
+            r#"{"type": "object", "properties": {"a": {"x-regex": ["b"]}}}"#,
+            false,
+        ),
     ] {
         all.push((kind, serde_json::from_str(value).expect("JSON"), is_one));
     }
