@@ -36,8 +36,8 @@
 //!     }
 //! }"#)?;
 //! let message = schema.parse("<think>Hm.</think>Yes.")?;
-//! assert_eq!(message["thinking"].as_str(), Some("Hm."));
-//! assert_eq!(message["content"].as_str(), Some("Yes."));
+//! assert_eq!(message.get("thinking").and_then(|text| text.as_str()), Some("Hm."));
+//! assert_eq!(message.get("content").and_then(|text| text.as_str()), Some("Yes."));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
