@@ -19,6 +19,7 @@ ci:
 # the reference and the corpus, without which tests are skipped
 setup:
     tests/reference/install
+    tests/reference/install-schema
     .venv/bin/python tests/corpus/fetch.py
 
 # write docs/formats.md anew; needs the reference and the corpus

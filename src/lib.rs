@@ -12,6 +12,8 @@
 //!   template for it and verifies that it brings messages back; [`derive::inspect`] says what a chat template supports;
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
+//! - [`response_schema`] reads and runs the older documents, JSON schemas with patterns, that response templates took the place of;
+//! - [`convert`] carries response schemas over into response templates and, where a schema can say it, back;
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
@@ -44,6 +46,7 @@ pub mod chat_template;
 pub mod check;
 pub mod chunking;
 pub mod content;
+pub mod convert;
 pub mod derive;
 pub mod diagnostic;
 mod judge;
@@ -52,6 +55,7 @@ pub mod parser;
 pub mod pattern;
 #[cfg(feature = "project")]
 pub mod project;
+pub mod response_schema;
 pub mod response_template;
 #[cfg(test)]
 mod schemas;

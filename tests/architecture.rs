@@ -15,8 +15,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("pattern", &[]),
     ("content", &["pattern"]),
+    ("response_schema", &["pattern", "content"]),
     ("response_template", &["pattern", "content"]),
     ("parser", &["pattern", "content", "response_template"]),
+    (
+        "convert",
+        &[
+            "pattern",
+            "content",
+            "response_schema",
+            "response_template",
+            "parser",
+        ],
+    ),
     ("chunking", &[]),
     ("chat_template", &[]),
     (
@@ -24,6 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "pattern",
             "content",
+            "response_schema",
             "response_template",
             "parser",
             "chat_template",
@@ -50,6 +62,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "pattern",
             "chat_template",
             "derive",
+            "response_schema",
             "response_template",
             "parser",
             "chunking",
@@ -76,10 +89,12 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "pattern",
             "content",
+            "response_schema",
             "response_template",
             "parser",
             "chunking",
             "chat_template",
+            "convert",
             "lint",
             "project",
             "derive",

@@ -53,6 +53,32 @@ fn response_templates_validate() {
 }
 
 #[test]
+fn response_schemas_validate() {
+    let schema = schema("response-schema");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/response_schema");
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a file");
+        let value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(mismatch(&schema, &value), None, "{}", path.display());
+    }
+    for text in [
+        r#"[]"#,
+        r#"{"type": "strin"}"#,
+        r#"{"x-regex": 5}"#,
+        r#"{"properties": []}"#,
+        r#"{"properties": {"a": 1}}"#,
+        r#"{"additionalProperties": {"items": 1}}"#,
+        r#"{"x-regex-substitutions": [["a"]]}"#,
+        r#"{"x-parser": "yaml"}"#,
+        r#"{"required": "a"}"#,
+    ] {
+        let value = serde_json::from_str(text).expect("JSON");
+        assert!(mismatch(&schema, &value).is_some(), "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_response_template_does_not() {
     let schema = schema("response-template");
     for text in [
@@ -335,6 +361,16 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
         (
             "response-template",
             r#"{"start_anchor": "x", "fields": {"c": {"opne": "x"}}}"#,
+            false,
+        ),
+        (
+            "response-schema",
+            r#"{"type": "array", "x-regex-iterator": "<c>(.*?)</c>", "items": {"x-parser": "json"}}"#,
+            true,
+        ),
+        (
+            "response-schema",
+            r#"{"type": "object", "properties": {"a": {"x-regex": ["b"]}}}"#,
             false,
         ),
     ] {

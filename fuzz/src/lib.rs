@@ -8,6 +8,7 @@ pub mod chunks;
 pub mod documents;
 pub mod json;
 pub mod patterns;
+pub mod schemas;
 
 /// Between the parts of an input: U+001E, the record separator.
 pub const DIVIDER: char = '\u{1e}';

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::fixture::{Fixture, FixtureError, RESPONSE};
 use crate::diagnostic::Diagnostic;
+use crate::response_schema;
 use crate::response_template::config;
 use crate::value::{Map, Value, json};
 
@@ -271,18 +272,21 @@ fn line_of(line: &str, fixture: &Fixture) -> Map {
     members
 }
 
-/// The response template in whose folder, or below it, a fixture lies: the nearest `response_template.json`, or
-/// `tokenizer_config.json` that holds one.
+/// The response template or response schema in whose folder, or below it, a fixture lies: the nearest `response_template.json`,
+/// `response_schema.json`, or `tokenizer_config.json` that holds one.
 pub fn template_around(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|folder| {
-        let document = folder.join("response_template.json");
-        if document.is_file() {
+        let documents = ["response_template.json", "response_schema.json"];
+        let mut documents = documents.iter().map(|name| folder.join(name));
+        if let Some(document) = documents.find(|document| document.is_file()) {
             return Some(document);
         }
         let tokenizer = folder.join("tokenizer_config.json");
         let text = fs::read_to_string(&tokenizer).ok()?;
-        let holds = json::parse(&text).ok()?.get(config::KEY)? != &Value::Null;
+        let config = json::parse(&text).ok()?;
+        let mut keys = [config::KEY, response_schema::KEY].into_iter();
+        let holds = keys.any(|key| config.get(key).is_some_and(|held| *held != Value::Null));
         holds.then_some(tokenizer)
     })
 }

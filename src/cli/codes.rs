@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use obverse::lint;
 
 /// The files of sections: each begins with a line `## CODE`, and the line of emphasis after it says which verbs tell the code.
-const FILES: [&str; 3] = [
+const FILES: [&str; 4] = [
     include_str!("../../docs/codes/derive.md"),
+    include_str!("../../docs/codes/convert.md"),
     include_str!("../../docs/codes/check.md"),
     include_str!("../../docs/codes/errors.md"),
 ];
@@ -37,6 +38,12 @@ pub(crate) fn all() -> Vec<Page> {
         text: rule.explain().into(),
     });
     pages.extend(rules);
+    let schemas = lint::schema_rules().iter().map(|rule| Page {
+        code: rule.code,
+        summary: rule.summary.into(),
+        text: rule.explain().into(),
+    });
+    pages.extend(schemas);
     let documents = lint::document_codes().iter().chain(lint::engine_codes());
     pages.extend(documents.map(|known| Page {
         code: known.code,

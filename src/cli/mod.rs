@@ -9,6 +9,7 @@ mod chunks;
 mod codes;
 mod color;
 mod completions;
+mod convert;
 #[cfg(feature = "tui")]
 mod debug;
 mod derive;
@@ -83,6 +84,7 @@ enum Verb {
     #[cfg(feature = "tui")]
     Debug(Box<debug::Args>),
     Derive(derive::Args),
+    Convert(convert::Args),
     Inspect(inspect::Args),
     Parse(parse::Args),
     Render(render::Args),
@@ -116,6 +118,7 @@ pub(crate) fn main() -> Status {
         #[cfg(feature = "tui")]
         Verb::Debug(args) => debug::run(args, cli.color),
         Verb::Derive(args) => derive::run(args),
+        Verb::Convert(args) => convert::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
         Verb::Render(args) => render::run(args),

@@ -18,6 +18,8 @@ pub(crate) struct Args {
 enum Of {
     /// A response template; somewhat stricter than transformers, which takes any value that is true or false to Python for a flag
     ResponseTemplate,
+    /// A response schema, the older form of transformers 5.0 to 5.14
+    ResponseSchema,
     /// obverse.toml
     ObverseToml,
     /// A line of a .jsonl suite of fixtures
@@ -54,6 +56,7 @@ impl Of {
     fn text(self) -> &'static str {
         match self {
             Self::ResponseTemplate => include_str!("../../schemas/response-template.json"),
+            Self::ResponseSchema => include_str!("../../schemas/response-schema.json"),
             Self::ObverseToml => include_str!("../../schemas/obverse-toml.json"),
             Self::Fixture => include_str!("../../schemas/fixture.json"),
             Self::Message => include_str!("../../schemas/message.json"),

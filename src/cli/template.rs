@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use obverse::diagnostic::Diagnostic;
+use obverse::response_schema;
 use obverse::response_template::Invalid;
 use obverse::response_template::config::{self, Loaded};
 
@@ -22,6 +23,34 @@ pub(crate) struct Opened {
     pub(crate) loaded: Loaded,
 }
 
+/// A response template or a response schema, told apart by what is in it.
+pub(crate) enum Either {
+    /// A response template.
+    Template(Opened),
+    /// A response schema, in this file with this text.
+    Schema(PathBuf, String, response_schema::Loaded),
+}
+
+/// The response template or response schema in a file, or in the configuration of a model folder.
+pub(crate) fn open_either(path: &Path) -> Result<Either, Problem> {
+    let file = file_of(path)?;
+    if file
+        .extension()
+        .is_some_and(|extension| extension == "gguf")
+    {
+        return open(path).map(Either::Template);
+    }
+    let text = input::read_text(&file)?;
+    match response_schema::load_any(&text) {
+        Some(Ok(loaded)) => Ok(Either::Schema(file, text, loaded)),
+        Some(Err(invalid)) => {
+            let document = Document::new(input::name(&file), text);
+            Err(Problem::all(invalid.into_diagnostics()).about(document))
+        }
+        None => loaded(file, text).map(Either::Template),
+    }
+}
+
 /// The response template in a file, or in the configuration of a model folder.
 pub(crate) fn open(path: &Path) -> Result<Opened, Problem> {
     let file = file_of(path)?;
@@ -33,6 +62,10 @@ pub(crate) fn open(path: &Path) -> Result<Opened, Problem> {
         return Err(none(&file, Diagnostic::error(NONE, message)));
     }
     let text = input::read_text(&file)?;
+    loaded(file, text)
+}
+
+fn loaded(file: PathBuf, text: String) -> Result<Opened, Problem> {
     match config::load_any(&text) {
         Ok(loaded) => Ok(Opened { file, text, loaded }),
         Err(invalid) => Err(refused(&file, text, invalid)),

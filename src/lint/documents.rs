@@ -19,7 +19,7 @@ pub(super) const ALL: &[DocumentCode] = &[
     ),
     code(
         "no-response-template",
-        "The configuration holds no response template, or only the older response schema. Derive one with `obverse derive`.",
+        "The configuration holds neither a response template nor the older response schema. Derive one with `obverse derive`.",
         r##"{"tokenizer_class": "Tokenizer", "bos_token": "<s>"}"##,
     ),
     code(
@@ -97,6 +97,16 @@ pub(super) const ALL: &[DocumentCode] = &[
         "A string of a transform has a placeholder beside other text; nothing is interpolated.",
         r##"{"start_anchor": "<bot>", "fields": {"tool_calls": {"open": "<call>", "close": "</call>", "content": "json", "transform": {"name": "call {content}"}}}}"##,
     ),
+    code(
+        "bad-replacement",
+        "A replacement of `x-regex-substitutions` has an escape that Python does not know, or names a group that the pattern has not.",
+        r##"{"type": "string", "x-regex-substitutions": [["(a)", "\\2"]]}"##,
+    ),
+    code(
+        "bad-expression",
+        "`x-parser-args.transform` of a response schema is no JMESPath.",
+        r##"{"x-parser": "json", "x-parser-args": {"transform": "[*."}}"##,
+    ),
 ];
 
 #[cfg(test)]
@@ -115,6 +125,9 @@ mod tests {
     #[test]
     fn each_code_of_the_validation_is_documented() {
         let sources = [
+            include_str!("../response_schema/config.rs"),
+            include_str!("../response_schema/mod.rs"),
+            include_str!("../response_schema/validate.rs"),
             include_str!("../response_template/mod.rs"),
             include_str!("../response_template/validate.rs"),
             include_str!("../response_template/delimiter.rs"),

@@ -20,14 +20,17 @@ mod edit;
 mod engines;
 mod example;
 mod rules;
+mod schemas;
 mod subject;
 
 use crate::chat_template::ChatTemplateSource;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::response_schema;
 use crate::response_template::{Engine, config};
 
 pub use edit::{Fixed, fix, fix_where};
 pub use example::{Example, Shows};
+pub use schemas::SchemaRule;
 
 use subject::Subject;
 
@@ -122,9 +125,16 @@ pub fn engine_codes() -> &'static [DocumentCode] {
     engines::CODES
 }
 
+/// What can be wrong with a response schema that is valid, in the order in which it is documented.
+pub fn schema_rules() -> &'static [SchemaRule] {
+    schemas::ALL
+}
+
 /// Whether there is such a code.
 pub fn is_code(code: &str) -> bool {
-    rules().iter().any(|rule| rule.code == code) || other_codes().any(|known| known.code == code)
+    schema_rules().iter().any(|rule| rule.code == code)
+        || rules().iter().any(|rule| rule.code == code)
+        || other_codes().any(|known| known.code == code)
 }
 
 fn other_codes() -> impl Iterator<Item = &'static DocumentCode> {
@@ -134,6 +144,9 @@ fn other_codes() -> impl Iterator<Item = &'static DocumentCode> {
 /// The documentation of a code, in Markdown; `None` when there is no such code.
 pub fn explain(code: &str) -> Option<String> {
     if let Some(rule) = rules().iter().find(|rule| rule.code == code) {
+        return Some(rule.explain());
+    }
+    if let Some(rule) = schema_rules().iter().find(|rule| rule.code == code) {
         return Some(rule.explain());
     }
     let known = other_codes().find(|known| known.code == code)?;
@@ -159,7 +172,7 @@ impl Rule {
     }
 }
 
-/// Everything that is wrong with the response template in a text, which is the document or a `tokenizer_config.json` that
+/// Everything that is wrong with the response template or response schema in a text, which is the document or a `tokenizer_config.json` that
 /// holds it; in the order of the text. Of a document that is no response template only that is told. A finding has a fix
 /// only where fewer findings are left after it, those for the engines included.
 pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
@@ -170,6 +183,11 @@ pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
 
 /// What [`lint`] finds, with fixes that may be none.
 fn findings(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
+    match response_schema::load_any(text) {
+        Some(Ok(loaded)) => return schemas::findings(&loaded),
+        Some(Err(invalid)) => return invalid.into_diagnostics(),
+        None => {}
+    }
     let loaded = match config::load_any(text) {
         Ok(loaded) => loaded,
         Err(invalid) => return invalid.into_diagnostics(),
@@ -198,6 +216,18 @@ pub fn manual() -> String {
         ));
     }
     for rule in rules() {
+        page.push('\n');
+        page.push_str(&rule.explain());
+    }
+    page.push_str(SCHEMAS);
+    for rule in schema_rules() {
+        let severity = format!("{:?}", rule.severity).to_lowercase();
+        page.push_str(&format!(
+            "| [`{0}`](#{0}) | {severity} | {1} |\n",
+            rule.code, rule.summary
+        ));
+    }
+    for rule in schema_rules() {
         page.push('\n');
         page.push_str(&rule.explain());
     }
@@ -240,6 +270,15 @@ vLLM has two readers, and what is for vLLM is for both.
 
 | code | what is wrong |
 |---|---|
+";
+
+const SCHEMAS: &str = "
+## Response schemas
+
+A [response schema](response-schemas.md), the older form, is told by what is in it and has rules of its own.
+
+| code | severity | finds |
+|---|---|---|
 ";
 
 const DOCUMENTS: &str = "

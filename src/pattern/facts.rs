@@ -51,7 +51,7 @@ impl Facts {
     /// The facts about a compiled pattern.
     pub fn of(pattern: &Pattern) -> Self {
         // What compiled once parses; should it not, the empty pattern makes no claims that matter.
-        parse(pattern.source()).map_or_else(
+        pattern.parsed().map_or_else(
             |_| Self {
                 node: Node::Class(class::none()),
                 names: Vec::new(),

@@ -34,6 +34,8 @@ mod error;
 pub mod facts;
 mod limits;
 mod literal;
+pub(crate) mod parts;
+mod repeats;
 mod search;
 mod sequence;
 mod syntax;
@@ -44,6 +46,7 @@ mod tokens;
 use std::sync::Arc;
 
 pub use error::{MatchError, PatternError};
+pub use repeats::{ends_lazily, may_explode};
 pub use search::{Captures, Progress, Search};
 pub use text::Window;
 pub use texts::fixed_texts;
@@ -56,6 +59,7 @@ use automaton::{Automaton, BuildError};
 use backtrack::Program;
 use literal::Literals;
 use sequence::Sequence;
+use syntax::Dialect;
 use syntax::ast::Node;
 
 use crate::value::{Key, json};
@@ -67,6 +71,7 @@ pub struct Pattern(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     source: String,
+    dialect: Dialect,
     literals: Option<Vec<String>>,
     /// Names and numbers of the named groups.
     groups: Vec<(String, usize)>,
@@ -117,7 +122,33 @@ impl Pattern {
     /// Where `regex` refuses the source, where it uses what no engine here can do (fuzzy matching, recursion, named lists,
     /// `\G`, `\K`, `\X`, `\N{...}`, the flags `V1 f L p r w`), and where it exceeds a limit on length, nesting or size.
     pub fn regex(source: &str) -> Result<Self, PatternError> {
-        let parsed = syntax::parse(source)?;
+        Self::compile(source, Dialect::Regex)
+    }
+
+    /// Compiles a source in the syntax of Python's `re` (of Python 3.11), with the flag `DOTALL`.
+    ///
+    /// Every group is kept: an unnamed one under its number, `"1"` for the first. They stand in the order of their numbers.
+    ///
+    /// # Errors
+    ///
+    /// Where `re` refuses the source, where it exceeds a limit on length, nesting or size, and for two constructs that no engine
+    /// here has: `\N{...}`, and a back-reference within a look behind.
+    ///
+    /// ```
+    /// use obverse::pattern::Pattern;
+    /// let pattern = Pattern::re(r"<(\w+)>(?P<rest>.*)")?;
+    /// assert_eq!(pattern.group_names(), ["1", "rest"]);
+    /// let found = pattern.search("<a>bc", 0)?.unwrap();
+    /// assert_eq!(found.group("1"), Some(1..2));
+    /// assert!(Pattern::re(r"(?<name>a)").is_err() && Pattern::re(r"(?<=a+)b").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn re(source: &str) -> Result<Self, PatternError> {
+        Self::compile(source, Dialect::Re)
+    }
+
+    fn compile(source: &str, dialect: Dialect) -> Result<Self, PatternError> {
+        let parsed = syntax::parse_as(source, dialect)?;
         let too_large = || {
             let message = "the pattern is too large when its repetitions are written out";
             PatternError::new(message, 0..source.len())
@@ -137,6 +168,7 @@ impl Pattern {
         let sequence = Sequence::new(&parsed.node, &parsed.names);
         Ok(Self(Arc::new(Inner {
             source: source.to_owned(),
+            dialect,
             literals: None,
             first: match (&sequence, &strategy) {
                 (Some(sequence), _) => sequence.first_bytes(),
@@ -181,6 +213,7 @@ impl Pattern {
         let compiled = Literals::new(literals);
         Ok(Self(Arc::new(Inner {
             source,
+            dialect: Dialect::Regex,
             literals: Some(literals.to_vec()),
             groups: Vec::new(),
             names: Vec::new(),
@@ -214,7 +247,7 @@ impl Pattern {
         &self.0.source
     }
 
-    /// The names of the named groups, in the order in which they first appear.
+    /// The names of the named groups, in the order in which they first appear; of a pattern of `re`, of all groups.
     pub fn group_names(&self) -> &[String] {
         &self.0.names
     }
@@ -248,26 +281,15 @@ impl Pattern {
     ///
     /// When `from` lies within a character or behind the end.
     pub fn search(&self, text: &str, from: usize) -> Result<Option<Captures>, MatchError> {
-        self.search_past(text, from, false)
-    }
-
-    fn search_past(
-        &self,
-        text: &str,
-        from: usize,
-        advance: bool,
-    ) -> Result<Option<Captures>, MatchError> {
         let window = Window {
             text,
             start: 0,
             complete: true,
         };
-        Ok(
-            match Search::new_past(self, from, advance).advance(&window)? {
-                Progress::Found(captures) => Some(captures),
-                Progress::Pending { .. } => None,
-            },
-        )
+        Ok(match Search::new(self, from).advance(&window)? {
+            Progress::Found(captures) => Some(captures),
+            Progress::Pending { .. } => None,
+        })
     }
 
     /// All matches in a complete text that do not overlap, as Python's `finditer` gives them. An empty match may directly
@@ -286,10 +308,44 @@ impl Pattern {
         &'t self,
         text: &'t str,
     ) -> impl Iterator<Item = Result<Captures, MatchError>> + 't {
+        self.iterate(text, u64::MAX)
+    }
+
+    /// The same, where all searches together take no more steps than one search of the whole text may.
+    pub(crate) fn find_iter_bounded<'t>(
+        &'t self,
+        text: &'t str,
+    ) -> impl Iterator<Item = Result<Captures, MatchError>> + 't {
+        let per_byte = match self.0.strategy {
+            Strategy::Backtracking(_) => limits::STEPS_PER_BYTE,
+            Strategy::Literal(_) | Strategy::Automaton(_) => limits::AUTOMATON_STEPS_PER_BYTE,
+        };
+        self.iterate(text, limits::STEPS + per_byte * text.len() as u64)
+    }
+
+    fn iterate<'t>(
+        &'t self,
+        text: &'t str,
+        limit: u64,
+    ) -> impl Iterator<Item = Result<Captures, MatchError>> + 't {
         let mut from = Some((0, false));
+        let mut steps: u64 = 0;
         std::iter::from_fn(move || {
             let (start, advance) = from?;
-            let found = self.search_past(text, start, advance).transpose();
+            let mut search = Search::new_past(self, start, advance);
+            let window = Window {
+                text,
+                start: 0,
+                complete: true,
+            };
+            let progress = search.advance(&window);
+            steps = steps.saturating_add(search.steps());
+            let found = match progress {
+                Ok(_) if steps > limit => Some(Err(MatchError::StepLimit { limit, at: start })),
+                Ok(Progress::Found(captures)) => Some(Ok(captures)),
+                Ok(Progress::Pending { .. }) => None,
+                Err(error) => Some(Err(error)),
+            };
             from = match &found {
                 Some(Ok(captures)) => Some((captures.span.end, captures.span.is_empty())),
                 _ => None,
@@ -301,6 +357,11 @@ impl Pattern {
     /// The bytes that a match can begin with; `None` where they are not known or it may be empty.
     pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
         self.0.first
+    }
+
+    /// The source's tree.
+    fn parsed(&self) -> Result<syntax::Parsed, PatternError> {
+        syntax::parse_as(&self.0.source, self.0.dialect)
     }
 
     fn keys(&self) -> &[Key] {
@@ -319,6 +380,16 @@ impl Pattern {
     fn group_numbers(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.groups.iter().map(|(_, number)| *number)
     }
+}
+
+/// Whether Python's `str.isalnum` is true of the character: a letter or a number of any script.
+pub(crate) fn is_alphanumeric_to_python(value: char) -> bool {
+    if value.is_ascii() {
+        return value.is_ascii_alphanumeric();
+    }
+    static WORD: std::sync::LazyLock<text::CharSet> =
+        std::sync::LazyLock::new(|| text::CharSet::new(&syntax::class::word_of_re()));
+    WORD.contains(value)
 }
 
 /// The one string that the node matches, if it is so.

@@ -110,6 +110,15 @@ impl Search {
         }
     }
 
+    /// How many steps the engine has taken; none are counted where the work is in proportion to what was read.
+    pub(super) fn steps(&self) -> u64 {
+        match &self.cursor.0 {
+            State::Sequence(_) | State::Literal { .. } => 0,
+            State::Automaton(simulation) => simulation.steps(),
+            State::Backtracking { machine, .. } => machine.steps(),
+        }
+    }
+
     /// Goes on with what has arrived.
     ///
     /// `window` begins no later than [`Pattern::lookbehind`] bytes before the last `hold` (before `from`, in the first

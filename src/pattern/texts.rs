@@ -2,7 +2,6 @@
 
 use super::Pattern;
 use super::syntax::ast::Node;
-use super::syntax::parse;
 
 /// The texts that a pattern spells out, in its order and each once: its literals, or every run of fixed characters in its source,
 /// whether a match needs it or not. What a look-around says must not stand there is left out.
@@ -15,7 +14,7 @@ use super::syntax::parse;
 /// ```
 pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
     let mut texts = Vec::new();
-    match (pattern.as_literals(), parse(pattern.source())) {
+    match (pattern.as_literals(), pattern.parsed()) {
         (Some(literals), _) => texts.extend_from_slice(literals),
         (None, Ok(parsed)) => {
             collect(&parsed.node, &mut texts);

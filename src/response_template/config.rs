@@ -218,6 +218,15 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// assert_eq!(written, "{\n\t\"eps\": 1E-5,\n\t\"response_template\": {\n\t\t\"fields\": {}\n\t}\n}\n");
 /// ```
 pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
+    write_member(text, KEY, template)
+}
+
+/// The same for any member of the configuration.
+///
+/// # Errors
+///
+/// That the text is not a JSON object.
+pub fn write_member(text: &str, key: &str, template: &Value) -> Result<String, Invalid> {
     let (config, places) = parse(text)?;
     if config.as_object().is_none() {
         let message = format!(
@@ -235,7 +244,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
         .filter_map(|spans| Some((spans.key.clone()?, spans.value.clone())))
         .collect();
     members.sort_by_key(|(key, _)| key.start);
-    let replaced = places.get(&root.key(KEY)).map(|spans| &spans.value);
+    let replaced = places.get(&root.key(key)).map(|spans| &spans.value);
     let style = FileStyle::of(text, &members, replaced);
     if let Some(value) = replaced {
         return Ok(format!(
@@ -247,7 +256,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
     }
     let member = format!(
         "{}{}{}",
-        json::quote(KEY),
+        json::quote(key),
         style.colon,
         style.value(template)
     );

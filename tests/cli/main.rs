@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod codes;
+mod convert;
 mod debug;
 mod derive;
 mod init;

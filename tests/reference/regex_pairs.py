@@ -2,11 +2,14 @@
 
 Out: `{"error": message}` or `{"names": [...], "answers": [{"search": match|null, "finditer": [match, ...]}, ...]}`, a match
 being `{"span": [start, end], "groups": {name: [start, end]|null}}` in bytes of UTF-8. With `"classes": true`, the pattern is
-asked of every character, and the answer is `{"ranges": [[first, last], ...]}`.
+asked of every character, and the answer is `{"ranges": [[first, last], ...]}`. With `"module": "re"` the answers are by Python's `re`, and an
+unnamed group has its number for a name. `{"assigned": true}` asks for the characters that this Python knows.
 """
 
 import json
+import re
 import sys
+import unicodedata
 import warnings
 
 import regex
@@ -22,13 +25,20 @@ def offsets(text):
     return result
 
 
+def names(pattern):
+    if isinstance(pattern, re.Pattern):
+        named = {number: name for name, number in pattern.groupindex.items()}
+        return {named.get(number, str(number)): number for number in range(1, pattern.groups + 1)}
+    return pattern.groupindex
+
+
 def described(match, bytes_at):
     def span(start, end):
         return None if start < 0 else [bytes_at[start], bytes_at[end]]
 
     return {
         "span": span(*match.span()),
-        "groups": {name: span(*match.span(name)) for name in match.re.groupindex},
+        "groups": {name: span(*match.span(number)) for name, number in names(match.re).items()},
     }
 
 
@@ -36,10 +46,9 @@ def described(match, bytes_at):
 EVERY = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x33500), *range(0xE0000, 0xE0200)]))
 
 
-def ranges(pattern):
+def ranges(characters):
     result = []
-    for match in pattern.finditer(EVERY):
-        code = ord(match[0])
+    for code in map(ord, characters):
         if result and result[-1][1] == code - 1:
             result[-1][1] = code
         else:
@@ -48,26 +57,31 @@ def ranges(pattern):
 
 
 def answer(request):
+    if request.get("assigned"):
+        return {"ranges": ranges(c for c in EVERY if unicodedata.category(c) != "Cn")}
     try:
-        pattern = regex.compile(request["pattern"], regex.DOTALL, cache_pattern=False)
-    except (regex.error, ValueError, RecursionError, OverflowError, MemoryError) as error:
+        if request.get("module") == "re":
+            pattern, options = re.compile(request["pattern"], re.DOTALL), {}
+        else:
+            pattern, options = regex.compile(request["pattern"], regex.DOTALL, cache_pattern=False), {"timeout": 2}
+    except (re.error, regex.error, IndexError, ValueError, RecursionError, OverflowError, MemoryError) as error:
         return {"error": str(error)}
     if request.get("classes"):
-        return {"ranges": ranges(pattern)}
+        return {"ranges": ranges(match[0] for match in pattern.finditer(EVERY))}
     answers = []
     for text, pos in request["texts"]:
         bytes_at = offsets(text)
         try:
-            found = pattern.search(text, pos, timeout=2)
+            found = pattern.search(text, pos, **options)
             answers.append(
                 {
                     "search": found and described(found, bytes_at),
-                    "finditer": [described(match, bytes_at) for match in pattern.finditer(text, timeout=2)],
+                    "finditer": [described(match, bytes_at) for match in pattern.finditer(text, **options)],
                 }
             )
         except (TimeoutError, MemoryError):
             answers.append(None)
-    return {"names": list(pattern.groupindex), "answers": answers}
+    return {"names": list(names(pattern)), "answers": answers}
 
 
 for line in sys.stdin:

@@ -27,6 +27,24 @@ pub fn python() -> Option<PathBuf> {
     found
 }
 
+/// The same for response schemas, which have a reference of their own: `.venv-schema/bin/python`.
+///
+/// # Panics
+///
+/// In CI when there is none.
+pub fn schema_python() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv-schema/bin/python");
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "CI must have the reference for response schemas: `.ci/run` installs it"
+    );
+    eprintln!("skipped: no reference; `tests/reference/install-schema` sets one up");
+    None
+}
+
 /// Runs `tests/reference/SCRIPT` with `lines` on its standard input and returns the lines that it writes; `None` where
 /// there is no reference.
 ///
@@ -57,7 +75,11 @@ pub fn ask(script: &str, lines: &[String]) -> Option<Vec<String>> {
 }
 
 fn start(script: &str) -> Option<Child> {
-    let child = Command::new(python()?)
+    Some(start_with(&python()?, script))
+}
+
+fn start_with(python: &Path, script: &str) -> Child {
+    Command::new(python)
         // What transformers has to say of missing frameworks is not for the tests.
         .env("TRANSFORMERS_VERBOSITY", "error")
         .arg(
@@ -68,8 +90,7 @@ fn start(script: &str) -> Option<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the reference starts");
-    Some(child)
+        .expect("the reference starts")
 }
 
 /// A script that stays, to be asked again and again.
@@ -83,14 +104,22 @@ pub struct Session {
 impl Session {
     /// Starts `tests/reference/SCRIPT`; `None` where there is no reference.
     pub fn start(script: &str) -> Option<Self> {
-        let mut child = start(script)?;
+        start(script).map(Self::of)
+    }
+
+    /// Starts `tests/reference/SCRIPT` with the Python at that path.
+    pub fn start_with(python: &Path, script: &str) -> Self {
+        Self::of(start_with(python, script))
+    }
+
+    fn of(mut child: Child) -> Self {
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Some(Self {
+        Self {
             child,
             input,
             output,
-        })
+        }
     }
 
     /// The answer to each line.

@@ -4,6 +4,7 @@ mod beside;
 mod disagreements;
 mod pass;
 mod pending;
+mod schema;
 mod selection;
 mod subject;
 mod watch;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
 use obverse::check::{self, Found, Written};
+use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
@@ -23,6 +24,8 @@ pub(super) struct Subject {
     pub(super) text: String,
     /// The document and its compiled form; `None` when it is no response template.
     pub(super) loaded: Option<(Value, Arc<ResponseTemplate>)>,
+    /// The compiled form, when it is a response schema.
+    pub(super) schema: Option<ResponseSchema>,
     /// The document's own text; `None` when the file is not JSON.
     pub(super) document: Option<String>,
     pub(super) chat: Option<ChatTemplateSource>,
@@ -129,7 +132,11 @@ impl Subjects {
         }
         self.known.insert(file, self.all.len());
         let text = input::read_text(path)?;
-        let loaded = config::load_any(&text).ok();
+        let schema = response_schema::load_any(&text).and_then(Result::ok);
+        let loaded = match &schema {
+            Some(_) => None,
+            None => config::load_any(&text).ok(),
+        };
         let chat = workspace.chat_template(path, &text)?;
         let document = match &loaded {
             Some(loaded) => Some(loaded.document.clone()),
@@ -145,6 +152,7 @@ impl Subjects {
             document: document.as_ref().map(json::to_string),
             text,
             loaded: loaded.map(|loaded| (loaded.document, Arc::new(loaded.template))),
+            schema: schema.map(|loaded| loaded.schema),
             chat,
             engines: workspace.engines(path),
             fixtures: Vec::new(),
@@ -159,7 +167,7 @@ impl Subjects {
             if is_task(subject) {
                 tasks.push(Task::Template(index));
             }
-            if subject.loaded.is_some() {
+            if subject.loaded.is_some() || subject.schema.is_some() {
                 let fixtures = subject.fixtures.iter().cloned();
                 tasks.extend(fixtures.map(|found| Task::Fixture(Some(index), found)));
             }

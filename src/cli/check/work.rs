@@ -7,13 +7,14 @@ use obverse::chat_template::Clock;
 use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
+use obverse::response_schema;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::pass::count;
 use super::selection::Selection;
 use super::subject::{Subject, Subjects};
-use super::{beside, disagreements};
+use super::{beside, disagreements, schema};
 use crate::cli::problem::{Document, Problem};
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
@@ -115,6 +116,9 @@ fn of_fixture(
     subject: &Subject,
     fixture: &Fixture,
 ) -> (Vec<Diagnostic>, Option<Fixture>) {
+    if let Some(schema) = &subject.schema {
+        return schema::of_fixture(schema, fixture);
+    }
     let Some((_, template)) = &subject.loaded else {
         return (Vec::new(), None);
     };
@@ -190,6 +194,11 @@ fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
 }
 
 fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
+    match response_schema::load_any(&subject.text) {
+        Some(Ok(_)) => return Vec::new(),
+        Some(Err(invalid)) => return invalid.into_diagnostics(),
+        None => {}
+    }
     let Some((document, template)) = &subject.loaded else {
         return config::load_any(&subject.text)
             .err()

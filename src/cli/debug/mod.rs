@@ -1,6 +1,7 @@
 //! `obverse debug`: a response being parsed, to be looked at step by step.
 
 mod open;
+mod schema;
 mod terminal;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -22,6 +23,9 @@ use super::{chunks, input, output};
 /// TEMPLATE is a response template, a tokenizer_config.json or model folder that holds one, a session that was recorded, or a
 /// chat template, from which one is derived first. RESPONSES are files, fixtures, .jsonl files of fixtures, or folders of
 /// either; - is standard input, shown while it arrives. `?` lists the keys.
+///
+/// Of a response schema, the older form, a tree is printed: each node with the text that it was given, what each of its keys left
+/// of it, and what became of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A response template, a config that holds one, a chat template, or a recorded session
@@ -79,6 +83,9 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
     stdin_paths.push(Some(args.template.as_path()));
     stdin_paths.extend(args.given.paths());
     input::one_stdin(stdin_paths)?;
+    if let Some(loaded) = schema::asked(&args.template)? {
+        return schema::run(args, &loaded);
+    }
     let live = args
         .follow
         .as_deref()

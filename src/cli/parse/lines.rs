@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use obverse::parser::{Markers, Options, ParseError};
+use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
+use super::schema;
 use super::session::{Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
@@ -17,12 +19,17 @@ use crate::cli::{input, output, wire};
 /// How many response templates given on lines are kept compiled.
 const KEPT: usize = 64;
 
+/// What responses are parsed with.
+#[derive(Debug, Clone)]
+pub(super) enum Given {
+    /// A response template and its markers.
+    Template(Arc<ResponseTemplate>, Arc<Markers>),
+    /// A response schema.
+    Schema(Arc<ResponseSchema>),
+}
+
 /// Answers each line of `path`.
-pub(super) fn run(
-    template: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
-    path: &Path,
-    longest: Size,
-) -> Result<Status, Stop> {
+pub(super) fn run(template: Option<Given>, path: &Path, longest: Size) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
         compiled: Mutex::default(),
@@ -36,13 +43,13 @@ pub(super) fn run(
 
 /// The response templates of the lines.
 struct Templates {
-    given: Option<(Arc<ResponseTemplate>, Arc<Markers>)>,
+    given: Option<Given>,
     /// Compiled ones by their text, the last used at the end.
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
 
-/// A response template and its markers, or the error that answers lines which give it.
-type Compiled = Result<(Arc<ResponseTemplate>, Arc<Markers>), Map>;
+/// What a line is parsed with, or the error that answers lines which give it.
+type Compiled = Result<Given, Map>;
 
 impl Templates {
     fn of(&self, document: Option<&Value>) -> Compiled {
@@ -58,12 +65,18 @@ impl Templates {
         if let Some(known) = self.known(&text) {
             return known;
         }
-        let compiled = ResponseTemplate::from_value(document)
-            .map(|template| {
-                let markers = Markers::of(&template);
-                (Arc::new(template), Arc::new(markers))
-            })
-            .map_err(|invalid| wire::error("template", &invalid.to_string()));
+        let compiled = if response_schema::is_schema(document) {
+            ResponseSchema::from_value(document)
+                .map(|schema| Given::Schema(Arc::new(schema)))
+                .map_err(|invalid| wire::error("template", &invalid.to_string()))
+        } else {
+            ResponseTemplate::from_value(document)
+                .map(|template| {
+                    let markers = Markers::of(&template);
+                    Given::Template(Arc::new(template), Arc::new(markers))
+                })
+                .map_err(|invalid| wire::error("template", &invalid.to_string()))
+        };
         if let Ok(mut kept) = self.compiled.lock() {
             if kept.len() >= KEPT {
                 kept.pop_front();
@@ -85,8 +98,7 @@ impl Templates {
 
 /// What a line asks for.
 struct Request {
-    template: Arc<ResponseTemplate>,
-    markers: Arc<Markers>,
+    given: Given,
     chunks: Vec<String>,
     prefix: String,
     tools: Vec<Value>,
@@ -119,10 +131,9 @@ impl Request {
             }
         };
         let template = wire::take(&mut members, "template");
-        let (template, markers) = templates.of(template.as_ref())?;
+        let given = templates.of(template.as_ref())?;
         Ok(Self {
-            template,
-            markers,
+            given,
             chunks,
             prefix: wire::take_string(&mut members, "prefix")?.unwrap_or_default(),
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
@@ -136,18 +147,28 @@ impl Request {
     }
 
     fn answer(&self, out: &mut Map) {
-        let begun = Session::begin(
-            &self.template,
-            &self.prefix,
-            &self.tools,
-            self.options,
-            &self.markers,
-        );
+        match &self.given {
+            Given::Template(template, markers) => self.answer_with(template, markers, out),
+            Given::Schema(_)
+                if self.events || !self.prefix.is_empty() || !self.tools.is_empty() =>
+            {
+                let message = "a response schema is evaluated over the whole response: it knows no events, no prefix and no tools";
+                out.insert("error", Value::Object(wire::error("input", message)));
+            }
+            Given::Schema(compiled) => {
+                let outcome = compiled.parse_all(&self.chunks.concat());
+                schema::write(outcome, out);
+            }
+        }
+    }
+
+    fn answer_with(&self, template: &Arc<ResponseTemplate>, markers: &Arc<Markers>, out: &mut Map) {
+        let begun = Session::begin(template, &self.prefix, &self.tools, self.options, markers);
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {
                 write_errors(&[*error], out);
-                let defaults = self.template.defaults().clone();
+                let defaults = template.defaults().clone();
                 out.insert("message".to_owned(), Value::Object(defaults));
                 return;
             }

@@ -1,6 +1,7 @@
 //! `obverse parse`: a message from a response.
 
 mod lines;
+mod schema;
 mod session;
 mod state;
 mod strays;
@@ -20,7 +21,7 @@ use super::given::GivenArgs;
 use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
-use super::template::{self, Opened};
+use super::template::{self, Either, Opened};
 use super::{chunks, escape, input, output, width, wire};
 use session::{Session, Step};
 
@@ -51,12 +52,15 @@ const RAW: usize = 200;
 /// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events what
 /// arrives is parsed as it arrives, however much that is.
 ///
+/// TEMPLATE may also be a response schema, the older form that transformers ran until 5.14, told by what is in it: it is evaluated over
+/// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
+///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are asked for, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A response template, or a tokenizer_config.json or model folder that holds one
+    /// A response template or a response schema, or a tokenizer_config.json or model folder that holds one
     #[arg(required_unless_present = "jsonl")]
     template: Option<PathBuf>,
 
@@ -105,10 +109,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let [prefix_file, tools] = args.given.paths();
     input::one_stdin([args.template.as_deref(), Some(response), prefix_file, tools])?;
-    let template = args.template.as_deref().map(load_template).transpose()?;
-    let (template, markers) = match template {
-        Some(template) if !args.jsonl => template,
-        template => return lines::run(template, response, args.max_response),
+    let template = args
+        .template
+        .as_deref()
+        .map(template::open_either)
+        .transpose()?;
+    let given = template.map(|template| match template {
+        Either::Template(opened) => {
+            let (template, markers) = with_markers(opened);
+            lines::Given::Template(template, markers)
+        }
+        Either::Schema(_, _, loaded) => lines::Given::Schema(Arc::new(loaded.schema)),
+    });
+    let (template, markers) = match given {
+        Some(lines::Given::Template(template, markers)) if !args.jsonl => (template, markers),
+        Some(lines::Given::Schema(schema)) if !args.jsonl => {
+            return schema::run(args, &schema, response);
+        }
+        given => return lines::run(given, response, args.max_response),
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
@@ -192,16 +210,16 @@ fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
     Problem::of(found).show();
 }
 
-/// A response template from a file, or from the config in a model folder, with its markers.
-fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), Problem> {
-    let Opened { file, loaded, .. } = template::open(path)?;
+/// A response template that was read, with its markers.
+fn with_markers(opened: Opened) -> (Arc<ResponseTemplate>, Arc<Markers>) {
+    let Opened { file, loaded, .. } = opened;
     // In a tokenizer's configuration the document is one member of several.
     let tokens = match loaded.path.steps().is_empty() {
         true => Vec::new(),
         false => TokenLists::beside(&file).special,
     };
     let markers = Markers::of(&loaded.template).and(tokens);
-    Ok((Arc::new(loaded.template), Arc::new(markers)))
+    (Arc::new(loaded.template), Arc::new(markers))
 }
 
 impl Args {

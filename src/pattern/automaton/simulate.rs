@@ -161,6 +161,11 @@ impl Simulation {
         }
     }
 
+    /// How many steps were taken so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.threads.steps
+    }
+
     /// Goes on with what has arrived. `no_end_at` is a position at which the match must not end.
     pub(crate) fn scan(
         &mut self,

@@ -101,6 +101,11 @@ impl Machine {
         }
     }
 
+    /// How many steps were taken so far, over all tries.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Begins to try a match at `start`; `resume` carries it out.
     pub(crate) fn begin(&mut self, program: &Program, start: usize) {
         self.slots.clear();

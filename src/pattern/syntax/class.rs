@@ -67,6 +67,18 @@ pub(crate) fn word() -> ClassUnicode {
     WORD.clone()
 }
 
+/// `\s` of `re`: what `str.isspace` is true of.
+pub(crate) fn space_of_re() -> ClassUnicode {
+    union([space(), range('\x1c', '\x1f')])
+}
+
+/// `\w` of `re`: what `str.isalnum` is true of, and the underscore. Marks are none.
+pub(crate) fn word_of_re() -> ClassUnicode {
+    static WORD: LazyLock<ClassUnicode> =
+        LazyLock::new(|| union([unicode("L"), unicode("N"), single('_')]));
+    WORD.clone()
+}
+
 /// Whether Python's `str.isspace` is true of the character.
 pub(crate) fn is_python_space(value: char) -> bool {
     value.is_whitespace() || ('\x1c'..='\x1f').contains(&value)
@@ -127,6 +139,19 @@ pub(crate) fn fold(class: &mut ClassUnicode, ascii_only: bool) {
     class.case_fold_simple();
     for other in others {
         class.union(&single(other));
+    }
+}
+
+/// As [`fold`], with the cases that `re` knows: to it all four letters that Turkic has for `i` are cases of one another.
+pub(crate) fn fold_as_re(class: &mut ClassUnicode, ascii_only: bool) {
+    if ascii_only {
+        return fold(class, true);
+    }
+    const TURKIC: [char; 4] = ['i', 'I', '\u{130}', '\u{131}'];
+    let turkic = TURKIC.iter().any(|letter| contains(class, *letter));
+    class.case_fold_simple();
+    if turkic {
+        class.union(&union(TURKIC.map(single)));
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::ast::{Assert, Node};
+use super::ast::{Assert, Look, Node};
 use super::class;
 use super::parser::{GroupReference, Parser};
 use super::set::Member;
@@ -21,6 +21,15 @@ impl Parser<'_> {
                 start..start + 1,
             ));
         };
+        if self.is_re() {
+            match letter {
+                'b' | 'B' => return Ok(boundary_of_re(ascii, letter == 'B')),
+                'z' | 'm' | 'M' | 'g' | 'G' | 'K' | 'L' | 'X' | 'R' => {
+                    return Err(self.unknown(letter, start));
+                }
+                _ => {}
+            }
+        }
         let assert = match letter {
             'A' => Assert::Start,
             'Z' | 'z' => Assert::End,
@@ -62,6 +71,14 @@ impl Parser<'_> {
         self.flags.ascii || (self.ascii && !self.flags.unicode)
     }
 
+    fn unknown(&self, letter: char, start: usize) -> PatternError {
+        PatternError::new(
+            format!("unknown escape `\\{letter}`"),
+            start..self.cursor.at,
+        )
+        .with_hint(format!("write `{letter}` for the letter itself"))
+    }
+
     fn unsupported(&self, what: &str, start: usize) -> PatternError {
         PatternError::new(format!("{what} is not supported"), start..self.cursor.at)
     }
@@ -80,6 +97,23 @@ impl Parser<'_> {
         in_set: bool,
     ) -> Result<Member, PatternError> {
         let class = match letter {
+            'h' | 'p' | 'P' if self.is_re() => return Err(self.unknown(letter, start)),
+            's' | 'S' if self.is_re() => {
+                let class = if self.ascii_here() {
+                    class::union([class::range('\t', '\r'), class::single(' ')])
+                } else {
+                    class::space_of_re()
+                };
+                within(class, (letter == 'S', false))
+            }
+            'w' | 'W' if self.is_re() => {
+                within(class::word_of_re(), (letter == 'W', self.ascii_here()))
+            }
+            'N' if self.is_re() => {
+                return Err(self
+                    .unsupported("a character's name `\\N{...}`", start)
+                    .with_hint("write the character itself, or `\\u` with its number"));
+            }
             'x' => return self.hexadecimal(2, start),
             'u' => return self.hexadecimal(4, start),
             'U' => return self.hexadecimal(8, start),
@@ -98,11 +132,7 @@ impl Parser<'_> {
             'N' => return self.named_character(start),
             'p' | 'P' => return self.property(letter, start),
             letter if letter.is_ascii_alphabetic() => {
-                return Err(PatternError::new(
-                    format!("unknown escape `\\{letter}`"),
-                    start..self.cursor.at,
-                )
-                .with_hint(format!("write `{letter}` for the letter itself")));
+                return Err(self.unknown(letter, start));
             }
             other => return Ok(Member::Char(u32::from(other))),
         };
@@ -137,6 +167,7 @@ impl Parser<'_> {
             self.cursor.next();
             value = value.map(|value| value * 8 + digit);
         }
+        let value = value.filter(|value| !self.is_re() || *value <= 0o377);
         value.map(Member::Char).ok_or_else(|| {
             PatternError::new(format!("unknown escape `\\{first}`"), start..self.cursor.at)
         })
@@ -154,6 +185,12 @@ impl Parser<'_> {
                 self.cursor.next();
                 digits.push(third);
                 let value = u32::from_str_radix(&digits, 8).unwrap_or_default() & 0x1FF;
+                if self.is_re() && value > 0o377 {
+                    return Err(PatternError::new(
+                        "an octal escape is at most `\\377`",
+                        start..self.cursor.at,
+                    ));
+                }
                 return Ok(self.literal_point(value));
             }
         }
@@ -272,6 +309,33 @@ fn within(mut class: ClassUnicode, (negative, ascii): (bool, bool)) -> ClassUnic
         class.negate();
     }
     class
+}
+
+/// `\b` or `\B` of `re`, whose words are others than those of `regex`; what it says of a text without characters is that
+/// neither holds there.
+fn boundary_of_re(ascii: bool, negative: bool) -> Node {
+    let look = |behind: bool, negative: bool| {
+        let node = Node::Class(within(class::word_of_re(), (false, ascii)));
+        Node::Look(Box::new(Look {
+            behind,
+            negative,
+            node,
+        }))
+    };
+    let pair =
+        |before: bool, after: bool| Node::Concat(vec![look(true, !before), look(false, !after)]);
+    if !negative {
+        return Node::Alternation(vec![pair(true, false), pair(false, true)]);
+    }
+    let nothing = Look {
+        behind: false,
+        negative: true,
+        node: Node::Concat(vec![Node::Assert(Assert::Start), Node::Assert(Assert::End)]),
+    };
+    Node::Concat(vec![
+        Node::Look(Box::new(nothing)),
+        Node::Alternation(vec![pair(true, true), pair(false, false)]),
+    ])
 }
 
 /// `\R`.

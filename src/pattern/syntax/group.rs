@@ -9,6 +9,7 @@ impl Parser<'_> {
     pub(super) fn group(&mut self) -> Result<Option<Node>, PatternError> {
         let start = self.cursor.at - 1;
         match self.cursor.raw_peek() {
+            Some('*') if self.is_re() => self.capture(None).map(Some),
             Some('?') => {
                 self.cursor.raw_next();
                 self.extension(start)
@@ -21,11 +22,20 @@ impl Parser<'_> {
     fn extension(&mut self, start: usize) -> Result<Option<Node>, PatternError> {
         let kind_at = self.cursor.at;
         let node = match self.cursor.raw_next() {
+            Some('|' | 'R' | '&' | '0'..='9' | '+') if self.is_re() => {
+                return Err(self.unknown_extension(start));
+            }
+            Some('-')
+                if self.is_re() && self.cursor.peek().is_some_and(|next| next.is_ascii_digit()) =>
+            {
+                return Err(self.unknown_extension(start));
+            }
             Some('<') => {
                 let name_at = self.cursor.at;
                 match self.cursor.next() {
                     Some('=') => self.look(true, false)?,
                     Some('!') => self.look(true, true)?,
+                    _ if self.is_re() => return Err(self.unknown_extension(start)),
                     _ => {
                         self.cursor.at = name_at;
                         self.named_capture()?
@@ -42,6 +52,7 @@ impl Parser<'_> {
                     self.expect(")")?;
                     self.backreference(name, name_at..self.cursor.at - 1)?
                 }
+                Some('>' | '&') if self.is_re() => return Err(self.unknown_extension(start)),
                 Some('>' | '&') => return Err(self.recursion(start)),
                 _ => return Err(self.unknown_extension(start)),
             },
@@ -115,7 +126,14 @@ impl Parser<'_> {
     }
 
     fn look(&mut self, behind: bool, negative: bool) -> Result<Node, PatternError> {
+        let at = self.cursor.at;
         let node = self.scoped(Self::alternatives)?;
+        if behind && self.is_re() && node.max_chars() != Some(node.min_chars()) {
+            return Err(PatternError::new(
+                "what a look behind reads must have one length",
+                at..self.cursor.at - 1,
+            ));
+        }
         Ok(Node::Look(Box::new(Look {
             behind,
             negative,
@@ -155,7 +173,13 @@ impl Parser<'_> {
             }
             self.group_count
         });
-        if let (None, Some(name)) = (known, name) {
+        if known.is_some() && self.is_re() {
+            let at = self.cursor.at;
+            return Err(PatternError::new("two groups have one name", at - 1..at)
+                .with_hint("`re` takes each name once"));
+        }
+        let unnamed = || self.is_re().then(|| number.to_string());
+        if let (None, Some(name)) = (known, name.or_else(unnamed)) {
             self.numbers.insert(name.clone(), number);
             self.names.push((name, number));
         }
@@ -215,6 +239,13 @@ impl Parser<'_> {
         if open {
             return Err(PatternError::new("a group refers to itself", place));
         }
+        let is_known = match &reference {
+            GroupReference::Number(number) => *number <= self.group_count,
+            GroupReference::Name(name) => self.numbers.contains_key(name),
+        };
+        if self.is_re() && !is_known {
+            return Err(PatternError::new("there is no such group so far", place));
+        }
         self.references.push((reference, place));
         Ok(Node::Backreference {
             group: self.references.len() - 1,
@@ -242,7 +273,7 @@ impl Parser<'_> {
 
     fn conditional(&mut self) -> Result<Node, PatternError> {
         let at = self.cursor.at;
-        let test = if self.cursor.next() == Some('?') {
+        let test = if self.cursor.next() == Some('?') && !self.is_re() {
             let (behind, negative) = match (self.cursor.next(), self.cursor.clone().next()) {
                 (Some('='), _) => (false, false),
                 (Some('!'), _) => (false, true),
@@ -268,6 +299,12 @@ impl Parser<'_> {
             self.cursor.at = at;
             let reference = self.name(true)?;
             let place = at..self.cursor.at;
+            if self.is_re()
+                && let GroupReference::Name(name) = &reference
+                && !self.numbers.contains_key(name)
+            {
+                return Err(PatternError::new("there is no such group so far", place));
+            }
             self.expect(")")?;
             self.references.push((reference, place));
             Test::Group(self.references.len() - 1)
@@ -337,7 +374,13 @@ impl Parser<'_> {
             Some(')') => false,
             _ => return Err(self.unknown_extension(start)),
         };
-        if scoped {
+        if self.is_re() {
+            self.check_flags(scoped, &on, &off, start)?;
+            if (on.contains('a') || on.contains('u')) && scoped {
+                flags.ascii = false;
+                flags.unicode = false;
+            }
+        } else if scoped {
             // A group with flags of its own, even none, leaves the flags `a` and `u` of the groups around it.
             flags.ascii = false;
             flags.unicode = false;
@@ -367,6 +410,45 @@ impl Parser<'_> {
         self.set_flags(saved);
         // A quantifier inside does not forbid one behind the group.
         Ok(Some(node))
+    }
+
+    /// What `re` does not take of flags.
+    fn check_flags(
+        &self,
+        scoped: bool,
+        on: &str,
+        off: &str,
+        start: usize,
+    ) -> Result<(), PatternError> {
+        let place = start..self.cursor.at;
+        if !scoped && !off.is_empty() {
+            let message = "flags are taken back for a part of the pattern only";
+            return Err(PatternError::new(message, place).with_hint("write `(?-i:...)`"));
+        }
+        if off.contains(['a', 'u']) {
+            let message = "the flags `a` and `u` cannot be taken back";
+            return Err(PatternError::new(message, place));
+        }
+        if on.contains('a') && on.contains('u') {
+            let message = "the flags `a` and `u` exclude each other";
+            return Err(PatternError::new(message, place));
+        }
+        if on.contains(['b', 'e', '0'])
+            || off.contains(['b', 'e', '0'])
+            || (!scoped && on.is_empty())
+        {
+            return Err(self.unknown_extension(start));
+        }
+        Ok(())
+    }
+
+    /// Whether flags of the whole pattern follow an opening parenthesis that has been read.
+    pub(super) fn is_global_flags(&self) -> bool {
+        let rest = &self.cursor.source[self.cursor.at..];
+        rest.strip_prefix('?').is_some_and(|rest| {
+            let letters = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            letters.len() < rest.len() && letters.starts_with(')')
+        })
     }
 
     /// The letters of flags; `0` stands for `V0`.

@@ -18,6 +18,16 @@ pub(crate) struct Parsed {
     pub(crate) names: Vec<(String, usize)>,
 }
 
+/// Whose syntax a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dialect {
+    /// Python's `regex` module.
+    #[default]
+    Regex,
+    /// Python's `re` module, as of Python 3.11.
+    Re,
+}
+
 /// The flags that a stretch of the pattern stands under.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flags {
@@ -48,7 +58,10 @@ pub(super) struct Parser<'s> {
     pub(super) open_groups: Vec<usize>,
     /// References to be checked once all groups are known: number or name, place.
     pub(super) references: Vec<(GroupReference, std::ops::Range<usize>)>,
-    depth: usize,
+    pub(super) depth: usize,
+    pub(super) dialect: Dialect,
+    /// Whether no bar was read yet.
+    is_first_branch: bool,
     /// How many ranges the sets so far have together.
     class_ranges: usize,
 }
@@ -60,6 +73,15 @@ pub(super) struct Parser<'s> {
 /// Where `regex` refuses the source, where it uses a construct that is not supported, and where it is too long or too
 /// deeply nested.
 pub(crate) fn parse(source: &str) -> Result<Parsed, PatternError> {
+    parse_as(source, Dialect::Regex)
+}
+
+/// Reads `source` as a dialect has it. In `re` every group has a name, an unnamed one its number.
+///
+/// # Errors
+///
+/// As [`parse`], for the module of the dialect.
+pub(crate) fn parse_as(source: &str, dialect: Dialect) -> Result<Parsed, PatternError> {
     if source.len() > limits::PATTERN_BYTES {
         return Err(PatternError::new(
             format!("the pattern is longer than {} bytes", limits::PATTERN_BYTES),
@@ -67,10 +89,10 @@ pub(crate) fn parse(source: &str) -> Result<Parsed, PatternError> {
         ));
     }
     // Some constructs ask for the flag `a` of the whole pattern, which its end decides.
-    let mut parser = Parser::new(source, false);
+    let mut parser = Parser::new(source, false, dialect);
     let mut node = parser.whole()?;
-    if parser.flags.ascii {
-        parser = Parser::new(source, true);
+    if parser.flags.ascii && dialect == Dialect::Regex {
+        parser = Parser::new(source, true, dialect);
         node = parser.whole()?;
     }
     let resolved = parser.resolve_references()?;
@@ -112,11 +134,13 @@ fn number_references(node: &mut Node, resolved: &[usize]) {
 enum Before {
     Nothing,
     Item,
+    /// A condition on the place, which `re` repeats as little as nothing.
+    Condition,
     Quantified,
 }
 
 impl<'s> Parser<'s> {
-    fn new(source: &'s str, ascii: bool) -> Self {
+    fn new(source: &'s str, ascii: bool, dialect: Dialect) -> Self {
         Self {
             cursor: Cursor::new(source),
             flags: Flags {
@@ -130,12 +154,18 @@ impl<'s> Parser<'s> {
             open_groups: Vec::new(),
             references: Vec::new(),
             depth: 0,
+            dialect,
+            is_first_branch: true,
             class_ranges: 0,
         }
     }
 }
 
 impl Parser<'_> {
+    pub(super) fn is_re(&self) -> bool {
+        self.dialect == Dialect::Re
+    }
+
     fn whole(&mut self) -> Result<Node, PatternError> {
         let node = self.alternatives()?;
         if self.cursor.peek().is_some() {
@@ -159,6 +189,7 @@ impl Parser<'_> {
         self.enter()?;
         let mut branches = vec![self.sequence()?];
         while self.cursor.eat("|") {
+            self.is_first_branch = false;
             branches.push(self.sequence()?);
         }
         self.depth -= 1;
@@ -198,6 +229,22 @@ impl Parser<'_> {
                 break;
             }
             self.cursor.next();
+            let condition = self.is_re()
+                && (matches!(next, '^' | '$')
+                    || next == '\\'
+                        && matches!(self.cursor.raw_peek(), Some('A' | 'Z' | 'b' | 'B')));
+            if self.is_re()
+                && next == '('
+                && self.is_global_flags()
+                && !(self.depth == 1 && items.is_empty() && self.is_first_branch)
+            {
+                let at = self.cursor.at - 1;
+                return Err(PatternError::new(
+                    "flags of the whole pattern stand at its beginning",
+                    at..at + 2,
+                )
+                .with_hint("write `(?i:...)` for flags of a part"));
+            }
             let item = match next {
                 '\\' => self.escape()?,
                 '(' => match self.group()? {
@@ -233,7 +280,11 @@ impl Parser<'_> {
                 }
             }
             items.push(item);
-            before = Before::Item;
+            before = if condition {
+                Before::Condition
+            } else {
+                Before::Item
+            };
         }
         Ok(match items.len() {
             0 => Node::Empty,
@@ -252,6 +303,7 @@ impl Parser<'_> {
         let start = self.cursor.at - 1;
         let Some((min, max)) = self.quantifier(first)? else {
             if first == '{'
+                && !self.is_re()
                 && let Some(end) = fuzzy::length(&self.cursor)
             {
                 return Err(
@@ -263,6 +315,13 @@ impl Parser<'_> {
         };
         let place = start..self.cursor.at;
         match before {
+            Before::Condition => {
+                return Err(
+                    PatternError::new("there is nothing to repeat", place).with_hint(
+                        "a condition on the place holds or does not: leave the quantifier out",
+                    ),
+                );
+            }
             Before::Nothing if items.is_empty() => {
                 return Err(PatternError::new("there is nothing to repeat", place)
                     .with_hint(format!("write `\\{first}` for the character itself")));
@@ -294,11 +353,20 @@ impl Parser<'_> {
             return Node::Char(value);
         }
         let mut cases = class::single(value);
-        class::fold(&mut cases, self.ascii);
+        self.fold(&mut cases);
         if cases.ranges().len() == 1 && cases.ranges()[0].len() == 1 {
             return Node::Char(value);
         }
         Node::Class(cases)
+    }
+
+    /// Adds the other cases of letters, as the dialect knows them.
+    pub(super) fn fold(&self, class: &mut regex_syntax::hir::ClassUnicode) {
+        if self.is_re() {
+            class::fold_as_re(class, self.flags.ascii);
+        } else {
+            class::fold(class, self.ascii);
+        }
     }
 
     /// The counts of a quantifier that begins with `first`; `None` where a brace is only a brace.

@@ -28,6 +28,12 @@ impl Parser<'_> {
             let low = match self.member(start)? {
                 Member::Class(class) => {
                     ranges.union(&class);
+                    if self.is_re() && self.cursor.eat("-") {
+                        if self.cursor.raw_peek() != Some(']') {
+                            return Err(self.no_range(member_at));
+                        }
+                        ranges.union(&class::single('-'));
+                    }
                     continue;
                 }
                 Member::Char(value) => value,
@@ -42,6 +48,7 @@ impl Parser<'_> {
                 continue;
             }
             match self.member(start)? {
+                Member::Class(_) if self.is_re() => return Err(self.no_range(member_at)),
                 Member::Class(class) => {
                     ranges.union(&self.points(low, low));
                     ranges.union(&class::single('-'));
@@ -63,11 +70,20 @@ impl Parser<'_> {
         Ok(Node::Class(ranges))
     }
 
+    /// That a class cannot begin or end a range, as `re` says.
+    fn no_range(&self, start: usize) -> PatternError {
+        PatternError::new(
+            "a class of characters begins or ends a range",
+            start..self.cursor.at,
+        )
+        .with_hint("write `\\-` for the character itself")
+    }
+
     fn member(&mut self, set: usize) -> Result<Member, PatternError> {
         if self.cursor.eat("\\") {
             return self.set_escape();
         }
-        if self.cursor.eat("[:") {
+        if !self.is_re() && self.cursor.eat("[:") {
             let at = self.cursor.at - 2;
             if let Some(class) = self.posix(at)? {
                 return Ok(Member::Class(class));
@@ -87,7 +103,7 @@ impl Parser<'_> {
     fn points(&self, low: u32, high: u32) -> ClassUnicode {
         let mut class = points(low, high);
         if self.flags.ignore_case {
-            class::fold(&mut class, self.ascii);
+            self.fold(&mut class);
         }
         class
     }

@@ -1,0 +1,222 @@
+//! Whether a schema and a response template agree, on samples; and the smallest text on which they do not.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Origin, Sample, Verdict, without_empty};
+use crate::parser::parse_response;
+use crate::response_schema::ResponseSchema;
+use crate::response_template::{Document, ResponseTemplate};
+use crate::value::{Value, json};
+
+/// How many differences are told.
+const TOLD: usize = 3;
+
+/// How often a text is tried shorter.
+const TRIES: usize = 400;
+
+/// How many samples of an origin agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Where they come from.
+    pub origin: Origin,
+    /// How many there are that the schema gives a value for.
+    pub tried: usize,
+    /// How many of them agree.
+    pub agree: usize,
+}
+
+/// A response on which the two differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Where the sample comes from that it was made of.
+    pub origin: Origin,
+    /// The response.
+    pub response: String,
+    /// What the schema gives.
+    pub schema: String,
+    /// What the response template gives: a message, or why there is none.
+    pub template: String,
+}
+
+/// What became of a candidate.
+pub(super) struct Judged {
+    pub(super) tallies: Vec<Tally>,
+    /// The samples that do not agree.
+    differing: Vec<Sample>,
+    /// The members of messages that stand in no sample that agrees and counts.
+    pub(super) unseen: Vec<String>,
+    /// The more the better: of those that count, then of all.
+    pub(super) score: (usize, usize),
+}
+
+/// What the schema gives, where that is a value.
+fn of_schema(schema: &ResponseSchema, text: &str) -> Option<Value> {
+    // Nothing at all is no message.
+    let value = schema.parse(text).ok().filter(Value::is_truthy);
+    value.map(without_empty)
+}
+
+fn of_template(template: &Arc<ResponseTemplate>, text: &str) -> Result<Value, String> {
+    parse_response(text, Arc::clone(template), "", &[])
+        .map(|message| without_empty(Value::Object(message)))
+        .map_err(|error| error.to_string())
+}
+
+fn compiled(document: &Document) -> Option<Arc<ResponseTemplate>> {
+    ResponseTemplate::from_value(&document.to_value())
+        .ok()
+        .map(Arc::new)
+}
+
+/// Holds a candidate to the samples; `None` for one that is no response template.
+pub(super) fn judge(
+    schema: &ResponseSchema,
+    document: &Document,
+    samples: &[Sample],
+) -> Option<Judged> {
+    let template = compiled(document)?;
+    let mut tallies: Vec<Tally> = Vec::new();
+    let mut differing = Vec::new();
+    let mut unseen: Vec<String> = document.fields.keys().cloned().collect();
+    for sample in samples {
+        let Some(expected) = of_schema(schema, &sample.text) else {
+            continue;
+        };
+        let at = tallies
+            .iter()
+            .position(|tally| tally.origin == sample.origin);
+        let at = at.unwrap_or_else(|| {
+            tallies.push(Tally {
+                origin: sample.origin,
+                tried: 0,
+                agree: 0,
+            });
+            tallies.len() - 1
+        });
+        tallies[at].tried += 1;
+        if of_template(&template, &sample.text).as_ref() == Ok(&expected) {
+            tallies[at].agree += 1;
+            if sample.origin != Origin::Beyond {
+                unseen.retain(|key| expected.get(key).is_none());
+            }
+        } else {
+            differing.push(sample.clone());
+        }
+    }
+    tallies.sort_by_key(|tally| tally.origin);
+    let agree = |counts: bool| -> usize {
+        let tallies = tallies
+            .iter()
+            .filter(|tally| !counts || tally.origin != Origin::Beyond);
+        tallies.map(|tally| tally.agree).sum()
+    };
+    let score = (agree(true), agree(false));
+    Some(Judged {
+        tallies,
+        differing,
+        unseen,
+        score,
+    })
+}
+
+impl Judged {
+    pub(super) fn verdict(&self, is_incomplete: bool) -> Verdict {
+        let counted = self
+            .tallies
+            .iter()
+            .filter(|tally| tally.origin != Origin::Beyond);
+        let (tried, agree) = counted.fold((0, 0), |(tried, agree), tally| {
+            (tried + tally.tried, agree + tally.agree)
+        });
+        match () {
+            () if is_incomplete => Verdict::Inexpressible,
+            () if tried > 0 && agree == tried && self.unseen.is_empty() => Verdict::Proved,
+            () if agree * 2 >= tried && agree > 0 => Verdict::ProvedInPart,
+            () => Verdict::NotProved,
+        }
+    }
+}
+
+/// The smallest differences, one for each way in which the messages differ; those that count first.
+pub(super) fn smallest(
+    schema: &ResponseSchema,
+    document: &Document,
+    judged: &Judged,
+) -> Vec<Difference> {
+    let Some(template) = compiled(document) else {
+        return Vec::new();
+    };
+    // A difference in more than the white space around texts is shown by a text that has such a difference.
+    let differ = |text: &str, loosely: bool| {
+        of_schema(schema, text).is_some_and(|expected| match of_template(&template, text) {
+            Ok(found) if loosely => trimmed(found) != trimmed(expected),
+            found => found.as_ref() != Ok(&expected),
+        })
+    };
+    let mut samples: Vec<&Sample> = judged.differing.iter().collect();
+    samples.sort_by_key(|sample| (sample.origin, sample.text.len()));
+    let mut found: Vec<Difference> = Vec::new();
+    for sample in samples.into_iter().take(TOLD * 4) {
+        let loosely = differ(&sample.text, true);
+        let response = shrunk(&sample.text, &|text| differ(text, loosely));
+        if found.iter().any(|known| known.response == response) {
+            continue;
+        }
+        found.push(Difference {
+            origin: sample.origin,
+            schema: of_schema(schema, &response)
+                .map(|value| json::to_string(&value))
+                .unwrap_or_default(),
+            template: of_template(&template, &response)
+                .map_or_else(|error| error, |value| json::to_string(&value)),
+            response,
+        });
+        if found.len() == TOLD {
+            break;
+        }
+    }
+    found
+}
+
+/// A value without white space around its texts, and without what is then empty.
+fn trimmed(value: Value) -> Value {
+    let inner = match value {
+        Value::String(text) => Value::from(text.trim()),
+        Value::Array(items) => Value::Array(items.into_iter().map(trimmed).collect()),
+        Value::Object(members) => Value::Object(
+            members
+                .into_iter()
+                .map(|(key, value)| (key, trimmed(value)))
+                .collect(),
+        ),
+        other => other,
+    };
+    without_empty(inner)
+}
+
+/// The text with as much taken out as can be without losing the difference: ever smaller stretches, from the end.
+fn shrunk(text: &str, differ: &dyn Fn(&str) -> bool) -> String {
+    let mut best: Vec<char> = text.chars().collect();
+    let mut size = best.len().div_ceil(2);
+    let mut tries = 0;
+    while size > 0 && tries < TRIES {
+        let mut end = best.len();
+        let mut changed = false;
+        while end > 0 && tries < TRIES {
+            let start = end.saturating_sub(size);
+            let shorter: String = best[..start].iter().chain(&best[end..]).collect();
+            tries += 1;
+            if differ(&shorter) {
+                best = shorter.chars().collect();
+                changed = true;
+            }
+            end = start;
+        }
+        if !changed || size > best.len() {
+            size /= 2;
+        }
+    }
+    best.into_iter().collect()
+}

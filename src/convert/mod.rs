@@ -1,0 +1,179 @@
+//! From a response schema to the response template that does the same, and back.
+//!
+//! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); what stands around a
+//! group becomes the delimiters of a field, what the node below makes of its text the content parser and the transform (`carry`).
+//! Where that leaves a choice, all ways are written down, and each is held to samples: responses that are given, responses that a chat
+//! template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the result; where it does
+//! not agree, the smallest text that shows it is told (`judge`).
+//!
+//! What always differs is not counted: a response template leaves out what is empty, a schema does not.
+
+mod back;
+mod carry;
+mod judge;
+mod samples;
+mod take;
+
+use serde::Serialize;
+
+use crate::response_schema::ResponseSchema;
+use crate::response_template::{Delimiter, Document};
+use crate::value::{Path, Value};
+
+pub use back::{Back, Refused, to_schema};
+pub use judge::{Difference, Tally};
+
+/// A response on which a schema and a response template must agree.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// The response.
+    pub text: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a sample comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// It was recorded and given.
+    Given,
+    /// A chat template renders it.
+    Rendered,
+    /// It is made of the schema's own patterns.
+    Generated,
+    /// It is one of those, cut short or with text around it: what agrees there is told and proves nothing.
+    Beyond,
+}
+
+/// How much of a schema was carried over. The names are those of a derivation's verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All samples agree.
+    Proved,
+    /// Most samples agree, and some do not.
+    ProvedInPart,
+    /// Something in the schema has nothing in a response template that could do the same.
+    Inexpressible,
+    /// Few samples agree, or there are none.
+    NotProved,
+}
+
+/// Something that was found on the way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// Its stable name.
+    pub code: &'static str,
+    /// The place in the schema.
+    #[serde(serialize_with = "spelled")]
+    pub path: Path,
+    /// One sentence.
+    pub message: String,
+}
+
+fn spelled<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(path)
+}
+
+/// What is known of a conversion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// How much was carried over.
+    pub verdict: Verdict,
+    /// How many samples of each origin agree.
+    pub samples: Vec<Tally>,
+    /// What could not be carried over, and what is to be known.
+    pub findings: Vec<Finding>,
+    /// The smallest responses on which the two differ, the first of those that count.
+    pub differences: Vec<Difference>,
+    /// How many ways to write the response template were tried.
+    pub candidates: usize,
+}
+
+/// A response template and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Conversion {
+    /// The response template.
+    pub document: Document,
+    /// What agrees and what does not.
+    pub report: Report,
+}
+
+/// Carries a schema over. `anchor` is what marks the start of the model's turn in a prompt, which a schema does not say; without it the
+/// response template reads nothing of a prompt, as a schema does.
+pub fn to_template(
+    schema: &ResponseSchema,
+    anchor: Option<Delimiter>,
+    given: &[Sample],
+) -> Conversion {
+    let anchor = anchor.unwrap_or_else(|| Delimiter::pattern(r"\Z"));
+    let samples = samples::all(schema, given);
+    let drafts = carry::drafts(schema.root(), &anchor);
+    let candidates = drafts.len();
+    let mut best: Option<(judge::Judged, carry::Draft)> = None;
+    for draft in drafts {
+        let Some(judged) = judge::judge(schema, &draft.document, &samples) else {
+            continue;
+        };
+        if best
+            .as_ref()
+            .is_none_or(|(known, _)| judged.score > known.score)
+        {
+            best = Some((judged, draft));
+        }
+    }
+    let Some((judged, draft)) = best else {
+        let finding = Finding {
+            code: "convert-no-candidate",
+            path: Path::default(),
+            message: "nothing in the schema says where a field of the message begins or ends"
+                .to_owned(),
+        };
+        let report = Report {
+            verdict: Verdict::Inexpressible,
+            samples: Vec::new(),
+            findings: vec![finding],
+            differences: Vec::new(),
+            candidates,
+        };
+        return Conversion {
+            document: Document::new(anchor),
+            report,
+        };
+    };
+    let verdict = judged.verdict(!draft.findings.is_empty());
+    let mut findings = draft.findings;
+    findings.extend(judged.unseen.iter().map(|field| Finding {
+        code: "convert-no-sample",
+        path: Path::default().key("properties").key(field),
+        message: format!("no sample on which the two agree has {field}"),
+    }));
+    let report = Report {
+        verdict,
+        differences: judge::smallest(schema, &draft.document, &judged),
+        samples: judged.tallies,
+        findings,
+        candidates,
+    };
+    Conversion {
+        document: draft.document,
+        report,
+    }
+}
+
+/// A value without what a response template leaves out: members of the message that are null or empty.
+fn without_empty(value: Value) -> Value {
+    match value {
+        Value::Object(mut members) => {
+            members.retain(|_, value| match value {
+                Value::String(text) => !text.is_empty(),
+                Value::Array(items) => !items.is_empty(),
+                Value::Object(members) => !members.is_empty(),
+                value => *value != Value::Null,
+            });
+            Value::Object(members)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,148 @@
+//! JMESPath, as Python's `jmespath` 1.1 reads and evaluates it: the language of `x-parser-args.transform`.
+//!
+//! The grammar is that of <https://jmespath.org>, read by a Pratt parser with the binding powers of that package; what it does beside
+//! the specification is kept where it shows: an index or a slice that follows an index does not begin a projection, a literal that is no
+//! JSON is text, strings have an order, `0` and `1` are never equal to a boolean. Values are Python's: integers of any size, `NaN`,
+//! objects that keep the order of their keys. That is why no crate is used, whose objects are sorted and whose numbers have 64 bits.
+//!
+//! Different on purpose:
+//!
+//! - An expression is at most [`EXPRESSION_BYTES`] long and nests at most [`NESTING`] deep; what it copies is limited in proportion to
+//!   the value that it is given, and its result nests at most as deep as JSON may.
+//! - An expression reference (`&name`) that is no argument of a function is an error. Python gives an object of its own.
+//! - `sum` and `avg` of integers end in an error beyond 127 bits.
+
+mod carry;
+mod evaluate;
+mod functions;
+mod lexer;
+mod parser;
+
+use crate::value::Value;
+
+/// How long an expression may be.
+pub(super) const EXPRESSION_BYTES: usize = 4096;
+
+/// How deep an expression may nest.
+pub(super) const NESTING: usize = 100;
+
+/// What is wrong with an expression or with what it is asked of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) message: String,
+    /// Whether it is a limit of ours.
+    pub(super) limit: bool,
+}
+
+impl Fault {
+    fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            limit: false,
+        }
+    }
+
+    fn limit(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            limit: true,
+        }
+    }
+}
+
+/// An expression that was read.
+#[derive(Debug, Clone)]
+pub(super) struct Expression(Ast);
+
+impl Expression {
+    /// Reads an expression.
+    pub(super) fn new(source: &str) -> Result<Self, Fault> {
+        if source.len() > EXPRESSION_BYTES {
+            let message = format!("the expression is longer than {EXPRESSION_BYTES} bytes");
+            return Err(Fault::limit(message));
+        }
+        parser::parse(source).map(Self)
+    }
+
+    /// The same as a transform of a response template, and whether it is for each item of a list; else why there is none.
+    pub(super) fn to_transform(&self) -> Result<(Option<Value>, bool), String> {
+        carry::carry(&self.0)
+    }
+
+    /// The names of members that it asks for.
+    pub(super) fn fields(&self) -> Vec<String> {
+        carry::fields(&self.0)
+    }
+
+    /// What it says of a value.
+    pub(super) fn search(&self, value: &Value) -> Result<Value, Fault> {
+        evaluate::search(&self.0, value)
+    }
+}
+
+/// An expression's tree.
+#[derive(Debug, Clone, PartialEq)]
+enum Ast {
+    /// `@`, and what is given where nothing is asked for.
+    Current,
+    Literal(Value),
+    Field(String),
+    Index(i64),
+    Slice([Option<i64>; 3]),
+    /// One after the other; with `indexed`, made of indices.
+    Chain {
+        nodes: Vec<Ast>,
+        indexed: bool,
+    },
+    /// The right expression of each item of the left one.
+    Projection(Box<[Ast; 2]>),
+    /// The right expression of each member of the left one.
+    ValueProjection(Box<[Ast; 2]>),
+    /// The second expression of each item of the first for which the third holds.
+    Filter(Box<[Ast; 3]>),
+    Flatten(Box<Ast>),
+    Comparison(Comparator, Box<[Ast; 2]>),
+    Or(Box<[Ast; 2]>),
+    And(Box<[Ast; 2]>),
+    Not(Box<Ast>),
+    Pipe(Box<[Ast; 2]>),
+    List(Vec<Ast>),
+    Hash(Vec<(String, Ast)>),
+    Function(String, Vec<Ast>),
+    /// `&expression`.
+    Reference(Box<Ast>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparator {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Ast {
+    /// How deep it nests.
+    fn depth(&self) -> usize {
+        fn most<'a>(nodes: impl IntoIterator<Item = &'a Ast>) -> usize {
+            nodes.into_iter().map(Ast::depth).max().unwrap_or(0)
+        }
+        1 + match self {
+            Self::Current | Self::Literal(_) | Self::Field(_) | Self::Index(_) | Self::Slice(_) => {
+                0
+            }
+            Self::Chain { nodes, .. } | Self::List(nodes) | Self::Function(_, nodes) => most(nodes),
+            Self::Projection(nodes)
+            | Self::ValueProjection(nodes)
+            | Self::Comparison(_, nodes)
+            | Self::Or(nodes)
+            | Self::And(nodes)
+            | Self::Pipe(nodes) => most(nodes.iter()),
+            Self::Filter(nodes) => most(nodes.iter()),
+            Self::Flatten(node) | Self::Not(node) | Self::Reference(node) => node.depth(),
+            Self::Hash(pairs) => most(pairs.iter().map(|(_, node)| node)),
+        }
+    }
+}

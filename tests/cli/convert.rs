@@ -1,0 +1,249 @@
+//! `obverse convert`, and what else the verbs do with response schemas.
+
+use crate::bench::Bench;
+use insta::assert_snapshot;
+
+const SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "role": {"const": "assistant"},
+    "thinking": {"type": "string", "x-regex": "<think>(.*?)</think>"},
+    "tool_calls": {
+      "type": "array",
+      "x-regex-iterator": "<call>(.*?)</call>",
+      "items": {"x-parser": "json", "x-parser-args": {"transform": "{type: 'function', function: @}"}}
+    }
+  }
+}
+"#;
+
+fn bench() -> Bench {
+    Bench::new().file("schema.json", SCHEMA).file(
+        "response",
+        "<think>Hm.</think><call>{\"name\": \"f\"}</call>\n",
+    )
+}
+
+#[test]
+fn a_response_schema_parses() {
+    let message = bench().run("parse schema.json response").done();
+    assert_snapshot!(message, @r#"
+    {
+      "role": "assistant",
+      "thinking": "Hm.",
+      "tool_calls": [
+        {
+          "type": "function",
+          "function": {
+            "name": "f"
+          }
+        }
+      ]
+    }
+    "#);
+    let config = format!("{{\"eos_token\": \"x\", \"response_schema\": {SCHEMA}}}");
+    let bench = bench().file("model/tokenizer_config.json", config);
+    assert_eq!(bench.run("parse model response").done(), message);
+}
+
+#[test]
+fn what_does_not_parse_is_told_by_its_node_and_the_rest_is_parsed() {
+    let ran = bench().run_with("parse schema.json", "<think>Hm.</think><call>{oops</call>");
+    assert_eq!(ran.status, 1);
+    assert_snapshot!(ran.stdout, @r#"
+    {
+      "error": {
+        "kind": "json",
+        "message": "the text is not JSON: expected a key in double quotes at byte 1",
+        "path": "$.properties.tool_calls.items",
+        "hint": "where it may be plain text, x-parser-args.allow_non_json takes it",
+        "raw": "{oops"
+      },
+      "message": {
+        "role": "assistant",
+        "thinking": "Hm."
+      }
+    }
+    "#);
+    assert!(
+        ran.stderr.contains("$.properties.tool_calls.items"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn events_and_prefixes_are_refused() {
+    for arguments in ["--events", "--prefix x"] {
+        let ran = bench().run(&format!("parse schema.json response {arguments}"));
+        assert_eq!(ran.status, 2, "{arguments}");
+        assert!(ran.stderr.contains("obverse convert"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn lines_may_have_either() {
+    let line = |id: usize, more: &str| {
+        format!("{{\"id\": {id}, \"response\": \"<think>7</think>\"{more}}}\n")
+    };
+    let input = [
+        line(1, ""),
+        line(
+            2,
+            r#", "template": {"type": "integer", "x-regex": "(\\d)"}"#,
+        ),
+        line(
+            3,
+            r#", "template": {"start_anchor": "x", "fields": {"content": {}}}"#,
+        ),
+        line(4, r#", "template": {"x-regex": "("}"#),
+        line(5, r#", "events": true"#),
+    ];
+    let ran = bench().run_with("parse --jsonl schema.json", input.concat());
+    assert_eq!(ran.status, 1);
+    assert_snapshot!(ran.stdout, @r#"
+    {"id": 1, "message": {"role": "assistant", "thinking": "7"}}
+    {"id": 2, "message": 7}
+    {"id": 3, "message": {"content": "<think>7</think>"}}
+    {"id": 4, "error": {"kind": "template", "message": "$.x-regex: the pattern does not compile: `)` is missing"}}
+    {"id": 5, "error": {"kind": "input", "message": "a response schema is evaluated over the whole response: it knows no events, no prefix and no tools"}}
+    "#);
+}
+
+#[test]
+fn the_tree_of_nodes_is_printed() {
+    let ran = bench().run("debug schema.json response");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("x-regex: \"Hm.\""), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("$.properties.tool_calls.items"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_schema_becomes_a_response_template_and_a_schema_again() {
+    let bench = bench();
+    let ran = bench.run("convert schema.json");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("proved: "), "{}", ran.stderr);
+    assert_snapshot!(ran.stdout, @r#"
+    {
+      "defaults": {
+        "role": "assistant"
+      },
+      "start_anchor_pattern": "\\Z",
+      "fields": {
+        "thinking": {
+          "open": "<think>",
+          "close_pattern": "</think>\\s*",
+          "content_args": {
+            "strip": false
+          }
+        },
+        "tool_calls": {
+          "open_pattern": "<call>\\s*",
+          "close_pattern": "</call>\\s*",
+          "repeats": true,
+          "content": "json",
+          "transform": {
+            "type": "function",
+            "function": "{content}"
+          }
+        }
+      }
+    }
+    "#);
+    let bench = bench.file("template.json", ran.stdout);
+    let message = bench.run("parse schema.json response").done();
+    assert_eq!(bench.run("parse template.json response").done(), message);
+    let back = bench.run("convert --to response-schema template.json");
+    let bench = bench.file("again.json", back.stdout);
+    assert_eq!(bench.run("parse again.json response").done(), message);
+}
+
+#[test]
+fn what_cannot_be_carried_over_is_told() {
+    let bench = bench()
+        .file("sub.json", SCHEMA.replacen("\"type\"", "\"x-regex-substitutions\": [[\"a\", \"b\"]], \"type\"", 1))
+        .file(
+            "kv.json",
+            r#"{"start_anchor": "x", "fields": {"a": {"open": "<a>", "close": "</a>", "content": "kv-lines"}}}"#,
+        );
+    let ran = bench.run("convert sub.json");
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.stderr.contains("inexpressible") && ran.stderr.contains("substitutions"),
+        "{}",
+        ran.stderr
+    );
+    let ran = bench.run("convert --to response-schema kv.json");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("kv-lines"), "{}", ran.stderr);
+    for arguments in [
+        "convert kv.json",
+        "convert --to response-schema schema.json",
+        "convert --write schema.json",
+    ] {
+        assert_eq!(bench.run(arguments).status, 2, "{arguments}");
+    }
+}
+
+#[test]
+fn given_responses_count_and_the_smallest_difference_is_shown() {
+    let bench = bench().file("odd", "<think>a<think>b</think>\n");
+    let schema = SCHEMA.replace("<think>(.*?)</think>", "<think>([^<]*)</think>");
+    let bench = bench.file("other.json", schema);
+    let ran = bench.run("convert other.json --responses odd response --report -");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains(r#""origin": "given""#),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stderr.contains("\"<think>a\""), "{}", ran.stderr);
+}
+
+#[test]
+fn a_result_is_stored_beside_the_old_key() {
+    let config = format!("{{\n  \"eos_token\": \"x\",\n  \"response_schema\": {SCHEMA}}}\n");
+    let bench = bench().file("model/tokenizer_config.json", config.clone());
+    assert_eq!(bench.run("convert --write model").status, 0);
+    let written = bench.read("model/tokenizer_config.json");
+    assert!(
+        written.starts_with(config.trim_end().trim_end_matches('}').trim_end()),
+        "{written}"
+    );
+    assert!(written.contains("\"response_template\": {"), "{written}");
+    let message = bench.run("parse schema.json response").done();
+    assert_eq!(bench.run("parse model response").done(), message);
+}
+
+#[test]
+fn fixtures_of_a_schema_are_checked_and_recorded() {
+    let suite = concat!(
+        "{\"name\": \"a\", \"response\": \"<think>Hm.</think>\", \"expected\": {\"role\": \"assistant\", \"thinking\": \"Hm.\"}}\n",
+        "{\"name\": \"b\", \"response\": \"<think>Oh.</think>\", \"expected\": {\"role\": \"assistant\", \"thinking\": \"Ah.\"}}\n",
+        "{\"name\": \"c\", \"response\": \"<call>{</call>\", \"expected\": {\"role\": \"assistant\"}}\n",
+    );
+    let bench = Bench::new()
+        .file("suite/response_schema.json", SCHEMA)
+        .file("suite/cases.jsonl", suite);
+    let ran = bench.run("check suite");
+    assert_eq!(ran.status, 1, "{}", ran.stdout);
+    let told = ran.stdout + &ran.stderr;
+    assert!(
+        told.contains("other-message") && told.contains("\"Ah.\""),
+        "{told}"
+    );
+    assert!(told.contains("does-not-parse"), "{told}");
+    bench.run("check suite --update");
+    let ran = bench.run("check suite");
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        bench
+            .read("suite/cases.jsonl")
+            .contains("$.properties.tool_calls.items")
+    );
+}
