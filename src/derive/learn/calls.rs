@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::time::Duration;
 
 use super::recorded::Recorded;
 use super::spot::Spot;
@@ -18,6 +19,9 @@ const MAX_BETWEEN: usize = 160;
 
 /// How far a name may stand behind a marker, in bytes.
 const MAX_GAP: usize = 40;
+
+/// How long texts are compared; what is not compared by then counts as different.
+pub(super) const LONGEST_DIFF: Duration = Duration::from_millis(20);
 
 /// Shorter texts stand in markers by chance, in bytes.
 const SHORTEST: usize = 4;
@@ -266,7 +270,9 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
     let texts = keys.into_iter().map(|key| {
         let text = |of: &Map| of.get(key).map(json::to_string).unwrap_or_default();
         let (one, other) = (text(&message), text(&expected));
-        let diff = similar::TextDiff::from_words(&one, &other);
+        let diff = similar::TextDiff::configure()
+            .timeout(LONGEST_DIFF)
+            .diff_words(one.as_str(), other.as_str());
         let changed = diff
             .iter_all_changes()
             .filter(|change| change.tag() != similar::ChangeTag::Equal);

@@ -360,7 +360,9 @@ fn nearest<'c>(cases: &'c [Case], recorded: &Recorded, message: &Map) -> &'c str
         .iter()
         .filter(|case| case.message.as_object().map(&parts).as_ref() == Some(&wanted));
     let distance = |case: &&Case| {
-        let diff = similar::TextDiff::from_words(&case.response, &recorded.response);
+        let diff = similar::TextDiff::configure()
+            .timeout(calls::LONGEST_DIFF)
+            .diff_words(case.response.as_str(), recorded.response.as_str());
         let changed = diff
             .iter_all_changes()
             .filter(|change| change.tag() != similar::ChangeTag::Equal);
