@@ -9,6 +9,7 @@
     reason = "a test says how much it has seen"
 )]
 
+mod limits;
 mod page;
 mod peers;
 mod responses;

@@ -3,6 +3,7 @@
 use obverse::derive::{Deviation, Verdict};
 
 use super::Derived;
+use super::limits;
 use super::peers::Peer;
 use super::rows;
 
@@ -37,6 +38,9 @@ pub fn write(all: &[Derived], peers: &[Peer]) -> String {
     out.push_str(&table(&rows::HEADS, own.into_iter().map(rows::cells)));
     out.push_str("\n## Real ones\n\n");
     out.push_str(&table(&rows::HEADS, real.into_iter().map(rows::cells)));
+    out.push_str(LIMITS);
+    let heads = ["why", "response", "message", "what comes of it"];
+    out.push_str(&table(&heads, limits::rows(all).into_iter()));
     out.push_str(&deviations(all));
     out.push_str(&beside(peers));
     out
@@ -62,6 +66,15 @@ fn summary(what: &str, some: &[&Derived]) -> String {
         count(Verdict::NotProved),
     )
 }
+
+const LIMITS: &str = "
+## What no response template can say
+
+For each reason why something is *inexpressible* the smallest message that shows it, what the chat template renders for it, and what comes back instead:
+the other message, which renders to the same text; the error; or, where a value is written in a way that the format does not read, what each
+content parser makes of it.
+
+";
 
 const DEVIATIONS: &str = "
 ## What models write otherwise

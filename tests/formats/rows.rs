@@ -272,7 +272,7 @@ fn code(marker: &Json) -> String {
 }
 
 /// Text as code in a table, on one line.
-fn verbatim(text: &str) -> String {
+pub fn verbatim(text: &str) -> String {
     let quoted = quote(text);
     // The quotes are dropped; escapes stay.
     let inner = quoted[1..quoted.len() - 1]
@@ -286,7 +286,7 @@ fn verbatim(text: &str) -> String {
 }
 
 /// A sentence in a table, on one line and not too long.
-fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = line.chars().take(REASON).collect();
     if short.len() < line.len() {
