@@ -12,6 +12,7 @@
 //!   template for it and verifies that it brings messages back; [`derive::inspect`] says what a chat template supports;
 //! - [`response_template`] is that document: read, validated with a place for each finding, compiled, written;
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
+//! - [`deltas`] tells, while a response is read, how the message grows: what the clients of a chat server are sent;
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
@@ -44,6 +45,7 @@ pub mod chat_template;
 pub mod check;
 pub mod chunking;
 pub mod content;
+pub mod deltas;
 pub mod derive;
 pub mod diagnostic;
 mod judge;

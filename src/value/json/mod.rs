@@ -13,6 +13,7 @@ pub use places::{Places, Spans};
 pub use read::{
     JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_prefix, parse_with_places,
 };
-pub(crate) use write::write_string;
+pub(crate) use read::plain;
+pub(crate) use write::{write_piece, write_string};
 pub use write::{Format, quote, to_string};
 pub(super) use write::{Style, write_value};
