@@ -1,8 +1,8 @@
 //! The content parser `kv-lines`: an object from lines of key, separator, value.
 
-use super::{Lines, ValueParser};
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::scalar::Strip;
+use super::{Lines, ValueParser};
 use crate::value::{Map, Value, json, python};
 
 #[derive(Debug, Clone)]

@@ -234,7 +234,9 @@ impl Content {
 #[derive(Debug, Clone)]
 pub(crate) enum Form<'c> {
     /// The text, with or without the white space around it.
-    Text { strip: bool },
+    Text {
+        strip: bool,
+    },
     /// JSON, of which the dialect has these strings and keys. What may be no JSON is not of this form.
     Json {
         string_delims: &'c [(String, String)],

@@ -1,7 +1,7 @@
 //! The content parser `xml-inline`: an object from the matches of a pattern with the groups `key` and `value`.
 
-use super::{Tags, ValueParser};
 use super::error::{ContentError, ContentErrorKind as Kind};
+use super::{Tags, ValueParser};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value, json};
 

@@ -183,10 +183,9 @@ impl Leaf<'_> {
             return Some("passed on as a call, which it is not".to_owned());
         };
         let shown = |name: &str, id: Option<&str>| format!("{name:?} with the id {id:?}");
-        if let Some(difference) = unequal(
-            shown(&call.name, call.id.as_deref()),
-            shown(is.name, is.id),
-        ) {
+        if let Some(difference) =
+            unequal(shown(&call.name, call.id.as_deref()), shown(is.name, is.id))
+        {
             return Some(difference);
         }
         match is.arguments {
@@ -225,4 +224,3 @@ fn is_empty(value: &Value) -> bool {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
     }
 }
-

@@ -214,7 +214,13 @@ pub(super) struct TypedText {
 
 impl TypedText {
     /// More of the string.
-    pub(super) fn push(&mut self, piece: &str, types: Option<&Types>, name: &str, out: &mut String) {
+    pub(super) fn push(
+        &mut self,
+        piece: &str,
+        types: Option<&Types>,
+        name: &str,
+        out: &mut String,
+    ) {
         if self.is_text {
             return json::write_piece(out, piece);
         }

@@ -24,15 +24,16 @@ pub(super) struct Rewriter {
 impl Rewriter {
     /// More of the text; what is decided of it is put to `out`. `false` where the content parser takes no such text.
     pub(super) fn push(&mut self, dialect: &Dialect, piece: &str, out: &mut String) -> bool {
-        if dialect.strings.is_some() && piece.contains(['\u{1}', '\u{2}']) {
-            return false;
-        }
-        self.held.push_str(piece);
+        let reserved = piece
+            .find(['\u{1}', '\u{2}'])
+            .filter(|_| dialect.strings.is_some());
+        self.held
+            .push_str(&piece[..reserved.unwrap_or(piece.len())]);
         let held = std::mem::take(&mut self.held);
         let read = self.read(dialect, &held, false, out);
         let rest = &held[read..];
         self.held.push_str(rest);
-        rest.len() <= MOST_HELD
+        reserved.is_none() && rest.len() <= MOST_HELD
     }
 
     /// The text is over; `false` where it ends in a string.

@@ -52,7 +52,11 @@ enum Frame {
     /// A list of calls.
     Calls,
     /// A call, or an object in one or around it: its place, and which of its members that count have come.
-    Object { place: usize, came: u64, call: bool },
+    Object {
+        place: usize,
+        came: u64,
+        call: bool,
+    },
     Id,
     Name,
     /// The arguments, which are passed on as they are written.
@@ -107,10 +111,9 @@ impl JsonCalls {
             return self.read(shape, base, text, tell);
         }
         let mut plain = String::new();
-        self.lost = !self.rewriter.push(&shape.dialect, text, &mut plain);
-        if !self.lost {
-            self.read(shape, base, &plain, tell);
-        }
+        let rewritten = self.rewriter.push(&shape.dialect, text, &mut plain);
+        self.read(shape, base, &plain, tell);
+        self.lost |= !rewritten;
     }
 
     fn read(&mut self, shape: &JsonShape, base: &Path, text: &str, tell: &mut Tell<'_>) {
@@ -121,8 +124,8 @@ impl JsonCalls {
             piece: text,
             tell,
         };
-        self.reader.feed(text, &mut visitor);
-        visitor.flush(text.len());
+        let read = self.reader.feed(text, &mut visitor);
+        visitor.flush(read);
         if let Some(from) = &mut self.state.raw {
             *from = 0;
         }
@@ -192,10 +195,19 @@ impl Visitor<'_, '_> {
     }
 
     fn open_if_known(&mut self) {
+        if self.state.twice {
+            return;
+        }
         let (base, place) = (self.base, self.state.slots.len());
         let in_list = self.state.in_list;
         if let Some(call) = &mut self.state.call {
-            let path = || if in_list { base.index(place) } else { base.clone() };
+            let path = || {
+                if in_list {
+                    base.index(place)
+                } else {
+                    base.clone()
+                }
+            };
             call.open_if_known(path, self.tell);
         }
     }
@@ -221,6 +233,9 @@ impl Visitor<'_, '_> {
 
     /// The frame of a value that begins at a place.
     fn frame(&mut self, place: usize, item: bool, at: usize, kind: Kind) -> Frame {
+        if self.state.twice {
+            return Frame::Other;
+        }
         let list = self.shape.list;
         match self.shape.places[place].role {
             Role::Calls if !item && kind == Kind::Array && list != List::Never => {

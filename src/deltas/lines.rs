@@ -20,7 +20,13 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    pub(super) fn feed(&mut self, shape: &LineShape, text: &str, call: &mut Call, tell: &mut Tell<'_>) {
+    pub(super) fn feed(
+        &mut self,
+        shape: &LineShape,
+        text: &str,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
         if self.lost {
             return;
         }
@@ -42,7 +48,12 @@ impl LineReader {
     }
 
     /// The region is over; whether all of its arguments were passed on.
-    pub(super) fn finish(&mut self, shape: &LineShape, call: &mut Call, tell: &mut Tell<'_>) -> bool {
+    pub(super) fn finish(
+        &mut self,
+        shape: &LineShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> bool {
         let held = std::mem::take(&mut self.held);
         self.end_line(shape, &held, call, tell);
         self.members.finish(call, tell);
@@ -50,9 +61,15 @@ impl LineReader {
     }
 
     /// More of a line that has not ended; how much of it is passed on.
-    fn go_on(&mut self, shape: &LineShape, text: &str, call: &mut Call, tell: &mut Tell<'_>) -> usize {
+    fn go_on(
+        &mut self,
+        shape: &LineShape,
+        text: &str,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> usize {
         if self.in_value {
-            self.members.push(text, &shape.values, call, tell);
+            self.members.push(text, &in_pieces(shape), call, tell);
             return text.len();
         }
         if matches!(shape.values, ValueShape::Whole(_)) {
@@ -71,7 +88,7 @@ impl LineReader {
             return 0;
         }
         let key = if shape.strip { python::strip(key) } else { key };
-        let values = self.values(shape);
+        let values = in_pieces(shape);
         self.members.begin(key, &values, call, tell);
         self.members.push(value, &values, call, tell);
         self.in_value = true;
@@ -79,13 +96,19 @@ impl LineReader {
     }
 
     fn end_line(&mut self, shape: &LineShape, rest: &str, call: &mut Call, tell: &mut Tell<'_>) {
-        let values = self.values(shape);
+        let values = in_pieces(shape);
         if std::mem::take(&mut self.in_value) {
             self.members.push(rest, &values, call, tell);
             self.lost |= !self.members.end(&values, call, tell);
             return;
         }
-        let strip = |text| if shape.strip { python::strip(text) } else { text };
+        let strip = |text| {
+            if shape.strip {
+                python::strip(text)
+            } else {
+                text
+            }
+        };
         let Some((key, value)) = strip(rest).split_once(shape.kv_sep.as_str()) else {
             return;
         };
@@ -99,15 +122,13 @@ impl LineReader {
             None => self.lost = true,
         }
     }
+}
 
-    /// What makes values of pieces that come with the white space around them.
-    fn values(&self, shape: &LineShape) -> ValueShape {
-        match &shape.values {
-            ValueShape::Text { strip } => ValueShape::Text {
-                strip: *strip || shape.strip,
-            },
-            whole => whole.clone(),
-        }
+/// What makes values of pieces that come with the white space around them. Where values are needed whole they come as lines.
+fn in_pieces(shape: &LineShape) -> ValueShape {
+    let own = matches!(shape.values, ValueShape::Text { strip: true });
+    ValueShape::Text {
+        strip: own || shape.strip,
     }
 }
 

@@ -38,7 +38,13 @@ impl Members {
     }
 
     /// A member begins, whose value comes in pieces.
-    pub(super) fn begin(&mut self, key: &str, values: &ValueShape, call: &mut Call, tell: &mut Tell<'_>) {
+    pub(super) fn begin(
+        &mut self,
+        key: &str,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
         self.key.clear();
         self.key.push_str(key);
         let in_pieces = matches!(values, ValueShape::Text { .. }) && self.gathered.is_none();
@@ -53,7 +59,13 @@ impl Members {
     }
 
     /// More of the value's text.
-    pub(super) fn push(&mut self, piece: &str, values: &ValueShape, call: &mut Call, tell: &mut Tell<'_>) {
+    pub(super) fn push(
+        &mut self,
+        piece: &str,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
         match (&mut self.value, values) {
             (Under::Text(stripped, typed), ValueShape::Text { strip }) => {
                 let types = call.types(tell.tools);
@@ -69,7 +81,12 @@ impl Members {
     }
 
     /// The value is whole. `false` where it has no value, and so the region has none.
-    pub(super) fn end(&mut self, values: &ValueShape, call: &mut Call, tell: &mut Tell<'_>) -> bool {
+    pub(super) fn end(
+        &mut self,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> bool {
         match std::mem::take(&mut self.value) {
             Under::None => true,
             Under::Text(_, mut typed) => {

@@ -88,13 +88,14 @@ impl JsonReader {
         self.state == State::Over
     }
 
-    /// Reads a piece.
-    pub(super) fn feed(&mut self, text: &str, visit: &mut dyn Visit) {
+    /// Reads a piece; up to where it was read, which is all of it unless the text cannot be JSON any more.
+    pub(super) fn feed(&mut self, text: &str, visit: &mut dyn Visit) -> usize {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
+            let before = at;
             match self.state {
-                State::Broken => return,
+                State::Broken => return before,
                 State::Key | State::Text => at = self.string(text, at, visit),
                 State::Token => {
                     let rest = &bytes[at..];
@@ -103,6 +104,9 @@ impl JsonReader {
                     at += length;
                     if at < bytes.len() {
                         self.end_token(at, visit);
+                        if self.state == State::Broken {
+                            return at;
+                        }
                     }
                 }
                 _ => {
@@ -115,7 +119,11 @@ impl JsonReader {
                     at += 1;
                 }
             }
+            if self.state == State::Broken {
+                return before;
+            }
         }
+        at
     }
 
     /// The text is over.

@@ -88,7 +88,13 @@ impl Region {
                     tell.text(base, text);
                 });
             }
-            (Stream::Json(calls), Shape::Calls(CallShape { body: Body::Json(json), .. })) => {
+            (
+                Stream::Json(calls),
+                Shape::Calls(CallShape {
+                    body: Body::Json(json),
+                    ..
+                }),
+            ) => {
                 calls.feed(json, &self.base, text, tell);
             }
             (Stream::Call(call, arguments), Shape::Calls(CallShape { body, .. })) => {
@@ -119,9 +125,13 @@ impl Region {
     ) {
         let slots = match (&mut self.stream, shape) {
             (Stream::Text(_), _) => return,
-            (Stream::Json(reader), Shape::Calls(CallShape { body: Body::Json(json), .. })) => {
-                reader.finish(json, &self.base, tell)
-            }
+            (
+                Stream::Json(reader),
+                Shape::Calls(CallShape {
+                    body: Body::Json(json),
+                    ..
+                }),
+            ) => reader.finish(json, &self.base, tell),
             (Stream::Call(call, arguments), Shape::Calls(CallShape { body, .. })) => {
                 let whole = match (arguments, body) {
                     (Arguments::Tags(tags), Body::Tags(shape)) => tags.finish(shape, call, tell),
@@ -154,7 +164,11 @@ impl Region {
                     settle(&self.base.index(place), item, slot);
                 }
             }
-            value => settle(&self.base, value, slots.first().copied().unwrap_or_default()),
+            value => settle(
+                &self.base,
+                value,
+                slots.first().copied().unwrap_or_default(),
+            ),
         }
     }
 

@@ -43,7 +43,9 @@ pub(super) enum Source {
 #[derive(Debug, Clone)]
 pub(super) enum Body {
     /// The arguments, which are a string.
-    Text { strip: bool },
+    Text {
+        strip: bool,
+    },
     Json(JsonShape),
     Tags(TagShape),
     Lines(LineShape),
@@ -200,7 +202,12 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
             .map(|(_, member)| member.clone())
     };
     let below = |way: &[String], keys: &[&str]| -> From {
-        From::Content(way.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect())
+        From::Content(
+            way.iter()
+                .cloned()
+                .chain(keys.iter().map(|key| (*key).to_owned()))
+                .collect(),
+        )
     };
     let mut at: Way = Vec::new();
     let mut list = if each { List::Always } else { List::Never };
@@ -250,8 +257,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
         return None;
     }
     let whole = || list == List::Never && at.is_empty() && arguments.is_empty();
-    let from_delimiter =
-        |from: &From| !matches!(from, From::Content(_));
+    let from_delimiter = |from: &From| !matches!(from, From::Content(_));
     let body = match form {
         Form::Json {
             string_delims,

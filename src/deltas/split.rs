@@ -54,7 +54,9 @@ impl Split {
             }
         };
         // References to groups, conditions and flags reach across the halves.
-        let reaches = ["(?P=", "(?(", "(?i", "(?a", "(?u", "(?x", "(?m", "(?s", "(?-", "\\g", "(?R"];
+        let reaches = [
+            "(?P=", "(?(", "(?i", "(?a", "(?u", "(?x", "(?m", "(?s", "(?-", "\\g", "(?R",
+        ];
         let refers = |half: &str| {
             reaches.iter().any(|reference| half.contains(reference))
                 || half
@@ -107,7 +109,9 @@ impl<'s> Parts<'s> {
                     }
                 }
                 b'(' => {
-                    let written = VALUES.iter().find(|value| source[at..].starts_with(**value));
+                    let written = VALUES
+                        .iter()
+                        .find(|value| source[at..].starts_with(**value));
                     if let (0, Some(written)) = (depth, written) {
                         if value.replace((at, at + written.len())).is_some() {
                             return None;

@@ -43,14 +43,25 @@ impl TagReader {
         }
     }
 
-    pub(super) fn feed(&mut self, shape: &TagShape, text: &str, call: &mut Call, tell: &mut Tell<'_>) {
+    pub(super) fn feed(
+        &mut self,
+        shape: &TagShape,
+        text: &str,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
         self.text.push_str(text);
         self.read(shape, false, call, tell);
         self.trim(shape);
     }
 
     /// The region is over; whether all of its arguments were passed on.
-    pub(super) fn finish(&mut self, shape: &TagShape, call: &mut Call, tell: &mut Tell<'_>) -> bool {
+    pub(super) fn finish(
+        &mut self,
+        shape: &TagShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> bool {
         self.read(shape, true, call, tell);
         if !matches!(self.looking, Looking::Tag(_)) {
             return false;
@@ -133,7 +144,10 @@ impl TagReader {
 
 /// What is looked for first.
 fn tag(shape: &TagShape) -> &Pattern {
-    shape.split.as_ref().map_or(&shape.pattern, |split| &split.open)
+    shape
+        .split
+        .as_ref()
+        .map_or(&shape.pattern, |split| &split.open)
 }
 
 /// A tag has begun, and its value follows.

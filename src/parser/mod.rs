@@ -178,9 +178,9 @@ impl ResponseParser {
     /// See the type. Events that came before the error are returned by the next call.
     pub fn feed(&mut self, text: &str) -> Result<Vec<Event<'static>>, ParseError> {
         let mut events = std::mem::take(&mut self.undelivered);
-        let result = self
-            .machine
-            .feed(text, &mut |event: Event<'_>| events.push(event.into_owned()));
+        let result = self.machine.feed(text, &mut |event: Event<'_>| {
+            events.push(event.into_owned())
+        });
         self.deliver(events, result).map(|(events, ())| events)
     }
 
@@ -225,10 +225,7 @@ impl ResponseParser {
     /// # Errors
     ///
     /// As [`finalize`](Self::finalize).
-    pub fn finalize_with(
-        &mut self,
-        mut sink: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(), ParseError> {
+    pub fn finalize_with(&mut self, mut sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ParseError> {
         self.machine.finalize(&mut sink)
     }
 
