@@ -57,6 +57,7 @@
 mod assembly;
 mod calls;
 mod dialect;
+pub mod encode;
 mod growing;
 mod growth;
 mod json_calls;
