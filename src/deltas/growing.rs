@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::calls::Tell;
 use super::region::Region;
 use super::shape::Shape;
-use super::{DeltaTemplate, Growth};
+use super::{DeltaTemplate, Growth, Step};
 use crate::content::ToolSchemas;
 use crate::parser::{Event, Listener};
 use crate::response_template::Field;
 use crate::value::{Map, Path, Value};
 
-type Sink<'s> = &'s mut dyn FnMut(Growth<'_>);
+pub(super) type Sink<'s> = &'s mut dyn FnMut(Growth<'_>);
 
 #[derive(Debug, Clone)]
 pub(super) struct Growing {
@@ -243,26 +243,43 @@ impl Growing {
 /// Listens to a parse for what grows.
 pub(super) struct Listening<'l> {
     growing: &'l mut Growing,
-    sink: Sink<'l>,
+    out: Out<'l>,
+}
+
+/// Who is told.
+pub(super) enum Out<'l> {
+    Growth(Sink<'l>),
+    /// The events, too.
+    Steps(&'l mut dyn FnMut(Step<'_>)),
 }
 
 impl<'l> Listening<'l> {
-    pub(super) fn new(growing: &'l mut Growing, sink: Sink<'l>) -> Self {
-        Self { growing, sink }
+    pub(super) fn new(growing: &'l mut Growing, out: Out<'l>) -> Self {
+        Self { growing, out }
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&mut Growing, Sink<'_>)) {
+        match &mut self.out {
+            Out::Growth(sink) => what(self.growing, *sink),
+            Out::Steps(sink) => what(self.growing, &mut |growth| sink(Step::Growth(growth))),
+        }
     }
 }
 
 impl Listener for Listening<'_> {
     fn event(&mut self, event: Event<'_>) {
-        match event {
+        self.tell(|growing, sink| match &event {
             Event::RegionOpen { .. } => {}
-            Event::RegionChunk { text, .. } => self.growing.feed(&text, self.sink),
-            Event::RegionClose { value, .. } => self.growing.close(&value, self.sink),
-            Event::RegionError { .. } => self.growing.fail(self.sink),
+            Event::RegionChunk { text, .. } => growing.feed(text, sink),
+            Event::RegionClose { value, .. } => growing.close(value, sink),
+            Event::RegionError { .. } => growing.fail(sink),
+        });
+        if let Out::Steps(sink) = &mut self.out {
+            sink(Step::Event(event));
         }
     }
 
     fn opens(&mut self, field: usize, captures: &Map) {
-        self.growing.open(field, captures, self.sink);
+        self.tell(|growing, sink| growing.open(field, captures, sink));
     }
 }

@@ -76,11 +76,11 @@ pub use growth::{Growth, push_joined};
 use std::sync::Arc;
 
 use crate::content::ToolSchemas;
-use crate::parser::{self, ParseError, ResponseParser};
+use crate::parser::{self, Event, Markers, ParseError, Passed, ResponseParser};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
-use growing::{Growing, Listening};
+use growing::{Growing, Listening, Out};
 use shape::Shape;
 
 /// A response template with what of its fields can be passed on while it is written, worked out once for all responses.
@@ -115,6 +115,15 @@ impl DeltaTemplate {
     }
 }
 
+/// What happens while a response is read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step<'a> {
+    /// An event of the parser.
+    Event(Event<'a>),
+    /// Growth of the message.
+    Growth(Growth<'a>),
+}
+
 /// What a delta parser is told beside its template; the default is what the clients of a server want.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -136,6 +145,7 @@ pub struct DeltaParser {
     parser: ResponseParser,
     growing: Growing,
     initial: Vec<Growth<'static>>,
+    initial_events: Vec<Event<'static>>,
     /// Growth that came before an error in the same call; the next call begins with it.
     undelivered: Vec<Growth<'static>>,
 }
@@ -171,20 +181,24 @@ impl DeltaParser {
             ToolSchemas::from_tools(tools),
             options.certain,
         );
-        let mut initial = Vec::new();
-        let mut sink = |growth: Growth<'_>| push_joined(&mut initial, growth);
-        growing.begin(&mut sink);
+        let (mut initial, mut initial_events) = (Vec::new(), Vec::new());
+        growing.begin(&mut |growth| push_joined(&mut initial, growth));
+        let mut sink = |step: Step<'_>| match step {
+            Step::Event(event) => initial_events.push(event.into_owned()),
+            Step::Growth(growth) => push_joined(&mut initial, growth),
+        };
         let parser = ResponseParser::with_listener(
             Arc::clone(&template.template),
             prefix,
             tools,
             options.parser,
-            &mut Listening::new(&mut growing, &mut sink),
+            &mut Listening::new(&mut growing, Out::Steps(&mut sink)),
         )?;
         Ok(Self {
             parser,
             growing,
             initial,
+            initial_events,
             undelivered: Vec::new(),
         })
     }
@@ -215,10 +229,24 @@ impl DeltaParser {
         text: &str,
         sink: &mut dyn FnMut(Growth<'_>),
     ) -> Result<(), ParseError> {
-        let result = self
-            .parser
-            .feed_to(text, &mut Listening::new(&mut self.growing, sink));
+        let mut listening = Listening::new(&mut self.growing, Out::Growth(&mut *sink));
+        let result = self.parser.feed_to(text, &mut listening);
         self.after(result, sink)
+    }
+
+    /// The same, handing the parser's events to `sink`, too: the growth that an event brings comes right before it.
+    ///
+    /// # Errors
+    ///
+    /// See the type.
+    pub fn feed_steps(
+        &mut self,
+        text: &str,
+        sink: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Steps(&mut *sink));
+        let result = self.parser.feed_to(text, &mut listening);
+        self.after(result, &mut |growth| sink(Step::Growth(growth)))
     }
 
     /// Ends the response: returns the message, and what it grew by at last.
@@ -239,12 +267,40 @@ impl DeltaParser {
     ///
     /// As [`finalize`](Self::finalize).
     pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Growth<'_>)) -> Result<(), ParseError> {
-        let result = self
-            .parser
-            .finalize_to(&mut Listening::new(&mut self.growing, sink));
+        let mut listening = Listening::new(&mut self.growing, Out::Growth(&mut *sink));
+        let result = self.parser.finalize_to(&mut listening);
         self.after(result, sink)?;
         self.growing.end(self.parser.message(), sink);
         Ok(())
+    }
+
+    /// The same with the parser's events; see [`feed_steps`](Self::feed_steps).
+    ///
+    /// # Errors
+    ///
+    /// As [`finalize`](Self::finalize).
+    pub fn finalize_steps(&mut self, sink: &mut dyn FnMut(Step<'_>)) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Steps(&mut *sink));
+        let result = self.parser.finalize_to(&mut listening);
+        let mut grown = |growth: Growth<'_>| sink(Step::Growth(growth));
+        self.after(result, &mut grown)?;
+        self.growing.end(self.parser.message(), &mut grown);
+        Ok(())
+    }
+
+    /// The events of the prefix; see [`ResponseParser::initial_events`].
+    pub fn initial_events(&self) -> &[Event<'static>] {
+        &self.initial_events
+    }
+
+    /// See [`ResponseParser::find_leaked`].
+    pub fn find_leaked(&mut self, markers: impl Into<Arc<Markers>>) {
+        self.parser.find_leaked(markers);
+    }
+
+    /// See [`ResponseParser::take_delimiters`].
+    pub fn take_delimiters(&mut self) -> Vec<Passed> {
+        self.parser.take_delimiters()
     }
 
     /// The parser, with the message so far and all else that can be asked of it.

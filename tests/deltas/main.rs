@@ -2,7 +2,9 @@
 
 #![allow(clippy::print_stdout, reason = "a test says how much it has seen")]
 
+mod clients;
 mod formats;
+mod latency;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -147,6 +149,42 @@ impl Subject<'_> {
     }
 }
 
+/// A fixture of one of the project's own response templates.
+struct Fixed {
+    /// The response template's name and the fixture's.
+    name: String,
+    template: Arc<DeltaTemplate>,
+    prefix: String,
+    fixture: check::Fixture,
+}
+
+/// All of them.
+fn fixtures() -> Vec<Fixed> {
+    let text = std::fs::read_to_string(root().join("obverse.toml")).expect("the file");
+    let project = Project::read(&text, root()).expect("a project");
+    let mut all = Vec::new();
+    for path in project.response_templates() {
+        let document = std::fs::read_to_string(&path).expect("a response template");
+        let template = ResponseTemplate::from_json(&document).expect("a response template");
+        let template = Arc::new(DeltaTemplate::new(template));
+        let places: Vec<PathBuf> = project.belongings(&path).fixtures;
+        for found in places
+            .iter()
+            .flat_map(|place| check::find(place).expect("fixtures"))
+        {
+            let fixture = found.read().expect("a fixture");
+            let stem = path.file_stem().expect("a name").to_string_lossy();
+            all.push(Fixed {
+                name: format!("{stem} {}", found.name),
+                template: Arc::clone(&template),
+                prefix: fixture.prefix(None, None).expect("a text").into_owned(),
+                fixture,
+            });
+        }
+    }
+    all
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -187,58 +225,40 @@ fn the_cases_of_the_parser_keep_the_law() {
 
 #[test]
 fn the_fixtures_keep_the_law_and_take_nothing_back() {
-    let text = std::fs::read_to_string(root().join("obverse.toml")).expect("the file");
-    let project = Project::read(&text, root()).expect("a project");
     let mut random = Random::new(2);
     let (mut seen, mut broken) = (0, 0);
-    for path in project.response_templates() {
-        let document = std::fs::read_to_string(&path).expect("a response template");
-        let template = ResponseTemplate::from_json(&document).expect("a response template");
-        let template = Arc::new(DeltaTemplate::new(template));
-        let places: Vec<PathBuf> = project.belongings(&path).fixtures;
-        for found in places
-            .iter()
-            .flat_map(|place| check::find(place).expect("fixtures"))
-        {
-            let fixture = found.read().expect("a fixture");
-            let prefix = fixture.prefix(None, None).expect("a text");
-            let hold = |response: &str, random: &mut Random, cuts| {
-                let subject = Subject {
-                    template: Arc::clone(&template),
-                    prefix: &prefix,
-                    tools: &fixture.tools,
-                    response,
-                };
-                let held = subject.hold(random, cuts);
-                held.unwrap_or_else(|error| {
-                    panic!(
-                        "{} of {}: {response:?}: {error}",
-                        found.name,
-                        path.display()
-                    )
-                })
+    for Fixed {
+        name,
+        template,
+        prefix,
+        fixture,
+    } in fixtures()
+    {
+        let hold = |response: &str, random: &mut Random, cuts| {
+            let subject = Subject {
+                template: Arc::clone(&template),
+                prefix: &prefix,
+                tools: &fixture.tools,
+                response,
             };
-            let retractions = hold(&fixture.response, &mut random, 4);
-            // Only a response that ends in the middle of a call takes one back.
-            let cut_short = found.name.ends_with("truncated");
-            assert!(
-                retractions == 0 || cut_short,
-                "{} of {}",
-                found.name,
-                path.display()
-            );
-            seen += 1;
-            // Responses that went wrong: a piece is lost, or comes twice, or the end is.
-            for _ in 0..4 {
-                let pieces = cut(&mut random, &fixture.response);
-                let at = random.below(pieces.len().max(1));
-                let response = match random.below(3) {
-                    0 => pieces[..at].concat(),
-                    1 => pieces[..at].concat() + &pieces[(at + 1).min(pieces.len())..].concat(),
-                    _ => pieces.concat() + &pieces[at.min(pieces.len())..].concat(),
-                };
-                broken += usize::from(hold(&response, &mut random, 1) > 0);
-            }
+            let held = subject.hold(random, cuts);
+            held.unwrap_or_else(|error| panic!("{name}: {response:?}: {error}"))
+        };
+        let retractions = hold(&fixture.response, &mut random, 4);
+        // Only a response that ends in the middle of a call takes one back.
+        let cut_short = name.ends_with("truncated");
+        assert!(retractions == 0 || cut_short, "{name}");
+        seen += 1;
+        // Responses that went wrong: a piece is lost, or comes twice, or the end is.
+        for _ in 0..4 {
+            let pieces = cut(&mut random, &fixture.response);
+            let at = random.below(pieces.len().max(1));
+            let response = match random.below(3) {
+                0 => pieces[..at].concat(),
+                1 => pieces[..at].concat() + &pieces[(at + 1).min(pieces.len())..].concat(),
+                _ => pieces.concat() + &pieces[at.min(pieces.len())..].concat(),
+            };
+            broken += usize::from(hold(&response, &mut random, 1) > 0);
         }
     }
     assert!(seen > 250, "{seen}");

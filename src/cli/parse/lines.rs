@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use obverse::deltas::DeltaTemplate;
+use obverse::deltas::encode::Protocol;
 use obverse::parser::{Markers, Options, ParseError};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::session::{Ended, Session, Step};
+use super::session::{Asked, Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
 use crate::cli::status::{Status, Stop};
@@ -92,6 +94,7 @@ struct Request {
     tools: Vec<Value>,
     finalize: bool,
     events: bool,
+    deltas: Option<Asked>,
     options: Options,
 }
 
@@ -120,7 +123,18 @@ impl Request {
         };
         let template = wire::take(&mut members, "template");
         let (template, markers) = templates.of(template.as_ref())?;
+        let deltas = wire::take_string(&mut members, "deltas")?
+            .map(|name| name.parse::<Protocol>())
+            .transpose()
+            .map_err(|unknown| wire::error("input", &unknown.to_string()))?;
+        let certain = wire::take_bool(&mut members, "certain", false)?;
+        let deltas = deltas.map(|protocol| Asked {
+            protocol,
+            template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),
+            certain,
+        });
         Ok(Self {
+            deltas,
             template,
             markers,
             chunks,
@@ -142,6 +156,7 @@ impl Request {
             &self.tools,
             self.options,
             &self.markers,
+            self.deltas.as_ref(),
         );
         let mut session = match begun {
             Ok(session) => session,
@@ -157,13 +172,15 @@ impl Request {
             .iter()
             .map(|event| Value::Object(event.to_map()))
             .collect();
-        let mut events = Vec::new();
+        let (mut events, mut deltas) = (Vec::new(), Vec::new());
+        let initial_deltas = session.initial_deltas();
         for chunk in &self.chunks {
-            let mut list = Vec::new();
+            let mut list = Lists::default();
             session.feed(chunk, &mut |step| self.collect(step, &mut list));
-            events.push(Value::Array(list));
+            events.push(Value::Array(list.events));
+            deltas.push(Value::Array(list.deltas));
         }
-        let mut last = Vec::new();
+        let mut last = Lists::default();
         let Ended {
             message,
             errors,
@@ -180,18 +197,36 @@ impl Request {
             for (key, list) in [
                 ("initial_events", initial),
                 ("events", events),
-                ("final_events", last),
+                ("final_events", last.events),
+            ] {
+                out.insert(key.to_owned(), Value::Array(list));
+            }
+        }
+        if self.deltas.is_some() {
+            for (key, list) in [
+                ("initial_deltas", initial_deltas),
+                ("deltas", deltas),
+                ("final_deltas", last.deltas),
             ] {
                 out.insert(key.to_owned(), Value::Array(list));
             }
         }
     }
 
-    fn collect(&self, step: Step<'_>, list: &mut Vec<Value>) {
-        if let (true, Step::Event(event)) = (self.events, step) {
-            list.push(Value::Object(event.to_map()));
+    fn collect(&self, step: Step<'_>, lists: &mut Lists) {
+        match step {
+            Step::Event(event) if self.events => lists.events.push(Value::Object(event.to_map())),
+            Step::Delta(delta) => lists.deltas.push(delta),
+            Step::Event(_) | Step::Error(_) => {}
         }
     }
+}
+
+/// What a chunk brought.
+#[derive(Default)]
+struct Lists {
+    events: Vec<Value>,
+    deltas: Vec<Value>,
 }
 
 fn answer(templates: &Templates, line: &[u8]) -> Answer {

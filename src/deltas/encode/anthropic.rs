@@ -93,12 +93,10 @@ impl Messages {
             if part == Part::Reasoning {
                 block.push(("signature", Value::from("")));
             }
-            let members = block.into_iter().map(|(key, value)| (Key::from(key), value));
-            self.open(
-                Block::Text(part),
-                Value::Object(members.collect()),
-                events,
-            );
+            let members = block
+                .into_iter()
+                .map(|(key, value)| (Key::from(key), value));
+            self.open(Block::Text(part), Value::Object(members.collect()), events);
         }
         let delta = object([
             ("type", Value::from(format!("{kind}_delta"))),

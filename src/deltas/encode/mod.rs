@@ -32,12 +32,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Growth,
-        Self::OpenAi,
-        Self::Responses,
-        Self::Anthropic,
-    ];
+    pub const ALL: [Self; 4] = [Self::Growth, Self::OpenAi, Self::Responses, Self::Anthropic];
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
@@ -80,7 +75,9 @@ impl FromStr for Protocol {
     type Err = UnknownProtocol;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|protocol| protocol.name() == name);
+        let found = Self::ALL
+            .into_iter()
+            .find(|protocol| protocol.name() == name);
         found.ok_or_else(|| UnknownProtocol {
             name: name.to_owned(),
         })
@@ -223,6 +220,8 @@ fn call_id(reply: &Reply, id: Option<&str>, index: usize) -> String {
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
-    let members = members.into_iter().map(|(key, value)| (Key::from(key), value));
+    let members = members
+        .into_iter()
+        .map(|(key, value)| (Key::from(key), value));
     Value::Object(members.collect::<Map>())
 }

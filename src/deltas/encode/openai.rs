@@ -31,7 +31,9 @@ impl Chat {
         let call = |index: usize, members: Vec<(&str, Value)>| {
             let index = ("index", Value::count(index));
             let members = std::iter::once(index).chain(members);
-            let call = members.map(|(key, value)| (Key::from(key), value)).collect();
+            let call = members
+                .map(|(key, value)| (Key::from(key), value))
+                .collect();
             object([("tool_calls", Value::Array(vec![Value::Object(call)]))])
         };
         let delta = match growth {

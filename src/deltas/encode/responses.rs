@@ -186,7 +186,11 @@ impl Responses {
 
     fn item(&self, item: &Item, status: &str, whole: bool) -> Value {
         let content = || {
-            let parts = if whole { vec![text_part(item)] } else { Vec::new() };
+            let parts = if whole {
+                vec![text_part(item)]
+            } else {
+                Vec::new()
+            };
             ("content", Value::Array(parts))
         };
         let id = ("id", Value::from(self.item_id()));
@@ -238,7 +242,11 @@ impl Responses {
         event.insert("type", Value::from(name));
         event.insert("sequence_number", Value::count(self.number));
         self.number += 1;
-        event.extend(members.into_iter().map(|(key, value)| (Key::from(key), value)));
+        event.extend(
+            members
+                .into_iter()
+                .map(|(key, value)| (Key::from(key), value)),
+        );
         events.push(Value::Object(event));
     }
 }
