@@ -65,3 +65,7 @@ pub mod value;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 mod library {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/deltas.md")]
+mod delta_page {}

@@ -213,6 +213,11 @@ pub(super) struct TypedText {
 }
 
 impl TypedText {
+    /// Whether the piece of the string is passed on as it is: nothing in it is escaped, and that it is a string is clear.
+    pub(super) fn is_plain(&self, piece: &str) -> bool {
+        self.is_text && json::plain(piece.as_bytes()) == piece.len()
+    }
+
     /// More of the string.
     pub(super) fn push(
         &mut self,

@@ -14,6 +14,8 @@ pub(super) struct Members {
     begun: bool,
     key: String,
     value: Under,
+    /// What is being written; kept for its memory.
+    out: String,
     /// Where values of one key make a list: those so far, as they are before they get their types.
     gathered: Option<Map>,
 }
@@ -68,12 +70,15 @@ impl Members {
     ) {
         match (&mut self.value, values) {
             (Under::Text(stripped, typed), ValueShape::Text { strip }) => {
-                let types = call.types(tell.tools);
-                let mut out = String::new();
+                let (key, out) = (&self.key, &mut self.out);
                 stripped.push(*strip, piece, &mut |text| {
-                    typed.push(text, types, &self.key, &mut out);
+                    if typed.is_plain(text) {
+                        return call.write(text, tell);
+                    }
+                    out.clear();
+                    typed.push(text, call.types(tell.tools), key, out);
+                    call.write(out, tell);
                 });
-                call.write(&out, tell);
             }
             (Under::Whole(text), _) => text.push_str(piece),
             _ => {}

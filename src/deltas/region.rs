@@ -4,7 +4,7 @@ use super::Growth;
 use super::calls::{Call, Known, Slot, Tell, as_call, holds_call};
 use super::json_calls::JsonCalls;
 use super::lines::LineReader;
-use super::shape::{Body, CallShape, Shape, Source};
+use super::shape::{Body, Shape, Source};
 use super::tags::TagReader;
 use super::text::Stripped;
 use crate::value::{Map, Path, Value};
@@ -88,17 +88,13 @@ impl Region {
                     tell.text(base, text);
                 });
             }
-            (
-                Stream::Json(calls),
-                Shape::Calls(CallShape {
-                    body: Body::Json(json),
-                    ..
-                }),
-            ) => {
-                calls.feed(json, &self.base, text, tell);
+            (Stream::Json(calls), Shape::Calls(shape)) => {
+                if let Body::Json(json) = &shape.body {
+                    calls.feed(json, &self.base, text, tell);
+                }
             }
-            (Stream::Call(call, arguments), Shape::Calls(CallShape { body, .. })) => {
-                match (arguments, body) {
+            (Stream::Call(call, arguments), Shape::Calls(shape)) => {
+                match (arguments, &shape.body) {
                     (Arguments::Text(stripped), Body::Text { strip }) => {
                         stripped.push(*strip, text, &mut |text| call.write(text, tell));
                     }
@@ -125,15 +121,12 @@ impl Region {
     ) {
         let slots = match (&mut self.stream, shape) {
             (Stream::Text(_), _) => return,
-            (
-                Stream::Json(reader),
-                Shape::Calls(CallShape {
-                    body: Body::Json(json),
-                    ..
-                }),
-            ) => reader.finish(json, &self.base, tell),
-            (Stream::Call(call, arguments), Shape::Calls(CallShape { body, .. })) => {
-                let whole = match (arguments, body) {
+            (Stream::Json(reader), Shape::Calls(shape)) => match &shape.body {
+                Body::Json(json) => reader.finish(json, &self.base, tell),
+                _ => None,
+            },
+            (Stream::Call(call, arguments), Shape::Calls(shape)) => {
+                let whole = match (arguments, &shape.body) {
                     (Arguments::Tags(tags), Body::Tags(shape)) => tags.finish(shape, call, tell),
                     (Arguments::Lines(lines), Body::Lines(shape)) => {
                         lines.finish(shape, call, tell)

@@ -13,7 +13,7 @@ pub(super) enum Shape {
     /// The value is the text.
     Text { strip: bool },
     /// The value is a call, or a list of them.
-    Calls(CallShape),
+    Calls(Box<CallShape>),
     /// The value is known when the region ends.
     Whole,
 }
@@ -166,7 +166,8 @@ impl Shape {
         if field.join.is_some() {
             return Self::Whole;
         }
-        call_shape(field, &form, transform).map_or(Self::Whole, Self::Calls)
+        call_shape(field, &form, transform)
+            .map_or(Self::Whole, |shape| Self::Calls(Box::new(shape)))
     }
 }
 

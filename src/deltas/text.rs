@@ -18,6 +18,12 @@ impl Stripped {
             }
             return;
         }
+        // Nearly every piece: in the middle of a text, with no white space at its end.
+        let ends_in_text = |byte: &u8| byte.is_ascii_graphic();
+        if self.begun && self.space.is_empty() && piece.as_bytes().last().is_some_and(ends_in_text)
+        {
+            return give(piece);
+        }
         let piece = if self.begun {
             piece
         } else {

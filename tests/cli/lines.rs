@@ -53,6 +53,15 @@ fn a_line_can_bring_everything() {
 }
 
 #[test]
+fn a_line_can_ask_for_deltas() {
+    let line = r#"{"deltas": "growth", "chunks": ["Hi<call>{\"name\": \"f\", \"arg", "uments\": {\"a\": ", "1}}</call>"]}"#;
+    assert_snapshot!(answer(line), @"");
+    let certain = answer(&line.replace("\"deltas\"", "\"certain\": true, \"deltas\""));
+    assert!(!certain.contains(r#""text": "{\"a\": ""#), "{certain}");
+    assert_snapshot!(answer(r#"{"deltas": "smoke", "response": ""}"#), @"");
+}
+
+#[test]
 fn strings_of_json_are_skipped_when_asked_for() {
     let line = r#"{"response": "<call>{\"name\": \"</call>\"}</call>", "skip_json_strings": true}"#;
     assert_snapshot!(answer(line), @r#"

@@ -129,6 +129,85 @@ fn events_come_one_a_line() {
 }
 
 #[test]
+fn deltas_come_one_a_line() {
+    let response = "<think>hm</think>Hi<call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</call>";
+    let bench = Bench::new();
+    let run = bench.run_with("parse template.json --deltas growth --chunks 23", response);
+    assert_snapshot!(run.done(), @"");
+    let run = bench.run_with(
+        "parse template.json --deltas growth --certain --chunks 23",
+        response,
+    );
+    assert_snapshot!(run.done(), @"");
+    let run = bench.run_with("parse template.json --deltas openai", "Hi");
+    assert_snapshot!(run.done(), @"");
+    // In each form the last event says how the reply ended.
+    for (form, last) in [
+        ("responses", "response.completed"),
+        ("anthropic", "message_stop"),
+    ] {
+        let run = bench.run_with(&format!("parse template.json --deltas {form}"), response);
+        let run = run.done();
+        let line = run.lines().next_back().expect("a line");
+        assert!(
+            line.starts_with(&format!("{{\"type\": \"{last}\"")),
+            "{line}"
+        );
+    }
+    assert_eq!(bench.run("parse template.json --deltas smoke").status, 2);
+    assert_eq!(
+        bench
+            .run("parse template.json --deltas growth --events")
+            .status,
+        2
+    );
+    assert_eq!(bench.run("parse template.json --certain").status, 2);
+}
+
+#[test]
+fn a_call_that_does_not_parse_is_dropped() {
+    let bench = Bench::new();
+    let response = "<call>{\"name\": \"f\", \"arguments\": {oops</call>\u{1b}[31m";
+    let run = bench.run_with("parse template.json --deltas growth", response);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("error[json]"), "{}", run.stderr);
+    assert_snapshot!(run.stdout, @"");
+    // A protocol of others has no line for it.
+    let run = bench.run_with("parse template.json --deltas openai", response);
+    assert_eq!(run.status, 1);
+    assert!(
+        !run.stdout.contains("error") && !run.stdout.contains("message\": {"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn deltas_are_written_before_more_is_read() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(bench::binary())
+        .args(["parse", "template.json", "--deltas", "growth"])
+        .current_dir(bench.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut next = bench::lines_of(child.stdout.take().unwrap());
+    assert!(next().contains("assistant"));
+    input.write_all(b"<call>{\"name\": \"f\", \"argu").unwrap();
+    assert!(next().contains("\"name\": \"f\""));
+    input.write_all(b"ments\": {\"a\": \"b").unwrap();
+    assert!(next().contains(r#""text": "{\"a\": \"b""#));
+    input.write_all(b"c\"}}</call>").unwrap();
+    assert!(next().contains(r#""text": "c\"}""#));
+    drop(input);
+    while !next().starts_with(r#"{"type": "message""#) {}
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn states_come_between_the_events() {
     let bench = Bench::new();
     let run = bench.run_with("parse template.json --events --state", "<think>hm</thi");

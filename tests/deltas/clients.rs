@@ -51,7 +51,7 @@ fn ask(python: &Path, lines: &[String]) -> Vec<Value> {
 /// What clients are to see of a message.
 fn seen(message: &Map, reply: &Reply, protocol: Protocol) -> Value {
     let texts = |keys: &[&str]| {
-        let texts = keys.iter().filter_map(|key| message.get(*key)?.as_str());
+        let texts = keys.iter().filter_map(|key| message.get(key)?.as_str());
         Value::from(texts.collect::<String>())
     };
     let mut calls = Vec::new();
