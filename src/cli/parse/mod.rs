@@ -103,7 +103,7 @@ pub(crate) struct Args {
     max_response: Size,
 
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "live", "state", "chunks", "certain", "skip_json_strings"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "deltas", "state", "chunks", "certain", "skip_json_strings"])]
     jsonl: bool,
 }
 
