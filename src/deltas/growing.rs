@@ -140,6 +140,7 @@ impl Growing {
         self.region = Some(Region::new(field, base, shape, captures, &mut tell));
     }
 
+    #[inline]
     fn feed(&mut self, text: &str, sink: Sink<'_>) {
         let Some(region) = &mut self.region else {
             return;
@@ -268,6 +269,10 @@ impl<'l> Listening<'l> {
 
 impl Listener for Listening<'_> {
     fn event(&mut self, event: Event<'_>) {
+        // Nearly all that happens.
+        if let (Event::RegionChunk { text, .. }, Out::Growth(sink)) = (&event, &mut self.out) {
+            return self.growing.feed(text, *sink);
+        }
         self.tell(|growing, sink| match &event {
             Event::RegionOpen { .. } => {}
             Event::RegionChunk { text, .. } => growing.feed(text, sink),

@@ -79,6 +79,7 @@ impl Region {
     }
 
     /// More of its text.
+    #[inline]
     pub(super) fn feed(&mut self, shape: &Shape, text: &str, tell: &mut Tell<'_>) {
         match (&mut self.stream, shape) {
             (Stream::Text(stripped), Shape::Text { strip }) => {

@@ -8,14 +8,22 @@
 //! The halves are taken from the source, and only where that is certain to mean the same: the value is a group at the top of the
 //! pattern, or of each alternative of a group that ends it, and no half refers to a group of the other.
 
-use crate::pattern::Pattern;
+use crate::pattern::{ByteSet, Pattern};
 
 #[derive(Debug, Clone)]
 pub(super) struct Split {
     /// Up to the value; it has the group `key`, and one for each alternative but a single one.
     pub(super) open: Pattern,
     /// For each alternative what ends its value.
-    pub(super) closes: Vec<Pattern>,
+    pub(super) closes: Vec<Close>,
+}
+
+/// What ends a value.
+#[derive(Debug, Clone)]
+pub(super) struct Close {
+    pub(super) pattern: Pattern,
+    /// The bytes that it can begin with, where text without them need not be kept either.
+    pub(super) starts: Option<ByteSet>,
 }
 
 /// How a value is written that is all up to the close.
@@ -76,7 +84,19 @@ impl Split {
         let keyed = groups.iter().filter(|name| *name == "key").count() == 1;
         // What could match nothing would match everywhere.
         let empty = |pattern: &Pattern| !matches!(pattern.search("", 0), Ok(None));
-        (keyed && !empty(&open) && !closes.iter().any(empty)).then_some(Self { open, closes })
+        if !keyed || empty(&open) || closes.iter().any(empty) {
+            return None;
+        }
+        let looks_back = closes
+            .iter()
+            .chain([&open])
+            .any(|half| half.lookbehind() > 0);
+        let close = |pattern: Pattern| Close {
+            starts: pattern.first_bytes().filter(|_| !looks_back),
+            pattern,
+        };
+        let closes = closes.into_iter().map(close).collect();
+        Some(Self { open, closes })
     }
 }
 
@@ -161,7 +181,10 @@ mod tests {
 
     fn halves(source: &str) -> Option<(String, Vec<String>)> {
         let split = Split::new(&Pattern::regex(source).expect("a pattern"))?;
-        let closes = split.closes.iter().map(|close| close.source().to_owned());
+        let closes = split
+            .closes
+            .iter()
+            .map(|close| close.pattern.source().to_owned());
         Some((split.open.source().to_owned(), closes.collect()))
     }
 

@@ -5,7 +5,7 @@ use super::members::Members;
 use super::shape::{TagShape, ValueShape};
 use super::split::{Split, alternative};
 use crate::content::Content;
-use crate::pattern::{Captures, Pattern, Progress, Search, Window};
+use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
 use crate::value::Value;
 
 /// Text in front is dropped once there is this much of it.
@@ -27,7 +27,13 @@ enum Looking {
     /// For a tag, from here on; not directly behind an empty match if that is so.
     Tag(Search),
     /// For the end of a value, which is passed on up to here.
-    Close { search: Search, given: usize },
+    Close {
+        /// What of it is known; nothing after text in which it cannot begin.
+        search: Option<Search>,
+        /// Its number among the halves.
+        close: usize,
+        given: usize,
+    },
     /// For nothing: the region has no value, or another than was thought.
     Lost,
 }
@@ -50,9 +56,43 @@ impl TagReader {
         call: &mut Call,
         tell: &mut Tell<'_>,
     ) {
+        if self.pass_over(shape, text, call, tell) {
+            return;
+        }
         self.text.push_str(text);
         self.read(shape, false, call, tell);
         self.trim(shape);
+    }
+
+    /// Passes on text of a value in which its end cannot begin, if nothing is held; whether it is so. Nothing of it is kept.
+    fn pass_over(
+        &mut self,
+        shape: &TagShape,
+        text: &str,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> bool {
+        let Looking::Close {
+            search,
+            close,
+            given,
+        } = &mut self.looking
+        else {
+            return false;
+        };
+        let closes = shape.split.as_ref().map(|split| &split.closes);
+        let starts = closes.and_then(|closes| closes.get(*close)?.starts.as_ref());
+        let begins = starts.is_none_or(|starts| starts.find(text.as_bytes()).is_some());
+        if begins || *given != self.base + self.text.len() {
+            return false;
+        }
+        self.members.push(text, &shape.values, call, tell);
+        *search = None;
+        *given += text.len();
+        self.text.clear();
+        self.base = *given;
+        self.hold = *given;
+        true
     }
 
     /// The region is over; whether all of its arguments were passed on.
@@ -96,7 +136,11 @@ impl TagReader {
                     }
                     Err(_) => self.looking = Looking::Lost,
                 },
-                Looking::Close { search, given } => match search.advance(&window) {
+                Looking::Close {
+                    search,
+                    close,
+                    given,
+                } => match closing(search, shape, *close, *given, &window) {
                     Ok(Progress::Pending { hold }) => {
                         // At the end nothing is certain any more: there is no such tag.
                         if !complete {
@@ -128,6 +172,7 @@ impl TagReader {
     /// Drops text that is not looked at again.
     fn trim(&mut self, shape: &TagShape) {
         let closes = shape.split.iter().flat_map(|split| &split.closes);
+        let closes = closes.map(|close| &close.pattern);
         let behind = closes.chain([tag(shape)]).map(Pattern::lookbehind);
         let behind = behind.max().unwrap_or(usize::MAX);
         let mut kept = self.hold.saturating_sub(behind).max(self.base) - self.base;
@@ -168,9 +213,27 @@ fn opened(
     members.begin(window.slice(key), &shape.values, call, tell);
     let given = found.span.end;
     Some(Looking::Close {
-        search: Search::new(split.closes.get(pattern)?, given),
+        search: None,
+        close: pattern,
         given,
     })
+}
+
+/// Looks for the end of a value, which begins at `given` or later.
+fn closing(
+    search: &mut Option<Search>,
+    shape: &TagShape,
+    close: usize,
+    given: usize,
+    window: &Window<'_>,
+) -> Result<Progress, MatchError> {
+    let closes = shape.split.as_ref().map(|split| &split.closes);
+    let Some(close) = closes.and_then(|closes| closes.get(close)) else {
+        return Ok(Progress::Pending { hold: window.end() });
+    };
+    search
+        .get_or_insert_with(|| Search::new(&close.pattern, given))
+        .advance(window)
 }
 
 /// A tag has come whole.

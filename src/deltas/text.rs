@@ -11,6 +11,7 @@ pub(super) struct Stripped {
 
 impl Stripped {
     /// More of the text; what is certain of it goes to `give`.
+    #[inline]
     pub(super) fn push(&mut self, strip: bool, piece: &str, give: &mut dyn FnMut(&str)) {
         if !strip {
             if !piece.is_empty() {
