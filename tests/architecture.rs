@@ -40,7 +40,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "derive",
-        &["chat_template", "response_template", "parser", "judge"],
+        &[
+            "pattern",
+            "chat_template",
+            "response_template",
+            "parser",
+            "judge",
+        ],
     ),
     (
         "check",
@@ -103,6 +109,8 @@ const DERIVER: &[(&str, &[&str])] = &[
     ),
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
+    ("learn", &["probe", "evidence", "compare"]),
+    ("deviate", &["probe"]),
     (
         "search",
         &[
@@ -115,7 +123,9 @@ const DERIVER: &[(&str, &[&str])] = &[
     ),
     (
         "report",
-        &["probe", "evidence", "compare", "render", "read", "inspect"],
+        &[
+            "probe", "evidence", "compare", "render", "read", "inspect", "learn", "deviate",
+        ],
     ),
 ];
 

@@ -3,11 +3,13 @@
 //!
 //! The layout is that of the format's description in the ggml repository (`docs/gguf.md`), versions 2 and 3.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::source::LoadError;
+use super::tokens::TokenLists;
 use crate::value::{Map, Value};
 
 /// The number of metadata entries that a file may have.
@@ -43,8 +45,29 @@ impl From<io::Error> for Bad {
     }
 }
 
-/// The chat templates by name, and the special tokens.
-pub(super) fn read(path: &Path) -> Result<(Vec<(String, String)>, Map), LoadError> {
+/// What a file says of chats.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Model {
+    /// The chat templates by name.
+    pub(super) templates: Vec<(String, String)>,
+    /// The special tokens by the names of their variables.
+    pub(super) special_tokens: Map,
+    /// The control tokens, and those that end a turn or a text.
+    pub(super) tokens: TokenLists,
+}
+
+/// The names of the ids of tokens at which an engine stops.
+const END_IDS: [&str; 3] = [
+    "tokenizer.ggml.eos_token_id",
+    "tokenizer.ggml.eot_token_id",
+    "tokenizer.ggml.eom_token_id",
+];
+
+/// The type of a control token among `tokenizer.ggml.token_type`.
+const CONTROL: i32 = 3;
+
+/// What a file says of chats.
+pub(super) fn read(path: &Path) -> Result<Model, LoadError> {
     let file = File::open(path).map_err(|error| LoadError::unreadable(path, error))?;
     let length = file
         .metadata()
@@ -68,7 +91,7 @@ struct Reader<R> {
     length: u64,
 }
 
-fn metadata<R: Read + Seek>(inner: R, length: u64) -> Result<(Vec<(String, String)>, Map), Bad> {
+fn metadata<R: Read + Seek>(inner: R, length: u64) -> Result<Model, Bad> {
     let mut reader = Reader { inner, length };
     if reader.bytes::<4>()? != *b"GGUF" {
         return Err(Bad::Format(
@@ -96,9 +119,10 @@ fn metadata<R: Read + Seek>(inner: R, length: u64) -> Result<(Vec<(String, Strin
             "more metadata entries than the limit of {MAX_ENTRIES}"
         )));
     }
-    let mut templates = Vec::new();
+    let mut model = Model::default();
     let mut ids = Vec::new();
-    let mut tokens_at = None;
+    let mut ends = Vec::new();
+    let (mut tokens_at, mut types_at) = (None, None);
     for _ in 0..entries {
         let key = reader.string()?;
         let kind = reader.u32()?;
@@ -107,39 +131,68 @@ fn metadata<R: Read + Seek>(inner: R, length: u64) -> Result<(Vec<(String, Strin
             Some(name) => name.strip_prefix('.'),
             None => None,
         };
+        let named = TOKEN_IDS.iter().find(|(id, _)| *id == key);
+        let is_end = END_IDS.contains(&key.as_str());
         if let (Some(name), 8) = (template, kind) {
             let text = reader.string()?;
-            templates.push((name.to_owned(), text));
-        } else if let Some((_, name)) = TOKEN_IDS.iter().find(|(id, _)| *id == key) {
+            model.templates.push((name.to_owned(), text));
+        } else if named.is_some() || is_end {
             if let Some(id) = reader.unsigned(kind)? {
-                ids.push((*name, id));
+                ids.extend(named.map(|(_, name)| (*name, id)));
+                ends.extend(is_end.then_some(id));
             }
         } else {
             if key == "tokenizer.ggml.tokens" && kind == 9 {
                 tokens_at = Some(reader.inner.stream_position()?);
             }
+            if key == "tokenizer.ggml.token_type" && kind == 9 {
+                types_at = Some(reader.inner.stream_position()?);
+            }
             reader.skip(kind, 0)?;
         }
     }
-    let mut tokens = Map::new();
-    if let Some(at) = tokens_at {
+    let mut controls = HashSet::new();
+    if let Some(at) = types_at {
         reader.inner.seek(SeekFrom::Start(at))?;
-        if reader.u32()? == 8 {
-            let count = reader.u64()?;
-            let last = ids.iter().map(|(_, id)| *id).filter(|id| *id < count).max();
-            for index in 0..last.map_or(0, |last| last + 1) {
-                if !ids.iter().any(|(_, id)| *id == index) {
-                    reader.skip(8, 0)?;
-                    continue;
-                }
-                let text = reader.string()?;
-                for (name, _) in ids.iter().filter(|(_, id)| *id == index) {
-                    tokens.insert((*name).to_owned(), Value::from(text.as_str()));
+        if reader.u32()? == 5 {
+            for index in 0..reader.u64()? {
+                if i32::from_le_bytes(reader.bytes()?) == CONTROL {
+                    controls.insert(index);
                 }
             }
         }
     }
-    Ok((templates, tokens))
+    let Some(at) = tokens_at else {
+        return Ok(model);
+    };
+    reader.inner.seek(SeekFrom::Start(at))?;
+    if reader.u32()? != 8 {
+        return Ok(model);
+    }
+    let count = reader.u64()?;
+    let wanted = ids.iter().map(|(_, id)| *id).chain(ends.iter().copied());
+    let wanted: HashSet<u64> = wanted.chain(controls.iter().copied()).collect();
+    let last = wanted.iter().copied().filter(|id| *id < count).max();
+    for index in 0..last.map_or(0, |last| last + 1) {
+        if !wanted.contains(&index) {
+            reader.skip(8, 0)?;
+            continue;
+        }
+        let text = reader.string()?;
+        for (name, _) in ids.iter().filter(|(_, id)| *id == index) {
+            let name = (*name).to_owned();
+            model
+                .special_tokens
+                .insert(name, Value::from(text.as_str()));
+        }
+        if ends.contains(&index) {
+            model.tokens.end.push(text.clone());
+        }
+        if controls.contains(&index) {
+            model.tokens.special.push(text);
+        }
+    }
+    Ok(model)
 }
 
 impl<R: Read + Seek> Reader<R> {
@@ -242,7 +295,7 @@ fn size_of(kind: u32) -> Option<u64> {
 mod tests {
     use std::io::Cursor;
 
-    use super::{Bad, metadata};
+    use super::{Bad, Model, metadata};
 
     fn string(text: &str) -> Vec<u8> {
         let mut out = (text.len() as u64).to_le_bytes().to_vec();
@@ -263,7 +316,7 @@ mod tests {
         out
     }
 
-    fn read(bytes: Vec<u8>) -> Result<(Vec<(String, String)>, crate::value::Map), String> {
+    fn read(bytes: Vec<u8>) -> Result<Model, String> {
         let length = bytes.len() as u64;
         metadata(Cursor::new(bytes), length).map_err(|bad| match bad {
             Bad::Io(error) => error.kind().to_string(),
@@ -279,6 +332,7 @@ mod tests {
             string("<s>"),
             string("</s>"),
         ];
+        let types = [5u32, 3, 0, 1, 3, 3].map(u32::to_le_bytes).map(Vec::from);
         file(&[
             entry("general.name", 8, string("model")),
             entry(
@@ -287,6 +341,7 @@ mod tests {
                 2u32.to_le_bytes().to_vec(),
             ),
             entry("tokenizer.ggml.tokens", 9, tokens.concat()),
+            entry("tokenizer.ggml.token_type", 9, types.concat()),
             entry(
                 "some.floats",
                 9,
@@ -314,11 +369,15 @@ mod tests {
 
     #[test]
     fn templates_and_tokens_are_read() {
-        let (templates, tokens) = read(whole()).expect("a GGUF file");
+        let model = read(whole()).expect("a GGUF file");
+        let templates = model.templates;
         let names: Vec<&str> = templates.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["default", "tool_use"]);
         assert_eq!(templates[1].1, "{{ tools }}");
-        let shown: Vec<String> = tokens
+        assert_eq!(model.tokens.special, ["<s>", "</s>"]);
+        assert_eq!(model.tokens.end, ["</s>"]);
+        let shown: Vec<String> = model
+            .special_tokens
             .iter()
             .map(|(name, token)| format!("{name}={}", token.as_str().unwrap_or("")))
             .collect();

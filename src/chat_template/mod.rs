@@ -38,6 +38,7 @@ mod survey;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
 pub use source::{ChatTemplateSource, LoadError, from_text, load};
+pub use tokens::TokenLists;
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
 pub const MAX_STEPS: u64 = 20_000_000;

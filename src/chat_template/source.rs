@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{ChatTemplate, TemplateError, gguf};
+use super::{ChatTemplate, TemplateError, TokenLists, gguf};
 use crate::value::{Map, Value, json};
 
 /// Variables that every template is given; the others are kwargs to try.
@@ -122,6 +122,8 @@ pub struct ChatTemplateSource {
     pub assumed_tokens: Vec<String>,
     /// The configuration's response template, as it stands there.
     pub response_template: Option<Value>,
+    /// What the tokenizer's files list.
+    pub tokens: TokenLists,
 }
 
 /// What the beginning and the end of a text are most often called, for templates that come without a configuration.
@@ -276,9 +278,10 @@ pub fn load(path: &Path) -> Result<ChatTemplateSource, LoadError> {
             found.configured(path, true)?;
         }
         Some("gguf") => {
-            let (texts, special_tokens) = gguf::read(path)?;
-            found.special_tokens = special_tokens;
-            for (name, text) in texts {
+            let model = gguf::read(path)?;
+            found.special_tokens = model.special_tokens;
+            found.tokens = model.tokens;
+            for (name, text) in model.templates {
                 found.add(&name, text, path);
             }
         }
@@ -326,6 +329,7 @@ struct Found {
     config_path: Option<PathBuf>,
     special_tokens: Map,
     response_template: Option<Value>,
+    tokens: TokenLists,
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
@@ -377,6 +381,7 @@ impl Found {
             special_tokens: self.special_tokens,
             assumed_tokens: Vec::new(),
             response_template: self.response_template,
+            tokens: self.tokens,
         })
     }
 
@@ -450,6 +455,7 @@ impl Found {
             .get("response_template")
             .filter(|template| !matches!(template, Value::Null))
             .cloned();
+        self.tokens = TokenLists::beside(path);
         self.config_path = Some(path.to_path_buf());
         Ok(())
     }

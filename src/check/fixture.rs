@@ -260,7 +260,9 @@ impl Fixture {
             chunks,
             prompt,
             tools: take("tools").map(list_of).transpose()?.unwrap_or_default(),
+            // As other programs call it.
             expected: take("expected")
+                .or_else(|| take("message").map(|(_, message)| ("expected", message)))
                 .map(object_of)
                 .transpose()?
                 .map(Value::Object),

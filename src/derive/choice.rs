@@ -60,6 +60,8 @@ pub(super) enum Question {
     ReasoningOpenDelimiter,
     /// How the delimiter that closes it is written.
     ReasoningCloseDelimiter,
+    /// Whether a call ends a reasoning that nothing has closed.
+    UnclosedReasoning,
     /// Whether texts beside the reasoning and the content are fields.
     FurtherTexts,
     /// What opens the content.
@@ -120,6 +122,7 @@ impl Question {
             Self::ReasoningClose => "reasoning close",
             Self::ReasoningOpenDelimiter => "reasoning open delimiter",
             Self::ReasoningCloseDelimiter => "reasoning close delimiter",
+            Self::UnclosedReasoning => "unclosed reasoning",
             Self::FurtherTexts => "further texts",
             Self::ContentOpen => "content open",
             Self::ContentClose => "content close",
@@ -159,6 +162,7 @@ impl Question {
             | Self::ReasoningClose
             | Self::ReasoningOpenDelimiter
             | Self::ReasoningCloseDelimiter
+            | Self::UnclosedReasoning
             | Self::FurtherTexts => About::Reasoning,
             Self::ContentOpen | Self::ContentClose | Self::TextAroundCalls => About::Content,
             Self::CallSpelling => About::Spelling,

@@ -11,6 +11,8 @@
 //! - `proof` has it judged, which proves it by inversion;
 //! - where something could be read in several ways, `choice` keeps all candidates, and `search` tries others where a message does not
 //!   come back;
+//! - `learn` widens what was derived by what recorded responses show, as far as nothing that renders prove is lost;
+//! - `deviate` tries what models write otherwise than a chat template renders, and tells what is borne of it;
 //! - `evidence` is what all of them tell of what they saw, and `report` puts it together: what was found and proved, and where the
 //!   chat template writes it, by the origins of the renders that it was read from;
 //! - [`inspect`] says what the chat template can take, on the same bench.
@@ -19,9 +21,11 @@
 
 mod choice;
 mod compare;
+mod deviate;
 mod emit;
 mod evidence;
 pub mod inspect;
+mod learn;
 mod probe;
 mod proof;
 mod read;
@@ -29,17 +33,22 @@ mod render;
 mod report;
 mod search;
 
-use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
-use crate::judge::{self, Judge};
-use crate::response_template::{Document, Engine, Invalid};
-use crate::value::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError, RenderInput};
+use crate::judge::{self, Judge, RoundId};
+use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
+use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
+pub use deviate::{Deviation, DeviationVerdict};
 pub use evidence::decision::{Alternative, Decision, Fate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
 pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
 pub use inspect::Supports;
+pub use learn::{Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
 pub use read::thought::{History, Opener};
 pub use render::cost::{Cost, Stage};
@@ -59,6 +68,11 @@ pub struct Options {
     pub thorough: bool,
     /// Whether to try what was not needed as well, and to tell what comes of it.
     pub alternatives: bool,
+    /// Decisions that are to be made otherwise: the name of each and the candidate to take, as a report's `decisions` spell them.
+    pub prefer: Vec<(String, String)>,
+    /// What models wrote: where it is not as the chat template renders it, it is read as well, if nothing that the renders prove is
+    /// lost by that.
+    pub responses: Vec<Recorded>,
 }
 
 /// A response template and what is known of it.
@@ -70,6 +84,8 @@ pub struct Derivation {
     pub report: Report,
     /// The responses by which it was proved.
     pub cases: Vec<Case>,
+    /// The recorded responses that are read right, by their names.
+    pub responses: Vec<(String, Case)>,
     /// What it took.
     pub cost: Cost,
 }
@@ -91,6 +107,9 @@ pub enum DeriveError {
         /// The limit.
         limit: u64,
     },
+    /// A decision was to be made in a way that there is not.
+    #[error("{0}")]
+    Preference(String),
     /// What was derived is not a valid response template.
     #[error("the derived response template is not valid: {0}")]
     Invalid(#[from] Invalid),
@@ -140,13 +159,51 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         mut proof,
         decisions,
         mut cost,
-    } = search::settle(
-        &renderer,
-        &judge,
+    } = search::settle(&renderer, &judge, options)?;
+    let mut document = document;
+    let mut responses = None;
+    let mut read = Vec::new();
+    let bench = Taught {
+        judge: &judge,
+        analysis: &analysis,
+        target,
+        thorough: options.thorough,
+    };
+    let mut of_tokens = Vec::new();
+    let mut taught = Vec::new();
+    if let Some((ended, tokens)) = learn::ended(
+        &source.tokens.end,
         &options.engines,
-        options.thorough,
-        options.alternatives,
-    )?;
+        &document,
+        bench.keeps(&proof),
+    ) {
+        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(&ended.to_value())?));
+        document = ended;
+        of_tokens.push(Finding::info(
+            "end-token",
+            format!(
+                "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
+                quoted(&tokens)
+            ),
+        ));
+    }
+    if !options.responses.is_empty() {
+        let learnt = bench.teach(
+            source,
+            options,
+            &renderer.pieces,
+            &variables,
+            document,
+            &proof,
+        )?;
+        proof = bench.prove(&learnt.template);
+        document = learnt.document;
+        taught = learnt.evidence;
+        responses = Some(learnt.report);
+        read = learnt.read;
+    }
+    of_tokens.extend(unread_tokens(source, &document, &proof));
+    analysis.evidence.extend(taught);
     let supports;
     (supports, cost.supports) =
         render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
@@ -171,12 +228,19 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         )
     }));
+    findings.extend(of_tokens);
     findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
     findings.extend(refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
+    let deviations = deviate::tried(
+        &Arc::new(ResponseTemplate::from_value(&document.to_value())?),
+        &proof.judgement.cases,
+        emit::reasoning_field(&analysis, target),
+        &source.tokens.end,
+    );
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
@@ -191,13 +255,144 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         findings,
         decisions,
         evidence,
+        deviations,
+        responses,
     };
     Ok(Derivation {
         document,
         report,
         cases: proof.into_cases(),
+        responses: read,
         cost,
     })
+}
+
+/// What recorded responses are held to: the judge, by what was derived from renders.
+struct Taught<'a> {
+    judge: &'a Judge<'a>,
+    analysis: &'a read::analysis::Analysis,
+    target: emit::Target,
+    thorough: bool,
+}
+
+impl Taught<'_> {
+    fn prove(&self, template: &Arc<ResponseTemplate>) -> proof::Proof {
+        proof::prove(proof::Bench {
+            judge: self.judge,
+            analysis: self.analysis,
+            target: self.target,
+            template,
+            thorough: self.thorough,
+        })
+    }
+
+    /// Widens the response template by the responses, as far as nothing is lost that is proved.
+    fn teach(
+        &self,
+        source: &ChatTemplateSource,
+        options: &Options,
+        pieces: &compare::pieces::Pieces,
+        variables: &dyn Fn(&[Value]) -> Map,
+        document: Document,
+        proof: &proof::Proof,
+    ) -> Result<learn::Learnt, DeriveError> {
+        let recorded = &options.responses;
+        let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
+            Some(prefix) => vec![prefix.clone()],
+            None => {
+                let prompt = prompt(source, options.clock, &recorded.tools, variables);
+                prompt.into_iter().chain([String::new()]).collect()
+            }
+        });
+        let lessons = learn::Lessons {
+            recorded,
+            prompts: prompts.collect(),
+            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
+            engines: &options.engines,
+        };
+        let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+        let keeps = self.keeps(proof);
+        let cases = &proof.judgement.cases;
+        Ok(learn::learn(&lessons, document, template, cases, keeps))
+    }
+
+    /// Whether a response template loses nothing of what a proof has.
+    fn keeps(&self, proof: &proof::Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> bool {
+        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
+        let errors = proof.errors().count();
+        move |template| {
+            let now = self.prove(template);
+            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
+            now.errors().count() <= errors && back.is_subset(&kept)
+        }
+    }
+}
+
+/// The special tokens that the chat template writes somewhere, and that neither a delimiter nor any render has.
+fn unread_tokens(
+    source: &ChatTemplateSource,
+    document: &Document,
+    proof: &proof::Proof,
+) -> Option<Finding> {
+    let template = source.select(true).ok()?;
+    let text = template.source();
+    let cases = &proof.judgement.cases;
+    let is_seen = |token: &str| {
+        let has = |text: &str| text.contains(token);
+        cases
+            .iter()
+            .any(|case| has(&case.prefix) || has(&case.response))
+    };
+    let tokens = source.tokens.special.iter();
+    let unread = tokens.filter(|token| !learn::is_read(document, token) && !is_seen(token));
+    let places: Vec<String> = unread
+        .filter_map(|token| {
+            let at = text.find(token.as_str())?;
+            let line = text[..at].matches('\n').count() + 1;
+            Some(format!(
+                "{} in line {line}",
+                crate::value::json::quote(token)
+            ))
+        })
+        .collect();
+    (!places.is_empty()).then(|| {
+        Finding::info(
+            "special-token-unread",
+            format!(
+                "special tokens of the tokenizer stand in the chat template, but in no render and no delimiter: {}",
+                places.join(", ")
+            ),
+        )
+    })
+}
+
+fn quoted(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts
+        .iter()
+        .map(|text| crate::value::json::quote(text))
+        .collect();
+    quoted.join(", ")
+}
+
+/// The prompt that the chat template renders for one question.
+fn prompt(
+    source: &ChatTemplateSource,
+    clock: Option<Clock>,
+    tools: &[Value],
+    variables: &dyn Fn(&[Value]) -> Map,
+) -> Option<String> {
+    let message = [("role", "user"), ("content", probe::USER)];
+    let message = message.map(|(key, text)| (key.to_owned(), Value::from(text)));
+    let input = RenderInput {
+        messages: vec![Value::Object(Map::from_iter(message))],
+        tools: (!tools.is_empty()).then(|| tools.to_vec()),
+        add_generation_prompt: true,
+        kwargs: variables(tools),
+        clock,
+        ..RenderInput::default()
+    };
+    let template = source.select(!tools.is_empty()).ok()?;
+    template.render(&input).ok()
 }
 
 /// What the engines have against the response template, which then is the closest that could be found.

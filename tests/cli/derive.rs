@@ -469,3 +469,94 @@ fn what_others_share_is_not_written_unless_it_is_forced() {
         .mode();
     assert_eq!(mode & 0o777, 0o440);
 }
+
+/// A chat template with calls, and three responses: one as it renders them, one with another head, one that is prose.
+fn with_responses() -> Bench {
+    let chat = "\
+{%- if tools %}<tools>{{ tools | tojson }}<end>{% endif -%}
+{%- for m in messages -%}
+<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}[call {{ c.function.name }}: {{ c.function.arguments | tojson }}]{% endfor %}<end>
+{%- endfor -%}
+{%- if add_generation_prompt -%}<assistant>{%- endif -%}
+";
+    let lines = r#"{"name": "as rendered", "response": "[call look: {\"at\": 1}]<end>"}
+{"name": "to", "response": "[call to=look {\"at\": 1}]<end>"}
+{"name": "prose", "response": "I call look with care.<end>", "message": {"content": "I call look with care."}}
+"#;
+    let tools = r#"[{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "integer"}}}}}]"#;
+    Bench::new()
+        .file("calls.jinja", chat)
+        .file("said.jsonl", lines)
+        .file("tools.json", tools)
+}
+
+#[test]
+fn recorded_responses_teach_what_no_render_shows() {
+    let bench = with_responses();
+    let run = bench.run("derive calls.jinja --responses said.jsonl --tools tools.json --keep kept");
+    assert_eq!(run.status, 0, "{run}");
+    let told = &run.stderr;
+    assert!(
+        told.contains("3 of 3 responses are read right  2 by the renders alone"),
+        "{told}"
+    );
+    assert!(told.contains("taught by said.jsonl:2 to\n"), "{told}");
+    // What was kept are fixtures that hold.
+    std::fs::write(bench.path("learnt.json"), &run.stdout).unwrap();
+    std::fs::write(bench.path("kept/response_template.json"), &run.stdout).unwrap();
+    let checked = bench.run("check kept");
+    assert_eq!(checked.status, 0, "{checked}");
+    let call = bench.run("parse learnt.json kept/said-jsonl-2-to/response.txt --tools tools.json");
+    assert!(call.stdout.contains(r#""name": "look""#), "{call}");
+    // They are not overwritten.
+    let again =
+        bench.run("derive calls.jinja --responses said.jsonl --tools tools.json --keep kept");
+    assert!(again.refused(2).contains("is there already"));
+    let explained = bench
+        .run("derive calls.jinja --responses said.jsonl --tools tools.json --explain=response");
+    assert!(
+        explained.stderr.contains("the nearest render"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn the_report_has_what_came_of_responses() {
+    let bench = with_responses();
+    let run = bench.run("derive calls.jinja --responses said.jsonl --tools tools.json --report -");
+    let report = obverse::value::json::parse(&run.stdout).unwrap();
+    let responses = report.get("responses").unwrap();
+    let widening = responses
+        .get("widenings")
+        .and_then(|all| all.as_array())
+        .unwrap();
+    assert_eq!(widening.len(), 1, "{run}");
+    assert_eq!(
+        widening[0].get("field").and_then(|name| name.as_str()),
+        Some("tool_calls")
+    );
+    // A response that stays short is named, with the reason.
+    let bench = with_responses().file(
+        "lost.txt",
+        "[call nothing-there: {\"at\": 1}] [call look: {\"at\": ]<end>",
+    );
+    let run = bench.run("derive calls.jinja --responses lost.txt --tools tools.json");
+    assert!(run.stderr.contains("not read right: lost.txt: "), "{run}");
+}
+
+#[test]
+fn responses_that_cannot_be_read_are_told() {
+    let bench = with_responses().file("bad.jsonl", "{\"reply\": 1}\n").file(
+        "asked.jsonl",
+        "{\"response\": \"Hi\", \"messages\": [{\"role\": 1}]}\n",
+    );
+    for (path, wanted) in [
+        ("nowhere.txt", "cannot read"),
+        ("bad.jsonl", "there is no response"),
+    ] {
+        let told = bench
+            .run(&format!("derive calls.jinja --responses {path}"))
+            .refused(2);
+        assert!(told.contains(wanted), "{told}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The page.
 
-use obverse::derive::Verdict;
+use obverse::derive::{Deviation, Verdict};
 
 use super::Derived;
 use super::peers::Peer;
@@ -37,6 +37,7 @@ pub fn write(all: &[Derived], peers: &[Peer]) -> String {
     out.push_str(&table(&rows::HEADS, own.into_iter().map(rows::cells)));
     out.push_str("\n## Real ones\n\n");
     out.push_str(&table(&rows::HEADS, real.into_iter().map(rows::cells)));
+    out.push_str(&deviations(all));
     out.push_str(&beside(peers));
     out
 }
@@ -59,6 +60,37 @@ fn summary(what: &str, some: &[&Derived]) -> String {
         count(Verdict::ProvedInPart),
         count(Verdict::Inexpressible),
         count(Verdict::NotProved),
+    )
+}
+
+const DEVIATIONS: &str = "
+## What models write otherwise
+
+Each derivation tries what models and engines write otherwise than their chat template renders: a rendered response is changed, and must still give
+its message. No render shows such responses, so they are no part of the verdict; each report has them under `deviations`, with the smallest response that
+did not come back. *tried*: for how many chat templates a response could be changed so; *borne*: for how many of them all such responses came back.
+
+";
+
+fn deviations(all: &[Derived]) -> String {
+    let reports = all
+        .iter()
+        .filter_map(|derived| derived.outcome.as_ref().ok());
+    let verdicts: Vec<_> = reports
+        .flat_map(|derivation| &derivation.report.deviations)
+        .collect();
+    let rows = Deviation::ALL.into_iter().map(|deviation| {
+        let of_it = verdicts.iter().filter(|one| one.deviation == deviation);
+        let borne = of_it.clone().filter(|one| one.came_back == one.tried);
+        [
+            deviation.words().to_owned(),
+            of_it.count().to_string(),
+            borne.count().to_string(),
+        ]
+    });
+    format!(
+        "{DEVIATIONS}{}",
+        table(&["deviation", "tried", "borne"], rows)
     )
 }
 

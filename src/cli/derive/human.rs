@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 use obverse::derive::{
-    ContentMode, ContentReport, Finding, KindVerdict, ReasoningMode, ReasoningReport, Report,
-    Supports, ToolsMode, ToolsReport, Verdict,
+    ContentMode, ContentReport, DeviationVerdict, Finding, KindVerdict, ReasoningMode,
+    ReasoningReport, Report, Supports, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
 
@@ -30,6 +30,7 @@ pub(super) fn report(report: &Report) -> String {
             "kinds",
             kinds(&report.kinds, report.verdict == Verdict::Proved),
         ),
+        ("deviations", deviations(&report.deviations)),
     ] {
         row(&mut out, name, &text);
     }
@@ -253,6 +254,25 @@ fn kinds(kinds: &[KindVerdict], is_proved: bool) -> String {
         ),
     ));
     lines.join("\n")
+}
+
+/// What models write otherwise than the chat template renders: how much of it is borne, and what is not.
+fn deviations(deviations: &[DeviationVerdict]) -> String {
+    let borne = |one: &&DeviationVerdict| one.came_back == one.tried;
+    let count = deviations.iter().filter(borne).count();
+    let others: Vec<&str> = deviations
+        .iter()
+        .filter(|one| !borne(one))
+        .map(|one| one.deviation.words())
+        .collect();
+    let text = format!("bears {count} of {}", deviations.len());
+    match others.as_slice() {
+        [] => text,
+        others => format!(
+            "{text}\n{}",
+            paint(DIM, &format!("not: {}", others.join(", ")))
+        ),
+    }
 }
 
 /// A mode by its name in the JSON report.

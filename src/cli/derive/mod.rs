@@ -5,6 +5,7 @@ mod difference;
 mod explain;
 mod files;
 mod human;
+mod responses;
 mod summary;
 mod verdict;
 
@@ -25,6 +26,7 @@ use super::status::{Status, Stop};
 use super::verbosity::{self, Verbosity};
 use super::{bulk, input, output, wire};
 pub(crate) use files::file_stem;
+use responses::ResponsesArgs;
 use summary::Summary;
 #[cfg(feature = "tui")]
 pub(crate) use verdict::messages;
@@ -57,6 +59,11 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
+    /// Decide something otherwise than the derivation does: DECISION=CANDIDATE, as --explain names them, such as "unclosed reasoning=ends
+    /// at a call"; may be given several times
+    #[arg(long, value_name = "DECISION=CANDIDATE", value_parser = preference)]
+    prefer: Vec<(String, String)>,
+
     /// Verify at length: more messages, every size of chunk, every response cut short everywhere
     #[arg(long)]
     thorough: bool,
@@ -75,7 +82,18 @@ pub(crate) struct Args {
     force: bool,
 
     #[command(flatten)]
+    responses: ResponsesArgs,
+
+    #[command(flatten)]
     source_args: SourceArgs,
+}
+
+/// A decision and the candidate to take.
+fn preference(text: &str) -> Result<(String, String), String> {
+    let (decision, candidate) = text
+        .split_once('=')
+        .ok_or_else(|| "expected DECISION=CANDIDATE".to_owned())?;
+    Ok((decision.trim().to_owned(), candidate.trim().to_owned()))
 }
 
 /// Derives, each source for itself; the worst exit status counts.
@@ -183,7 +201,9 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
         clock: args.source_args.date,
         engines: args.engines.clone(),
         thorough: args.thorough,
+        prefer: args.prefer.clone(),
         alternatives: args.explain.is_some() || args.thorough,
+        responses: args.responses.read(&opened.source, args.source_args.date)?,
     };
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -201,6 +221,7 @@ fn tell(args: &Args, derivation: &Derivation) {
     let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
     if args.format == Shape::Human && is_whole {
         text.push_str(&human::report(&derivation.report));
+        text.push_str(&responses::told(&derivation.report));
     }
     match args.explain.as_deref() {
         None => output::tell(&text),
@@ -254,6 +275,7 @@ fn store(args: &Args, derived: &Derived, taken: &mut HashSet<String>) -> Result<
         }
         None => false,
     };
+    wrote.extend(args.responses.keep(derivation)?);
     for file in wrote {
         let told = format!("wrote {}", input::name(&file));
         if args.sources.len() > 1 {
@@ -287,6 +309,8 @@ pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
         DeriveError::Unreadable(_) | DeriveError::Exhausted { .. } => {
             about(Problem::failed("not-derived", error.to_string()))
         }
+        DeriveError::Preference(_) => Problem::failed("no-decision", error.to_string())
+            .with_hint("obverse derive --explain lists the decisions with their candidates"),
         DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
     }
 }

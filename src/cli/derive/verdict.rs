@@ -315,6 +315,10 @@ fn next(report: &Report, is_lost: bool) -> String {
     let what =
         "keeps what the model really writes, from standard input, to hold the response template to";
     rows.push((format!("my-model | obverse record {fixture}"), what));
+    if report.responses.is_none() {
+        let what = "learns from responses that were recorded, too: files, .jsonl files, fixtures";
+        rows.push((format!("obverse derive {source} --responses PATH"), what));
+    }
     let code = report
         .findings
         .iter()

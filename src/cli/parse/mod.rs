@@ -4,12 +4,12 @@ mod lines;
 mod session;
 mod state;
 mod strays;
-mod tokens;
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use obverse::chat_template::TokenLists;
 use obverse::chunking::{self, Chunking};
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
@@ -222,11 +222,11 @@ fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
 
 /// A response template from a file, or from the config in a model folder, with its markers.
 fn load_template(path: &Path) -> Result<(Arc<ResponseTemplate>, Arc<Markers>), Problem> {
-    let Opened { file, text, loaded } = template::open(path)?;
+    let Opened { file, loaded, .. } = template::open(path)?;
     // In a tokenizer's configuration the document is one member of several.
     let tokens = match loaded.path.steps().is_empty() {
         true => Vec::new(),
-        false => tokens::special(&text, &file),
+        false => TokenLists::beside(&file).special,
     };
     let markers = Markers::of(&loaded.template).and(tokens);
     Ok((Arc::new(loaded.template), Arc::new(markers)))

@@ -193,7 +193,7 @@ fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String 
 pub(super) fn reasoning(
     analysis: &Analysis,
     reasoning: &Reasoning,
-    ends: &Ends<'_>,
+    ends_of: &Ends<'_>,
     choices: &Choices,
 ) -> FieldDocument {
     if reasoning.open.is_empty() {
@@ -224,11 +224,11 @@ pub(super) fn reasoning(
         ..FieldDocument::default()
     };
     if reasoning.close.is_empty() {
-        let next = next_part(analysis, ends, choices);
+        let next = next_part(analysis, ends_of, choices);
         return field(Some(Delimiter::pattern(format!("(?={next})"))));
     }
-    let (needed, _) = ends.needed(&reasoning.close);
-    if ends.is_last && super::is_plain(needed) {
+    let (needed, _) = ends_of.needed(&reasoning.close);
+    if ends_of.is_last && super::is_plain(needed) {
         return field(Some(Delimiter::literal(needed)));
     }
     let pattern = format!("{}\\s*", slot::pattern(&reasoning.close));
@@ -270,5 +270,28 @@ pub(super) fn reasoning(
             Delimiter::pattern(pattern),
         ));
     }
-    field(choices.choose(Question::ReasoningCloseDelimiter, candidates))
+    let close = choices.choose(Question::ReasoningCloseDelimiter, candidates);
+    let Some(calls) = &analysis.calls else {
+        return field(close);
+    };
+    let goes_on = [
+        "goes on",
+        "a call that stands in a reasoning is a part of it",
+        "no call may appear that the model did not make, and a reasoning may speak of one",
+    ];
+    let ends = [
+        "ends at a call",
+        "what opens a call ends a reasoning, too",
+        "models leave out what closes the reasoning before a call",
+    ];
+    if choices.whether(Question::UnclosedReasoning, [goes_on, ends]) {
+        return field(close);
+    }
+    let next = Written::new(analysis, calls, ends_of, choices).beginning();
+    let own = close.map(|close| match close {
+        Delimiter::Pattern(pattern) => vec![pattern],
+        Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
+    });
+    let ways = own.into_iter().flatten().chain([format!("(?={next})")]);
+    field(super::alternatives(ways.collect()).map(Delimiter::pattern))
 }

@@ -3,10 +3,12 @@
 use serde::{Serialize, Serializer};
 
 use crate::derive::compare::slot;
+use crate::derive::deviate::DeviationVerdict;
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
 use crate::derive::inspect::Supports;
+use crate::derive::learn::Responses;
 use crate::derive::probe::ArgumentsForm;
 use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::Around;
@@ -48,6 +50,13 @@ pub struct Report {
     pub decisions: Vec<Decision>,
     /// From what each marker was read.
     pub evidence: Vec<Evidence>,
+    /// What became of what models write otherwise than the chat template renders, as far as something could be changed so.
+    #[cfg_attr(test, schemars(default))]
+    pub deviations: Vec<DeviationVerdict>,
+    /// What came of recorded responses, where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(default))]
+    pub responses: Option<Responses>,
 }
 
 impl Report {

@@ -8,7 +8,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::derive::DeriveError;
 use crate::derive::choice::{About, Asked, Question, Wanted};
 use crate::derive::emit::{self, Target};
 use crate::derive::evidence::decision::{Alternative, Decision, Fate};
@@ -18,6 +17,7 @@ use crate::derive::proof::{self, Bench, Proof};
 use crate::derive::read::analysis::{self, Analysis};
 use crate::derive::render::cost::{self, Cost};
 use crate::derive::render::renderer::{self, Renderer};
+use crate::derive::{DeriveError, Options};
 use crate::diagnostic::Severity;
 use crate::judge::{Judge, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
@@ -47,24 +47,24 @@ pub(in crate::derive) struct Settled {
 pub(in crate::derive) fn settle(
     renderer: &Renderer<'_>,
     judge: &Judge<'_>,
-    engines: &[Engine],
-    thorough: bool,
-    alternatives: bool,
+    options: &Options,
 ) -> Result<Settled, DeriveError> {
     let mut driver = Driver {
         renderer,
         judge,
-        engines,
-        target: Target::of(engines),
-        thorough,
+        engines: &options.engines,
+        target: Target::of(&options.engines),
+        thorough: options.thorough,
+        preferred: Vec::new(),
         cost: Cost::default(),
         lost: Vec::new(),
         tries: MAX_TRIES,
     };
+    driver.preferred = driver.preferences(&options.prefer)?;
     let first = driver.first()?;
     let first = driver.prove(first);
     let best = driver.search(first);
-    if alternatives {
+    if options.alternatives {
         driver.try_rest(&best);
     }
     let mut best = best;
@@ -129,6 +129,8 @@ struct Driver<'a> {
     engines: &'a [Engine],
     target: Target,
     thorough: bool,
+    /// What is not to be searched for, since somebody has chosen.
+    preferred: Vec<Wanted>,
     cost: Cost,
     lost: Vec<Lost>,
     /// How many readings may still be tried.
@@ -228,9 +230,42 @@ impl Driver<'_> {
         })
     }
 
+    /// The decisions that somebody has made, of those that this chat template asks for.
+    fn preferences(&mut self, names: &[(String, String)]) -> Result<Vec<Wanted>, DeriveError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        // What is asked is known when it was asked.
+        let _ = self.attempt(Vec::new());
+        let asked = self.renderer.choices.asked();
+        let several: Vec<&Asked> = asked.iter().filter(|one| one.options.len() > 1).collect();
+        let wanted = names.iter().map(|(name, way)| {
+            let known = |names: Vec<&str>| names.join("`, `");
+            let Some(asked) = several.iter().find(|one| one.question.name() == name) else {
+                let names = several.iter().map(|one| one.question.name()).collect();
+                return Err(DeriveError::Preference(format!(
+                    "nothing is to be decided here that is called `{name}`; the decisions are `{}`",
+                    known(names)
+                )));
+            };
+            if !asked.options.iter().any(|option| option.way == *way) {
+                let ways = asked.options.iter().map(|option| option.way.as_str());
+                return Err(DeriveError::Preference(format!(
+                    "`{name}` has no candidate `{way}`; the candidates are `{}`",
+                    known(ways.collect())
+                )));
+            }
+            Ok(Wanted {
+                question: asked.question,
+                way: way.clone(),
+            })
+        });
+        wanted.collect()
+    }
+
     /// What comes of the first readings; where nothing does, of the first other reading that leads on.
     fn first(&mut self) -> Result<Attempt, DeriveError> {
-        let error = match self.attempt(Vec::new()) {
+        let error = match self.attempt(self.preferred.clone()) {
             Err(error) if !matches!(error, DeriveError::Exhausted { .. }) => error,
             settled => return settled,
         };
@@ -239,7 +274,11 @@ impl Driver<'_> {
             if !self.may_try() {
                 break;
             }
-            match self.attempt(vec![reading.clone()]) {
+            if self.is_preferred(&reading) {
+                continue;
+            }
+            let preferred = self.preferred.iter().cloned();
+            match self.attempt(preferred.chain([reading.clone()]).collect()) {
                 Ok(attempt) => {
                     let mut asked = asked.iter();
                     if let Some(first) = asked.find(|one| one.question == reading.question) {
@@ -382,7 +421,7 @@ impl Driver<'_> {
 
     /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
     fn with(&mut self, reading: &Wanted, best: &Proven) -> Option<Attempt> {
-        if self.is_known(reading) || !self.may_try() {
+        if self.is_preferred(reading) || self.is_known(reading) || !self.may_try() {
             return None;
         }
         let (fate, why) = match self.attempt(best.attempt.wanting(reading)) {
@@ -412,6 +451,12 @@ impl Driver<'_> {
         let may = self.tries > 0 && self.renderer.steps_left() > renderer::MAX_STEPS / 2;
         self.tries -= usize::from(may);
         may
+    }
+
+    /// Whether somebody has decided the question of a reading.
+    fn is_preferred(&self, reading: &Wanted) -> bool {
+        let mut preferred = self.preferred.iter();
+        preferred.any(|one| one.question == reading.question)
     }
 
     fn is_known(&self, reading: &Wanted) -> bool {

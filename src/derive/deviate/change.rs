@@ -1,0 +1,317 @@
+//! The changes themselves.
+
+use std::ops::Range;
+
+use super::Deviation;
+use super::marked::{Marked, Part};
+use crate::derive::probe::CALLS_KEY;
+use crate::judge::Case;
+use crate::value::json::{self, Format};
+use crate::value::{Map, Value, python};
+
+/// What is said where no chat template writes text.
+const SAID: &str = "Let me see";
+
+/// The response with a deviation, and the message that it must give; `None` where there is nothing to change. `all` are the marked
+/// responses, of which one may show what another does not have.
+pub(super) fn changed(
+    deviation: Deviation,
+    marked: &Marked<'_>,
+    all: &[Marked<'_>],
+    ends: &[String],
+) -> Option<Case> {
+    let text = marked.case.response.as_str();
+    let message = &marked.case.message;
+    let end = all.iter().find_map(end_of_plain);
+    let end = end.filter(|end| text.trim_end_matches(python::is_space).ends_with(end));
+    let (response, message) = match deviation {
+        Deviation::EndMissing => (text[..text.rfind(end?)?].to_owned(), message.clone()),
+        Deviation::EndTwice => (format!("{text}{}", end?), message.clone()),
+        Deviation::EndToken => {
+            let end = ends.first().filter(|end| !text.contains(end.as_str()))?;
+            (format!("{text}{end}"), message.clone())
+        }
+        Deviation::SpaceAdded => (spaced(marked, "\n"), message.clone()),
+        Deviation::SpaceRemoved => (spaced(marked, ""), message.clone()),
+        Deviation::SpaceDoubled => (doubled(marked), message.clone()),
+        Deviation::ReasoningEmpty => {
+            let is_without = marked.of_part(Part::Reasoning, true).next().is_none();
+            let shown = all.iter().find_map(around_reasoning)?;
+            let (open, close) = (is_without && !marked.is_opened).then_some(shown)?;
+            (format!("{open}\n\n{close}{text}"), message.clone())
+        }
+        Deviation::ReasoningOpenedTwice => {
+            let closes = marked.of_part(Part::Reasoning, false).next()?;
+            let open = marked.of_part(Part::Reasoning, true).next();
+            let open = match open {
+                Some(open) => marked.text(open),
+                None => all.iter().find_map(around_reasoning)?.0,
+            };
+            let has_it = !open.is_empty() && !closes.span.is_empty();
+            (has_it.then(|| format!("{open}{text}"))?, message.clone())
+        }
+        Deviation::ReasoningUnclosedBeforeCall => {
+            let at = marked
+                .marks
+                .iter()
+                .position(|mark| mark.part == Part::Reasoning && !mark.opens)?;
+            let (close, next) = (&marked.marks[at], marked.marks.get(at + 1)?);
+            let is_next = next.part == Part::Calls && next.opens && !close.span.is_empty();
+            let between = text.get(close.span.end..next.span.start)?;
+            let is_direct = is_next && between.trim().is_empty();
+            let response = format!(
+                "{}\n{}",
+                &text[..close.span.start],
+                &text[next.span.start..]
+            );
+            (is_direct.then_some(response)?, message.clone())
+        }
+        Deviation::ReasoningUnclosed => {
+            let close = marked.of_part(Part::Reasoning, false).next()?;
+            let only = Map::from_iter([
+                ("role".to_owned(), Value::from("assistant")),
+                (
+                    marked.reasoning.to_owned(),
+                    message.get(marked.reasoning)?.clone(),
+                ),
+            ]);
+            (text[..close.span.start].to_owned(), Value::Object(only))
+        }
+        Deviation::TextBeforeCalls => {
+            let open = marked.of_part(Part::Calls, true).next()?;
+            beside_calls(marked, open.span.start)?
+        }
+        Deviation::TextBetweenCalls => {
+            let second = marked.of_part(Part::Calls, true).nth(1)?;
+            beside_calls(marked, second.span.start)?
+        }
+        Deviation::TextBehindCalls => {
+            let close = marked.of_part(Part::Calls, false).last()?;
+            let is_left = close.span.end < text.len();
+            beside_calls(marked, is_left.then_some(close.span.end)?)?
+        }
+        Deviation::JsonIndented => {
+            let style = Format::indented(2);
+            (
+                in_json(marked, |value| Some(style.write(value)))?,
+                message.clone(),
+            )
+        }
+        Deviation::JsonReordered => {
+            let response = in_json(marked, |value| Some(json::to_string(&reordered(value)?)));
+            (response?, message.clone())
+        }
+        Deviation::JsonMember => {
+            let response = in_json(marked, |value| with_member(value, message));
+            (response?, message.clone())
+        }
+        Deviation::ArgumentsAsText => {
+            let response = in_json(marked, |value| as_text(value, message));
+            (response?, message.clone())
+        }
+        Deviation::IdsMissing => {
+            let response = in_json(marked, |value| without_id(value, message))?;
+            (response, without_ids(message))
+        }
+    };
+    (response != text).then(|| Case {
+        response,
+        message,
+        ..marked.case.clone()
+    })
+}
+
+/// What ends a response that is nothing but content.
+fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
+    let is_plain = marked.marks.iter().all(|mark| mark.part == Part::Other);
+    let last = marked.marks.last().filter(|last| is_plain && !last.opens)?;
+    let end = marked.text(last).trim_matches(python::is_space);
+    (!end.is_empty()).then_some(end)
+}
+
+/// What opens and what closes the reasoning of a response.
+fn around_reasoning<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
+    let open = marked.of_part(Part::Reasoning, true).next()?;
+    let close = marked.of_part(Part::Reasoning, false).next()?;
+    Some((marked.text(open), marked.text(close)))
+}
+
+/// The response with this for the white space around its delimiters.
+fn spaced(marked: &Marked<'_>, space: &str) -> String {
+    let text = marked.case.response.as_str();
+    let is_added = !space.is_empty();
+    let mut out = String::new();
+    let mut at = 0;
+    for mark in marked.marks.iter().filter(|mark| !mark.span.is_empty()) {
+        let before = &text[at..mark.span.start];
+        let before = match is_added {
+            true => before,
+            false => before.trim_matches(python::is_space),
+        };
+        out.push_str(before);
+        // A delimiter may begin or end a text as it begins and ends a line.
+        if at > 0 || !before.is_empty() {
+            out.push_str(space);
+        }
+        let own = &text[mark.span.clone()];
+        out.push_str(match is_added {
+            true => own,
+            false => own.trim_matches(python::is_space),
+        });
+        at = mark.span.end;
+        if at < text.len() {
+            out.push_str(space);
+        }
+    }
+    let rest = &text[at..];
+    out.push_str(match is_added {
+        true => rest,
+        false => rest.trim_matches(python::is_space),
+    });
+    out
+}
+
+/// The response with the white space in its delimiters twice.
+fn doubled(marked: &Marked<'_>) -> String {
+    let text = marked.case.response.as_str();
+    let mut out = String::new();
+    let mut at = 0;
+    for mark in &marked.marks {
+        out.push_str(&text[at..mark.span.start]);
+        for c in marked.text(mark).chars() {
+            out.push(c);
+            if python::is_space(c) {
+                out.push(c);
+            }
+        }
+        at = mark.span.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// The response with something said at a place beside its calls, which goes to the content.
+fn beside_calls(marked: &Marked<'_>, at: usize) -> Option<(String, Value)> {
+    let message = marked.case.message.as_object()?;
+    if message.get("content").is_some_and(Value::is_truthy) {
+        return None;
+    }
+    let mut message = message.clone();
+    message.insert("content".to_owned(), Value::from(SAID));
+    let (before, behind) = marked.case.response.split_at(at);
+    Some((format!("{before}{SAID}{behind}"), Value::Object(message)))
+}
+
+/// The response with another text for the JSON of each of its calls; `None` where no JSON is there or stays as it is.
+fn in_json(marked: &Marked<'_>, write: impl Fn(&Value) -> Option<String>) -> Option<String> {
+    let text = marked.case.response.as_str();
+    let regions: Vec<Range<usize>> = marked.calls();
+    if !marked.is_json || regions.is_empty() {
+        return None;
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    for region in regions {
+        let inner = text[region.clone()].trim_matches(python::is_space);
+        let value = json::parse(inner).ok()?;
+        out.push_str(&text[at..region.start]);
+        out.push_str(&write(&value)?);
+        at = region.end;
+    }
+    out.push_str(&text[at..]);
+    Some(out)
+}
+
+/// A value with the members of its objects the other way round; `None` where there are none to change.
+fn reordered(value: &Value) -> Option<Value> {
+    let turned = turned(value);
+    (json::to_string(&turned) != json::to_string(value)).then_some(turned)
+}
+
+fn turned(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().rev();
+            let members = members.map(|(key, member)| (key.clone(), turned(member)));
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(turned).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The arguments of a message's calls.
+fn arguments(message: &Value) -> Vec<&Value> {
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    let calls = calls.unwrap_or_default().iter();
+    calls
+        .filter_map(|call| call.get("function")?.get("arguments"))
+        .collect()
+}
+
+/// The calls in a value, each with a change; `None` where there is none, or the change has nothing to do.
+fn each_call(value: &Value, change: &dyn Fn(&Map) -> Option<Map>) -> Option<String> {
+    let changed = match value {
+        Value::Object(members) => Value::Object(change(members)?),
+        Value::Array(items) => {
+            let items = items
+                .iter()
+                .map(|item| Some(Value::Object(change(item.as_object()?)?)));
+            Value::Array(items.collect::<Option<_>>()?)
+        }
+        _ => return None,
+    };
+    Some(json::to_string(&changed))
+}
+
+fn with_member(value: &Value, message: &Value) -> Option<String> {
+    let arguments = arguments(message);
+    each_call(value, &|call| {
+        // Among the arguments it would be one of them.
+        let is_call = call.values().any(|member| arguments.contains(&member));
+        let mut call = call.clone();
+        call.insert("note".to_owned(), Value::from("plain"));
+        is_call.then_some(call)
+    })
+}
+
+fn as_text(value: &Value, message: &Value) -> Option<String> {
+    let arguments = arguments(message);
+    each_call(value, &|call| {
+        let (key, object) = call
+            .iter()
+            .find(|(_, member)| arguments.contains(member) && member.as_object().is_some())?;
+        let mut changed = call.clone();
+        changed.insert(key.to_string(), Value::from(json::to_string(object)));
+        Some(changed)
+    })
+}
+
+fn without_id(value: &Value, message: &Value) -> Option<String> {
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    let ids: Vec<&Value> = calls
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|call| call.get("id"))
+        .collect();
+    each_call(value, &|call| {
+        let (key, _) = call.iter().find(|(_, member)| ids.contains(member))?;
+        let key = key.to_string();
+        let mut changed = call.clone();
+        changed.shift_remove(&key);
+        Some(changed)
+    })
+}
+
+fn without_ids(message: &Value) -> Value {
+    let mut message = message.as_object().cloned().unwrap_or_default();
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    let calls = calls.unwrap_or_default().iter().map(|call| {
+        let mut call = call.as_object().cloned().unwrap_or_default();
+        call.shift_remove("id");
+        Value::Object(call)
+    });
+    let calls: Vec<Value> = calls.collect();
+    message.insert(CALLS_KEY.to_owned(), Value::Array(calls));
+    Value::Object(message)
+}

@@ -1,0 +1,251 @@
+//! Deviations: what models and engines write otherwise than a chat template renders, tried on every derivation.
+//!
+//! No chat template shows them, so they prove nothing and spoil no verdict. What they tell is what a response template bears: an end marker that
+//! is missing or doubled, other white space around markers, a reasoning that is never closed, JSON with its members in another order. Each is a
+//! change to a rendered response ([`change`]), made where the parser finds the delimiters and regions of it ([`marked`]), and so none of them knows a
+//! format. The changed response must give the same message, or that without the part that was cut.
+//!
+//! The responses are those by which the response template was proved: of each shape of a message the first few whose texts are plain. That is
+//! some thirty responses and twenty changes, each a parse.
+
+mod change;
+mod marked;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::derive::probe::CALLS_KEY;
+use crate::judge::{self, Case, Counterexample};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value, python};
+
+use marked::Marked;
+
+/// How many responses of each shape are changed.
+const OF_A_SHAPE: usize = 3;
+
+/// A way in which models write otherwise than their chat template renders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Deviation {
+    /// The end marker is missing, as where an engine stops before it.
+    EndMissing,
+    /// The end marker is written twice.
+    EndTwice,
+    /// The tokenizer's end token follows.
+    EndToken,
+    /// A line feed more stands around each marker.
+    SpaceAdded,
+    /// No white space stands around the markers.
+    SpaceRemoved,
+    /// The white space within markers is written twice.
+    SpaceDoubled,
+    /// An empty reasoning comes first.
+    ReasoningEmpty,
+    /// The reasoning is opened twice, or by the model although the prompt had opened it.
+    ReasoningOpenedTwice,
+    /// The reasoning is not closed before a call.
+    ReasoningUnclosedBeforeCall,
+    /// The reasoning is not closed before the end.
+    ReasoningUnclosed,
+    /// Text stands before the calls.
+    TextBeforeCalls,
+    /// Text stands between two calls.
+    TextBetweenCalls,
+    /// Text stands behind the calls.
+    TextBehindCalls,
+    /// The JSON of calls is indented.
+    JsonIndented,
+    /// The members of the JSON of calls stand in another order.
+    JsonReordered,
+    /// The JSON of calls has a member more beside the arguments.
+    JsonMember,
+    /// The arguments are the text of an object.
+    ArgumentsAsText,
+    /// The ids of calls are missing.
+    IdsMissing,
+}
+
+/// What became of one deviation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DeviationVerdict {
+    /// Which.
+    pub deviation: Deviation,
+    /// How many responses were changed so.
+    pub tried: usize,
+    /// How many of them still gave their message.
+    pub came_back: usize,
+    /// The smallest response that did not, and what it gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(default))]
+    pub smallest: Option<Counterexample>,
+}
+
+impl Deviation {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        Self::EndMissing,
+        Self::EndTwice,
+        Self::EndToken,
+        Self::SpaceAdded,
+        Self::SpaceRemoved,
+        Self::SpaceDoubled,
+        Self::ReasoningEmpty,
+        Self::ReasoningOpenedTwice,
+        Self::ReasoningUnclosedBeforeCall,
+        Self::ReasoningUnclosed,
+        Self::TextBeforeCalls,
+        Self::TextBetweenCalls,
+        Self::TextBehindCalls,
+        Self::JsonIndented,
+        Self::JsonReordered,
+        Self::JsonMember,
+        Self::ArgumentsAsText,
+        Self::IdsMissing,
+    ];
+
+    /// What it is, for people.
+    ///
+    /// ```
+    /// assert_eq!(obverse::derive::Deviation::EndTwice.words(), "end marker twice");
+    /// ```
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::EndMissing => "end marker missing",
+            Self::EndTwice => "end marker twice",
+            Self::EndToken => "end token behind",
+            Self::SpaceAdded => "white space added around markers",
+            Self::SpaceRemoved => "white space around markers removed",
+            Self::SpaceDoubled => "white space in markers doubled",
+            Self::ReasoningEmpty => "empty reasoning first",
+            Self::ReasoningOpenedTwice => "reasoning opened twice",
+            Self::ReasoningUnclosedBeforeCall => "reasoning not closed before a call",
+            Self::ReasoningUnclosed => "reasoning not closed before the end",
+            Self::TextBeforeCalls => "text before calls",
+            Self::TextBetweenCalls => "text between calls",
+            Self::TextBehindCalls => "text behind calls",
+            Self::JsonIndented => "JSON indented",
+            Self::JsonReordered => "JSON members in another order",
+            Self::JsonMember => "a JSON member more",
+            Self::ArgumentsAsText => "arguments as text",
+            Self::IdsMissing => "ids missing",
+        }
+    }
+}
+
+/// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to, `ends` are the tokenizer's end tokens.
+pub(in crate::derive) fn tried(
+    template: &Arc<ResponseTemplate>,
+    cases: &[Case],
+    reasoning: &str,
+    ends: &[String],
+) -> Vec<DeviationVerdict> {
+    let cases = chosen(cases);
+    let marked: Vec<Marked<'_>> = cases
+        .iter()
+        .filter_map(|case| Marked::of(template, case, reasoning))
+        .collect();
+    let mut verdicts = Vec::new();
+    for deviation in Deviation::ALL {
+        let mut verdict = DeviationVerdict {
+            deviation,
+            tried: 0,
+            came_back: 0,
+            smallest: None,
+        };
+        let changed = marked
+            .iter()
+            .filter_map(|one| change::changed(deviation, one, &marked, ends));
+        for case in changed {
+            verdict.tried += 1;
+            let (parsed, error) = judge::parse(template, &case, false);
+            if error.is_none() && is_same(&parsed, &case.message) {
+                verdict.came_back += 1;
+                continue;
+            }
+            let size = |found: &Counterexample| found.response.len();
+            if verdict
+                .smallest
+                .as_ref()
+                .is_none_or(|found| size(found) > case.response.len())
+            {
+                verdict.smallest = Some(Counterexample {
+                    message: case.message.clone(),
+                    prefix: case.prefix,
+                    response: case.response,
+                    expected: case.message,
+                    parsed,
+                    error,
+                });
+            }
+        }
+        if verdict.tried > 0 {
+            verdicts.push(verdict);
+        }
+    }
+    verdicts
+}
+
+/// Of each shape of a message the first responses, of which nothing but plain words is in the texts.
+fn chosen(cases: &[Case]) -> Vec<&Case> {
+    let mut shapes: Vec<(Vec<String>, usize, usize)> = Vec::new();
+    let mut chosen = Vec::new();
+    for case in cases {
+        let Some(message) = case.message.as_object().filter(|_| is_plain(&case.message)) else {
+            continue;
+        };
+        let filled = message.iter().filter(|(_, value)| value.is_truthy());
+        let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+        let calls = calls.map_or(0, <[Value]>::len);
+        let keys: Vec<String> = filled.map(|(key, _)| key.to_string()).collect();
+        let known = shapes
+            .iter_mut()
+            .find(|(known, count, _)| *known == keys && *count == calls);
+        match known {
+            Some((.., taken)) if *taken == OF_A_SHAPE => continue,
+            Some((.., taken)) => *taken += 1,
+            None => shapes.push((keys, calls, 1)),
+        }
+        chosen.push(case);
+    }
+    chosen
+}
+
+/// Whether all texts of a message are words.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text
+            .chars()
+            .all(|c| c.is_alphanumeric() || " _-".contains(c)),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(members) => members.values().all(is_plain),
+        _ => true,
+    }
+}
+
+/// Whether two messages say the same: white space at the ends of texts does not count, nor does what is empty.
+fn is_same(a: &Value, b: &Value) -> bool {
+    plain(a) == plain(b)
+}
+
+fn plain(value: &Value) -> Map {
+    let members = value.as_object().into_iter().flatten();
+    let filled = members.filter(|(_, value)| value.is_truthy());
+    filled
+        .map(|(key, value)| {
+            let value = match value {
+                Value::String(text) => Value::from(text.trim_matches(python::is_space)),
+                other => other.clone(),
+            };
+            (key.clone(), value)
+        })
+        .filter(|(_, value)| value.is_truthy())
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! Deviations of formats that are small enough to see what each must come to.
+
+use super::{Deviation, DeviationVerdict};
+use crate::chat_template;
+use crate::derive::{Options, Report, derive};
+
+/// Reasoning, content and calls, each between markers; `{CALLS}` stands for what writes the calls.
+const CHAT: &str = r#"
+{%- if tools %}<tools>{{ tools | tojson }}<end>{% endif -%}
+{%- for m in messages -%}<{{ m.role }}>
+{%- if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif -%}
+{{ m.content or '' }}
+{%- for c in m.tool_calls or [] %}{CALLS}{% endfor -%}
+<end>{%- endfor -%}
+{%- if add_generation_prompt %}<assistant>{% endif -%}
+"#;
+
+const NAME_OUTSIDE: &str = "<call {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>";
+
+const ALL_INSIDE: &str = r#"<call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</call>"#;
+
+fn report(calls: &str, end: Option<&str>) -> Report {
+    let mut source = chat_template::from_text("it", &CHAT.replace("{CALLS}", calls)).unwrap();
+    source.tokens.end = end.map(str::to_owned).into_iter().collect();
+    derive(&source, &Options::default()).unwrap().report
+}
+
+fn verdict(report: &Report, deviation: Deviation) -> Option<&DeviationVerdict> {
+    let mut all = report.deviations.iter();
+    all.find(|verdict| verdict.deviation == deviation)
+}
+
+fn is_borne(report: &Report, deviation: Deviation) -> bool {
+    let verdict =
+        verdict(report, deviation).unwrap_or_else(|| panic!("{deviation:?} was not tried"));
+    verdict.tried == verdict.came_back
+}
+
+#[test]
+fn what_a_format_bears_is_told() {
+    let report = report(NAME_OUTSIDE, None);
+    assert!(report.verified);
+    for borne in [
+        Deviation::EndMissing,
+        Deviation::EndTwice,
+        Deviation::SpaceAdded,
+        Deviation::ReasoningEmpty,
+        Deviation::ReasoningUnclosed,
+        Deviation::TextBeforeCalls,
+        Deviation::TextBetweenCalls,
+        Deviation::JsonIndented,
+        Deviation::JsonReordered,
+    ] {
+        assert!(
+            is_borne(&report, borne),
+            "{borne:?}: {:#?}",
+            report.deviations
+        );
+    }
+    for lost in [
+        Deviation::ReasoningOpenedTwice,
+        Deviation::ReasoningUnclosedBeforeCall,
+    ] {
+        let verdict = verdict(&report, lost).unwrap();
+        let smallest = verdict.smallest.as_ref().unwrap();
+        assert!(verdict.came_back < verdict.tried, "{verdict:?}");
+        assert_ne!(smallest.expected, smallest.parsed);
+    }
+    // The arguments are all that the JSON has, and nothing names a token or an id.
+    for none in [
+        Deviation::JsonMember,
+        Deviation::ArgumentsAsText,
+        Deviation::EndToken,
+        Deviation::IdsMissing,
+    ] {
+        assert_eq!(verdict(&report, none), None, "{none:?}");
+    }
+}
+
+#[test]
+fn a_call_ends_a_reasoning_where_that_is_preferred() {
+    let source = chat_template::from_text("it", &CHAT.replace("{CALLS}", NAME_OUTSIDE)).unwrap();
+    let prefer = |decision: &str, candidate: &str| Options {
+        prefer: vec![(decision.to_owned(), candidate.to_owned())],
+        ..Options::default()
+    };
+    let derived = derive(&source, &prefer("unclosed reasoning", "ends at a call")).unwrap();
+    assert!(is_borne(
+        &derived.report,
+        Deviation::ReasoningUnclosedBeforeCall
+    ));
+    for (decision, candidate, wanted) in [
+        ("unclosed", "ends at a call", "`unclosed reasoning`"),
+        ("unclosed reasoning", "ends", "`goes on`, `ends at a call`"),
+    ] {
+        let error = derive(&source, &prefer(decision, candidate)).unwrap_err();
+        assert!(error.to_string().contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn json_around_a_call_is_changed_where_it_is() {
+    let report = report(ALL_INSIDE, Some("<eot>"));
+    assert!(report.verified);
+    assert!(is_borne(&report, Deviation::JsonReordered));
+    assert!(is_borne(&report, Deviation::EndToken));
+    let text = verdict(&report, Deviation::ArgumentsAsText).unwrap();
+    let smallest = text.smallest.as_ref().unwrap();
+    assert!(
+        smallest.response.contains(r#""arguments": "{"#),
+        "{smallest:?}"
+    );
+    let more = verdict(&report, Deviation::JsonMember).unwrap();
+    assert!(more.tried > 0, "{more:?}");
+}

@@ -1,0 +1,305 @@
+//! How well a response template reads a recorded response.
+
+use std::ops::{Add, Range};
+use std::sync::Arc;
+
+use super::calls::{self, Spotted};
+use super::constants::Constants;
+use super::recorded::Recorded;
+use super::spot::Spot;
+use crate::derive::probe::CALLS_KEY;
+use crate::parser::{Markers, OnError, Options, ParseError, ResponseParser};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value, json};
+
+/// What is lacking of one response, the worst first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shortfall {
+    /// Another message came of it than the one that must.
+    wrong: usize,
+    /// Calls that stand in text that is not understood.
+    missed: usize,
+    /// Calls of functions that there are not, or with arguments that they do not take.
+    unfit: usize,
+    /// Regions that do not parse.
+    malformed: usize,
+    /// Bytes of text that no field takes; what is a constant of the chat template is none.
+    lost: usize,
+    /// Markers that stand in texts.
+    leaked: usize,
+    /// Constants that no field takes. They are no loss, but it is better if they are read.
+    constants: usize,
+}
+
+/// A response as it is read.
+#[derive(Debug, Clone)]
+pub(super) struct Appraised {
+    pub(super) shortfall: Shortfall,
+    pub(super) message: Map,
+    /// The stretches that are not understood, in bytes of the response: that no field takes, markers in texts, regions that do not
+    /// parse.
+    pub(super) spots: Vec<Spot>,
+    /// The calls that are not read, of those that stand in such a stretch.
+    pub(super) missed: Vec<Spotted>,
+    /// The calls that stand in such a stretch, or stood in one before more was read.
+    pub(super) calls: Vec<Spotted>,
+}
+
+impl Add for Shortfall {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            wrong: self.wrong + other.wrong,
+            missed: self.missed + other.missed,
+            unfit: self.unfit + other.unfit,
+            malformed: self.malformed + other.malformed,
+            lost: self.lost + other.lost,
+            leaked: self.leaked + other.leaked,
+            constants: self.constants + other.constants,
+        }
+    }
+}
+
+impl Shortfall {
+    pub(super) fn without_constants(self) -> Self {
+        Self {
+            constants: 0,
+            ..self
+        }
+    }
+}
+
+impl Appraised {
+    /// Whether the message is what the response says, as far as can be told.
+    pub(super) fn is_right(&self) -> bool {
+        self.shortfall.without_constants() == Shortfall::default()
+    }
+
+    /// What is wrong with it, in a sentence.
+    pub(super) fn why(&self, recorded: &Recorded) -> Option<String> {
+        if self.is_right() {
+            return None;
+        }
+        let Shortfall {
+            missed,
+            unfit,
+            malformed,
+            lost,
+            leaked,
+            ..
+        } = self.shortfall;
+        let shown = |spots: &mut dyn Iterator<Item = &Spot>| {
+            let texts: Vec<String> = spots
+                .filter_map(|spot| recorded.response.get(spot.span.clone()))
+                .map(json::quote)
+                .take(3)
+                .collect();
+            texts.join(", ")
+        };
+        let said = [
+            (missed > 0, format!("{missed} calls are not read")),
+            (
+                unfit > 0,
+                format!(
+                    "{unfit} calls are of no tool that is given, or have arguments that it does not take"
+                ),
+            ),
+            (
+                malformed > 0,
+                format!(
+                    "a region does not parse: {}",
+                    shown(&mut self.spots.iter().filter(|spot| spot.is_malformed))
+                ),
+            ),
+            (
+                lost > 0,
+                format!(
+                    "no field takes {}",
+                    shown(&mut self.spots.iter().filter(|spot| spot.field.is_none()))
+                ),
+            ),
+            (
+                leaked > 0,
+                format!(
+                    "markers stay in texts: {}",
+                    shown(
+                        &mut self
+                            .spots
+                            .iter()
+                            .filter(|spot| spot.field.is_some() && !spot.is_malformed)
+                    )
+                ),
+            ),
+        ];
+        let said: Vec<String> = said
+            .into_iter()
+            .filter_map(|(is, text)| is.then_some(text))
+            .collect();
+        Some(match said.is_empty() {
+            true => format!(
+                "another message comes of it: {}",
+                json::to_string(&Value::Object(self.message.clone()))
+            ),
+            false => said.join("; "),
+        })
+    }
+}
+
+/// Reads a response behind a prompt.
+pub(super) fn appraise(
+    template: &Arc<ResponseTemplate>,
+    recorded: &Recorded,
+    prompt: &str,
+    constants: &Constants<'_>,
+    wanted: &[Spotted],
+) -> Appraised {
+    let response = recorded.response.as_str();
+    let options = Options {
+        on_error: OnError::Keep,
+        ..Options::default()
+    };
+    let markers = Markers::of(template).and(constants.special_tokens.iter().cloned());
+    let parsed = parse(
+        template,
+        response,
+        prompt,
+        &recorded.tools,
+        options,
+        markers,
+    );
+    let (parser, failed) = match parsed {
+        Ok(parser) => (parser, false),
+        Err(Some(parser)) => (*parser, true),
+        Err(None) => {
+            return Appraised {
+                shortfall: Shortfall {
+                    wrong: 1,
+                    malformed: 1,
+                    ..Shortfall::default()
+                },
+                message: Map::new(),
+                spots: Vec::new(),
+                missed: wanted.to_vec(),
+                calls: wanted.to_vec(),
+            };
+        }
+    };
+    let message = parser.message().clone();
+    let mut spots = Vec::new();
+    let mut shortfall = Shortfall {
+        malformed: parser.malformed().len() + usize::from(failed),
+        ..Shortfall::default()
+    };
+    for unclaimed in parser.unclaimed() {
+        if unclaimed.is_white_space() {
+            continue;
+        }
+        let span = unclaimed.visible_span();
+        let (lost, known) = constants.weigh(&response[span.clone()]);
+        shortfall.lost += lost;
+        shortfall.constants += known;
+        if lost > 0 {
+            spots.push(Spot {
+                span,
+                field: None,
+                is_malformed: false,
+            });
+        }
+    }
+    for error in parser.malformed() {
+        if let (Some(span), Some(field)) = (&error.span, &error.field) {
+            spots.push(Spot {
+                span: within(span, response.len()),
+                field: Some(field.clone()),
+                is_malformed: true,
+            });
+        }
+    }
+    for leaked in parser.leaked() {
+        shortfall.leaked += 1;
+        spots.push(Spot {
+            span: leaked.span.clone(),
+            field: Some(leaked.field.clone()),
+            is_malformed: false,
+        });
+    }
+    spots.sort_by_key(|spot| (spot.span.start, spot.span.end));
+    // A call that stands in text that was not understood is to be read, and not to be taken for text that is.
+    let mut calls: Vec<Spotted> = wanted.to_vec();
+    let found = calls::spotted(template, recorded, &spots);
+    calls.extend(found.into_iter().filter(|call| !wanted.contains(call)));
+    let is_missed = |call: &&Spotted| !call.is_in(message.get(CALLS_KEY));
+    let missed: Vec<Spotted> = calls.iter().filter(is_missed).cloned().collect();
+    shortfall.missed = missed.len();
+    shortfall.unfit = calls::unfit(message.get(CALLS_KEY), &recorded.tools);
+    if let Some(expected) = &recorded.expected {
+        match calls::is_same(&message, expected) {
+            // What the message says may speak of markers.
+            true => shortfall = Shortfall::default(),
+            false => {
+                shortfall.wrong = 1;
+                spots.extend(beside(response, &message, expected));
+            }
+        }
+    }
+    Appraised {
+        shortfall,
+        message,
+        spots,
+        missed,
+        calls,
+    }
+}
+
+/// What stands in texts of the message beside what must stand there.
+fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    for (key, value) in message {
+        let (Some(text), Some(wanted)) = (
+            value.as_str(),
+            expected.get(key.as_str()).and_then(Value::as_str),
+        ) else {
+            continue;
+        };
+        let (Some(at), Some(start)) = (text.find(wanted), response.find(text)) else {
+            continue;
+        };
+        let end = start + text.len();
+        let before = start..start + at;
+        let behind = start + at + wanted.len()..end;
+        for span in [before, behind].into_iter().filter(|span| !span.is_empty()) {
+            spots.push(Spot {
+                span,
+                field: Some(key.to_string()),
+                is_malformed: false,
+            });
+        }
+    }
+    spots
+}
+
+fn within(span: &Range<usize>, len: usize) -> Range<usize> {
+    span.start.min(len)..span.end.min(len)
+}
+
+/// The parser behind the response; the one that gave up where it did.
+fn parse(
+    template: &Arc<ResponseTemplate>,
+    response: &str,
+    prompt: &str,
+    tools: &[Value],
+    options: Options,
+    markers: Markers,
+) -> Result<ResponseParser, Option<Box<ResponseParser>>> {
+    let opened = ResponseParser::with_options(template.clone(), prompt, tools, options);
+    let mut parser = opened.map_err(|_: ParseError| None)?;
+    parser.find_leaked(markers);
+    let mut ignore = |_: crate::parser::Event<'_>| ();
+    let fed = parser.feed_with(response, &mut ignore);
+    let ended = fed.and_then(|()| parser.finalize_with(&mut ignore));
+    match ended {
+        Ok(()) => Ok(parser),
+        Err(_) => Err(Some(Box::new(parser))),
+    }
+}

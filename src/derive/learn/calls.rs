@@ -1,0 +1,273 @@
+//! Calls that stand in a response, whether a response template reads them or not: the name of a tool, and an object that its
+//! parameters allow.
+
+use std::ops::Range;
+
+use super::recorded::Recorded;
+use super::spot::Spot;
+use crate::derive::probe::CALLS_KEY;
+use crate::pattern::Pattern;
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value, json, python};
+
+use super::widening::Split;
+
+/// How far a call's arguments may stand behind its name, in bytes.
+const MAX_BETWEEN: usize = 160;
+
+/// How far a name may stand behind a marker, in bytes.
+const MAX_GAP: usize = 40;
+
+/// A call that stands in a response.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Spotted {
+    /// Where the name stands, in bytes; within the body where the name is a member of it.
+    pub(super) name: Range<usize>,
+    /// Where the JSON object stands.
+    pub(super) body: Range<usize>,
+    /// What is called.
+    pub(super) called: String,
+    /// The JSON object.
+    pub(super) object: Value,
+}
+
+impl Spotted {
+    /// Whether the name is a member of the object.
+    pub(super) fn is_whole(&self) -> bool {
+        self.body.contains(&self.name.start)
+    }
+
+    /// Whether it is among the calls of a message: one of that name, whose arguments are the object or stand in it.
+    pub(super) fn is_in(&self, calls: Option<&Value>) -> bool {
+        let calls = calls.and_then(Value::as_array).unwrap_or_default();
+        calls.iter().any(|call| {
+            let plain = plain_call(call, false);
+            let arguments = plain.get("arguments");
+            let is_object = arguments == Some(&self.object);
+            let members = self.object.as_object();
+            let has_it = members
+                .is_some_and(|members| members.values().any(|member| Some(member) == arguments));
+            plain.get("name").and_then(Value::as_str) == Some(&self.called) && (is_object || has_it)
+        })
+    }
+
+    /// Where it begins, whatever stands around it.
+    pub(super) fn start(&self) -> usize {
+        self.name.start.min(self.body.start)
+    }
+}
+
+/// The calls in stretches that are not understood, in their order.
+pub(super) fn spotted(
+    template: &ResponseTemplate,
+    recorded: &Recorded,
+    spots: &[Spot],
+) -> Vec<Spotted> {
+    if spots.is_empty() {
+        return Vec::new();
+    }
+    let text = recorded.response.as_str();
+    let mut found: Vec<Spotted> = Vec::new();
+    for name in names(template, recorded) {
+        let behind = found.last().map_or(0, |last| last.body.end);
+        if name.start < behind {
+            continue;
+        }
+        let Some(body) = body(text, &name, &recorded.tools) else {
+            continue;
+        };
+        let Ok(object) = json::parse(&text[body.clone()]) else {
+            continue;
+        };
+        let called = text[name.clone()].to_owned();
+        let call = Spotted {
+            name,
+            body,
+            called,
+            object,
+        };
+        let before = text[..call.start()]
+            .trim_end_matches(python::is_space)
+            .len();
+        let rest = text[call.body.end..].trim_start_matches(python::is_space);
+        let behind = text.len() - rest.len();
+        // A word may stand between a marker and the name.
+        let is_before = |spot: &Spot| {
+            let gap = text.get(spot.span.end..before);
+            gap.is_some_and(|gap| gap.len() <= MAX_GAP && !gap.contains(['.', '\n']))
+        };
+        let is_near =
+            |spot: &Spot| spot.span.start <= behind && (before <= spot.span.end || is_before(spot));
+        if spots.iter().any(is_near) {
+            found.push(call);
+        }
+    }
+    found
+}
+
+/// Where names of tools stand: of the tools that are given, or, where none are, what stands where a name does.
+fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> {
+    let text = recorded.response.as_str();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let given = recorded.tools.iter().filter_map(name_of);
+    let expected = recorded.expected.iter().flat_map(|expected| {
+        let calls = expected.get(CALLS_KEY).and_then(Value::as_array);
+        calls.unwrap_or_default().iter().filter_map(name_of)
+    });
+    for name in given.chain(expected) {
+        for (at, _) in text.match_indices(name) {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+            let is_amid =
+                text[..at].ends_with(is_part) || text[at + name.len()..].starts_with(is_part);
+            if !is_amid {
+                found.push(at..at + name.len());
+            }
+        }
+    }
+    if recorded.tools.is_empty() && recorded.expected.is_none() {
+        let open = template
+            .field(CALLS_KEY)
+            .and_then(|field| field.open.as_ref());
+        let split = open.and_then(|open| Split::of(open.source()));
+        // What stands directly before the name, and the name.
+        let pattern = split
+            .and_then(|split| Pattern::regex(&format!("(?:{}){}", split.before, split.group)).ok());
+        let all = pattern.iter().flat_map(|pattern| pattern.find_iter(text));
+        found.extend(all.filter_map(|found| found.ok()?.group("name")));
+    }
+    found.sort_by_key(|span| (span.start, span.end));
+    found.dedup();
+    found
+}
+
+/// The object that belongs to a name: the next one behind it, or the one in which it is a member.
+fn body(text: &str, name: &Range<usize>, tools: &[Value]) -> Option<Range<usize>> {
+    let called = &text[name.clone()];
+    if let Some(start) = enclosing(text, name) {
+        return Some(start);
+    }
+    let between = text[name.end..].find('{')?;
+    if between > MAX_BETWEEN || text[name.end..name.end + between].contains(['.', '\n']) {
+        return None;
+    }
+    let start = name.end + between;
+    let (value, len) = json::parse_prefix(&text[start..]).ok()?;
+    let arguments = value.as_object()?;
+    fits(called, arguments, tools).then_some(start..start + len)
+}
+
+/// The object in which the name is the value of a member.
+fn enclosing(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let called = &text[name.clone()];
+    let mut end = name.start;
+    while let Some(start) = text[..end].rfind('{') {
+        if let Ok((value, len)) = json::parse_prefix(&text[start..])
+            && start + len >= name.end
+        {
+            let members = value.as_object()?;
+            let is_named = members
+                .values()
+                .any(|member| member.as_str() == Some(called));
+            return is_named.then_some(start..start + len);
+        }
+        if name.start - start > MAX_BETWEEN {
+            return None;
+        }
+        end = start;
+    }
+    None
+}
+
+/// How many calls are of no tool that is given, or have arguments that it does not take.
+pub(super) fn unfit(calls: Option<&Value>, tools: &[Value]) -> usize {
+    if tools.is_empty() {
+        return 0;
+    }
+    let calls = calls.and_then(Value::as_array).unwrap_or_default();
+    let is_fit = |call: &Value| {
+        let function = call.get("function").unwrap_or(call);
+        let name = function.get("name").and_then(Value::as_str)?;
+        let arguments = function.get("arguments")?.as_object()?;
+        fits(name, arguments, tools).then_some(())
+    };
+    calls.iter().filter(|call| is_fit(call).is_none()).count()
+}
+
+/// Whether there is such a tool, and it takes such arguments: all that it requires are there, and none that it does not name. A tool
+/// that does not say what it takes takes anything, and so does any tool where none are given.
+fn fits(name: &str, arguments: &Map, tools: &[Value]) -> bool {
+    if tools.is_empty() {
+        return true;
+    }
+    let mut tools = tools.iter();
+    let Some(tool) = tools.find(|tool| name_of(tool) == Some(name)) else {
+        return false;
+    };
+    let function = tool.get("function").unwrap_or(tool);
+    let Some(parameters) = function.get("parameters") else {
+        return true;
+    };
+    let required = parameters.get("required").and_then(Value::as_array);
+    let is_there = |key: &Value| key.as_str().is_none_or(|key| arguments.contains_key(key));
+    let named = parameters.get("properties").and_then(Value::as_object);
+    let is_open = parameters
+        .get("additionalProperties")
+        .is_some_and(Value::is_truthy);
+    required.unwrap_or_default().iter().all(is_there)
+        && (is_open
+            || named.is_none_or(|named| arguments.keys().all(|key| named.contains_key(key))))
+}
+
+/// The name of a tool or of a call.
+fn name_of(tool: &Value) -> Option<&str> {
+    tool.get("function").unwrap_or(tool).get("name")?.as_str()
+}
+
+/// Whether a message is the one that it must be. An empty content is none; ids count where they are expected; arguments that are the
+/// text of an object are that object.
+pub(super) fn is_same(message: &Map, expected: &Value) -> bool {
+    let Some(expected) = expected.as_object() else {
+        return false;
+    };
+    let has_ids = expected
+        .get(CALLS_KEY)
+        .and_then(Value::as_array)
+        .is_some_and(|calls| calls.iter().any(|call| call.get("id").is_some()));
+    plain(message, has_ids) == plain(expected, has_ids)
+}
+
+fn plain(message: &Map, has_ids: bool) -> Map {
+    let kept = message
+        .iter()
+        .filter(|(key, value)| key.as_str() != "role" && value.is_truthy());
+    kept.map(|(key, value)| {
+        let value = match value {
+            Value::Array(calls) if key.as_str() == CALLS_KEY => {
+                let calls = calls.iter().map(|call| plain_call(call, has_ids));
+                Value::Array(calls.collect())
+            }
+            other => other.clone(),
+        };
+        (key.clone(), value)
+    })
+    .collect()
+}
+
+fn plain_call(call: &Value, has_ids: bool) -> Value {
+    let function = call.get("function").unwrap_or(call);
+    let mut members = Map::new();
+    let arguments = function.get("arguments").cloned().unwrap_or(Value::Null);
+    let arguments = match arguments.as_str().map(json::parse) {
+        Some(Ok(object @ Value::Object(_))) => object,
+        _ => arguments,
+    };
+    members.insert(
+        "name".to_owned(),
+        function.get("name").cloned().unwrap_or(Value::Null),
+    );
+    members.insert("arguments".to_owned(), arguments);
+    if let (true, Some(id)) = (has_ids, call.get("id")) {
+        members.insert("id".to_owned(), id.clone());
+    }
+    Value::Object(members)
+}

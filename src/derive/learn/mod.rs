@@ -1,0 +1,371 @@
+//! Recorded responses as evidence: what models write otherwise than their chat template renders.
+//!
+//! A response template that is derived from renders reads renders. Models deviate: they write a header in another order, leave out
+//! a marker or say one twice. Each recorded response is parsed with what was derived ([`appraise`]). Where it falls short, that is
+//! where text goes to no field, a marker stays in a text, a region does not parse or a call is not read, the response is
+//! taken apart around that place ([`spot`]), and what may have to be read as well is proposed as a widening of one delimiter
+//! ([`widening`]): it may be written so as well, something may stand before or behind it, or it may be missing before what
+//! opens the next part.
+//!
+//! A widening is kept if more of the responses come back, none is read worse, the engines refuse no more, and the judge loses nothing
+//! of what the renders prove. Of several that do, the one is taken with which most responses are right, and of those the one that
+//! says least. That is greedy, and ends: every widening that is kept makes the sum of what falls short smaller.
+//!
+//! For `n` responses of which `k` fall short there are some ten proposals for each place that is not understood. Each costs `n`
+//! parses; those that help are proved, one after the other, until one loses nothing.
+
+mod appraise;
+mod calls;
+mod constants;
+mod propose;
+mod recorded;
+mod report;
+mod spot;
+#[cfg(test)]
+mod tests;
+mod widening;
+
+use std::sync::Arc;
+
+use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::probe::CALLS_KEY;
+use crate::judge::Case;
+use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::value::{Map, Value};
+
+use appraise::{Appraised, Shortfall, appraise};
+pub(in crate::derive) use constants::Constants;
+pub use recorded::Recorded;
+pub use report::{Responses, Short, Widening};
+pub(in crate::derive) use widening::is_spoken_for as is_read;
+use widening::{Edit, How};
+
+/// The field of what a model answers.
+const CONTENT_KEY: &str = "content";
+
+/// How many widenings one derivation takes.
+const MAX_WIDENINGS: usize = 24;
+
+/// How many proposals are proved for one widening.
+const MAX_PROVED: usize = 8;
+
+/// How many renders a response is compared with to find the nearest.
+const MAX_COMPARED: usize = 64;
+
+/// What is learnt from.
+pub(in crate::derive) struct Lessons<'a> {
+    pub(in crate::derive) recorded: &'a [Recorded],
+    /// The prompts that each of them may have followed; the first that reads it best is taken.
+    pub(in crate::derive) prompts: Vec<Vec<String>>,
+    pub(in crate::derive) constants: Constants<'a>,
+    pub(in crate::derive) engines: &'a [Engine],
+}
+
+/// What was learnt.
+pub(in crate::derive) struct Learnt {
+    pub(in crate::derive) document: Document,
+    pub(in crate::derive) template: Arc<ResponseTemplate>,
+    pub(in crate::derive) report: Responses,
+    pub(in crate::derive) evidence: Vec<Evidence>,
+    /// The responses that are read right.
+    pub(in crate::derive) read: Vec<(String, Case)>,
+}
+
+/// What was derived, with some widenings.
+struct Draft {
+    document: Document,
+    template: Arc<ResponseTemplate>,
+    edits: Vec<Edit>,
+}
+
+/// A draft at work on the responses.
+struct State {
+    draft: Draft,
+    /// How much of it the engines refuse.
+    refused: usize,
+    read: Vec<Appraised>,
+}
+
+/// A proposal that helps.
+struct Helpful {
+    edit: Edit,
+    state: State,
+    better: Vec<usize>,
+}
+
+/// Widens what was derived by what the responses teach. `keeps` says whether a response template loses nothing that renders prove.
+pub(in crate::derive) fn learn(
+    lessons: &Lessons<'_>,
+    document: Document,
+    template: Arc<ResponseTemplate>,
+    cases: &[Case],
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
+) -> Learnt {
+    let prompts = lessons.prompts_taken(&template);
+    let first = Draft {
+        document: document.clone(),
+        template,
+        edits: Vec::new(),
+    };
+    let mut state = lessons.state(first, &prompts, None);
+    let mut report = Responses {
+        given: lessons.recorded.len(),
+        right_before: state.right(),
+        ..Responses::default()
+    };
+    let mut evidence = Vec::new();
+    while report.widenings.len() < MAX_WIDENINGS {
+        let mut helpful = lessons.helpful(&document, &state, &prompts);
+        helpful.sort_by_cached_key(|one| {
+            let lacking = one.state.total().without_constants();
+            let wrong = lessons.recorded.len() - one.state.right();
+            (
+                wrong,
+                lacking,
+                one.edit.rank,
+                one.edit.size(),
+                one.edit.text.clone(),
+            )
+        });
+        let kept = helpful
+            .into_iter()
+            .take(MAX_PROVED)
+            .find(|one| keeps(&one.state.draft.template));
+        let Some(kept) = kept else { break };
+        let widening = kept
+            .edit
+            .told(&state.draft.document, &kept.state.draft.document);
+        let names = kept.better.iter().map(|at| &lessons.recorded[*at]);
+        evidence.extend(kept.better.first().map(|at| {
+            let of = &lessons.recorded[*at];
+            let nearest = nearest(cases, of, &kept.state.read[*at].message);
+            Evidence {
+                question: "response",
+                marker: kept.edit.text.clone(),
+                reading: format!("{}: {}", kept.edit.field, widening.text),
+                left: Sample {
+                    variant: "the nearest render".to_owned(),
+                    text: nearest.to_owned(),
+                },
+                right: Sample {
+                    variant: of.name.clone(),
+                    text: of.response.clone(),
+                },
+                places: Vec::new(),
+            }
+        }));
+        report.widenings.push(Widening {
+            taught_by: names.map(|one| one.name.clone()).collect(),
+            ..widening
+        });
+        state = kept.state;
+    }
+    report.right = state.right();
+    let read = lessons.recorded.iter().zip(&state.read);
+    report.short = read
+        .filter_map(|(recorded, read)| {
+            Some(Short {
+                name: recorded.name.clone(),
+                why: read.why(recorded)?,
+            })
+        })
+        .collect();
+    let all = lessons.recorded.iter().zip(&state.read).zip(&prompts);
+    let right = all.filter(|((_, read), _)| read.is_right());
+    let read = right.map(|((recorded, read), prompt)| {
+        let case = Case {
+            prefix: (*prompt).to_owned(),
+            response: recorded.response.clone(),
+            tools: recorded.tools.clone(),
+            message: Value::Object(read.message.clone()),
+        };
+        (recorded.name.clone(), case)
+    });
+    Learnt {
+        read: read.collect(),
+        document: state.draft.document,
+        template: state.draft.template,
+        report,
+        evidence,
+    }
+}
+
+/// What was derived, with the tokens at which an engine stops closing the content, too, as far as `keeps` says that nothing is lost by
+/// that; and the tokens that are new.
+pub(in crate::derive) fn ended(
+    tokens: &[String],
+    engines: &[Engine],
+    document: &Document,
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
+) -> Option<(Document, Vec<String>)> {
+    let refused = |document: &Document| -> usize {
+        let all = engines.iter();
+        all.map(|engine| engine.check(document).len()).sum()
+    };
+    let mut now = document.clone();
+    let mut added = Vec::new();
+    for token in tokens {
+        if widening::is_spoken_for(&now, token) {
+            continue;
+        }
+        let edit = Edit::close(CONTENT_KEY, token, How::Also);
+        let Some(next) = edit.apply(&now) else {
+            continue;
+        };
+        let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
+            continue;
+        };
+        if refused(&next) <= refused(&now) && keeps(&Arc::new(template)) {
+            added.push(token.clone());
+            now = next;
+        }
+    }
+    (!added.is_empty()).then_some((now, added))
+}
+
+impl Lessons<'_> {
+    /// For each response the prompt with which it is read best.
+    fn prompts_taken(&self, template: &Arc<ResponseTemplate>) -> Vec<&str> {
+        let both = self.recorded.iter().zip(&self.prompts);
+        both.map(|(recorded, prompts)| {
+            let best = prompts.iter().min_by_key(|prompt| {
+                let read = appraise(template, recorded, prompt, &self.constants, &[]);
+                // Of equally good ones the first is taken, which is what stands in the data.
+                read.shortfall
+            });
+            best.map_or("", String::as_str)
+        })
+        .collect()
+    }
+
+    fn state(&self, draft: Draft, prompts: &[&str], before: Option<&State>) -> State {
+        let both = self.recorded.iter().zip(prompts).enumerate();
+        let read = both
+            .map(|(at, (recorded, prompt))| {
+                let wanted = before.map_or(&[][..], |before| &before.read[at].calls);
+                appraise(&draft.template, recorded, prompt, &self.constants, wanted)
+            })
+            .collect();
+        let refused = self.engines.iter();
+        State {
+            refused: refused
+                .map(|engine| engine.check(&draft.document).len())
+                .sum(),
+            draft,
+            read,
+        }
+    }
+
+    /// The proposals with which more is read, and nothing worse.
+    fn helpful(&self, base: &Document, state: &State, prompts: &[&str]) -> Vec<Helpful> {
+        let mut found: Vec<Helpful> = Vec::new();
+        let mut tried: Vec<Document> = Vec::new();
+        let short = self.recorded.iter().zip(&state.read);
+        let short = short.filter(|(_, read)| !read.is_right());
+        let heads: Vec<String> = short
+            .flat_map(|(recorded, read)| propose::heads(recorded, read, &self.constants))
+            .collect();
+        for (at, recorded) in self.recorded.iter().enumerate() {
+            if state.read[at].is_right() {
+                continue;
+            }
+            let evidence = propose::Seen {
+                recorded,
+                read: &state.read[at],
+                constants: &self.constants,
+                others: self.recorded,
+                heads: &heads,
+            };
+            for edit in evidence.edits(&state.draft.document) {
+                let Some(draft) = state.draft.with(base, &edit) else {
+                    continue;
+                };
+                if tried.contains(&draft.document) {
+                    continue;
+                }
+                tried.push(draft.document.clone());
+                // Most proposals do not even help the response that they were made for.
+                let wanted = &state.read[at].calls;
+                let prompt = prompts[at];
+                let own = appraise(&draft.template, recorded, prompt, &self.constants, wanted);
+                if own.shortfall >= state.read[at].shortfall {
+                    continue;
+                }
+                let now = self.state(draft, prompts, Some(state));
+                let all = now.read.iter().zip(&state.read);
+                let is_worse = all
+                    .clone()
+                    .any(|(now, before)| now.shortfall > before.shortfall);
+                if is_worse || now.refused > state.refused {
+                    continue;
+                }
+                let better = all
+                    .enumerate()
+                    .filter(|(_, (now, before))| now.shortfall < before.shortfall)
+                    .map(|(at, _)| at)
+                    .collect();
+                found.push(Helpful {
+                    edit,
+                    state: now,
+                    better,
+                });
+            }
+        }
+        found
+    }
+}
+
+impl Draft {
+    /// The same with another widening of `base`; `None` where nothing comes of it.
+    fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
+        let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
+        // What refers to another delimiter comes last, and so refers to all that opens it.
+        let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
+        let mut all = first.into_iter().chain(last);
+        let document = all.try_fold(base.clone(), |document, one| one.apply(&document))?;
+        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        (document != self.document).then(|| Self {
+            document,
+            template: Arc::new(template),
+            edits,
+        })
+    }
+}
+
+impl State {
+    fn right(&self) -> usize {
+        self.read.iter().filter(|read| read.is_right()).count()
+    }
+
+    fn total(&self) -> Shortfall {
+        let all = self.read.iter().map(|read| read.shortfall);
+        all.fold(Shortfall::default(), |sum, one| sum + one)
+    }
+}
+
+/// The rendered response that is most like a recorded one: of those whose messages have the same parts, the one that shares most of
+/// its words.
+fn nearest<'c>(cases: &'c [Case], recorded: &Recorded, message: &Map) -> &'c str {
+    let parts = |message: &Map| -> (Vec<String>, usize) {
+        let filled = message
+            .iter()
+            .filter(|(_, value)| value.is_truthy())
+            .map(|(key, _)| key.to_string());
+        let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+        (filled.collect(), calls.map_or(0, <[Value]>::len))
+    };
+    let wanted = parts(message);
+    let alike = cases
+        .iter()
+        .filter(|case| case.message.as_object().map(&parts).as_ref() == Some(&wanted));
+    let distance = |case: &&Case| {
+        let diff = similar::TextDiff::from_words(&case.response, &recorded.response);
+        let changed = diff
+            .iter_all_changes()
+            .filter(|change| change.tag() != similar::ChangeTag::Equal);
+        changed.map(|change| change.value().len()).sum::<usize>()
+    };
+    let best = alike.take(MAX_COMPARED).min_by_key(distance);
+    best.or(cases.first())
+        .map_or("", |case| case.response.as_str())
+}

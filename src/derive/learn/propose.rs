@@ -1,0 +1,292 @@
+//! What may have to be read as well, where a response is not understood.
+//!
+//! A marker that nobody knows cannot be told from prose by what it looks like. So a text is taken for one where something shows that
+//! it is: the chat template or the tokenizer has it, another response has the very same text, it stands between a call's name and its
+//! arguments, or it is not in the message that is expected.
+
+use std::ops::Range;
+
+use super::appraise::Appraised;
+use super::calls::Spotted;
+use super::constants::Constants;
+use super::recorded::Recorded;
+use super::spot::Spot;
+use super::widening::{self, Edit, How};
+use crate::derive::probe::CALLS_KEY;
+use crate::response_template::Document;
+use crate::value::python;
+
+/// How long what opens a call may be, in bytes.
+const MAX_HEAD: usize = 240;
+
+/// How far two constants may stand apart to be one marker, in bytes.
+const MAX_GAP: usize = 40;
+
+/// A response that is not understood, and what tells markers in it.
+pub(super) struct Seen<'a> {
+    pub(super) recorded: &'a Recorded,
+    pub(super) read: &'a Appraised,
+    pub(super) constants: &'a Constants<'a>,
+    /// All responses, this one among them.
+    pub(super) others: &'a [Recorded],
+    /// What stands before calls that are not read, in any of them.
+    pub(super) heads: &'a [String],
+}
+
+/// Where a stretch stands that is not understood.
+struct Place {
+    /// In the text of a field.
+    is_in_text: bool,
+    /// Where that begins, or behind a constant.
+    begins: bool,
+    /// Where that ends, or before a constant.
+    ends: bool,
+}
+
+impl Place {
+    /// How far-fetched it is that a marker there opens a field; the field in whose text it stands is `is_own`.
+    fn rank_open(&self, is_own: bool, how: &How) -> usize {
+        match how {
+            How::Beside if !self.is_in_text || is_own && self.begins => 0,
+            How::Also if !self.is_in_text || !is_own && self.begins => 1,
+            _ => 3,
+        }
+    }
+
+    /// The same of what closes one.
+    fn rank_close(&self, is_own: bool, how: &How) -> usize {
+        match how {
+            _ if self.is_in_text && is_own && self.ends => 0,
+            How::Beside if !self.is_in_text || !is_own && self.begins => 0,
+            How::Also if !self.is_in_text => 1,
+            How::Also if is_own => 2,
+            _ => 3,
+        }
+    }
+}
+
+/// What may open each call of a response that is not read, up to its name.
+pub(super) fn heads(
+    recorded: &Recorded,
+    read: &Appraised,
+    constants: &Constants<'_>,
+) -> Vec<String> {
+    let seen = Seen {
+        recorded,
+        read,
+        constants,
+        others: &[],
+        heads: &[],
+    };
+    let calls = read.missed.iter().flat_map(|call| {
+        let text = &recorded.response[..call.start()];
+        let begins = seen.begins(call).into_iter();
+        begins.map(|begin| {
+            text[begin..]
+                .trim_start_matches(python::is_space)
+                .to_owned()
+        })
+    });
+    calls.filter(|head| !head.is_empty()).collect()
+}
+
+impl Seen<'_> {
+    /// The widenings that what is not understood of the response suggests.
+    pub(super) fn edits(&self, document: &Document) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for call in &self.read.missed {
+            self.of_call(document, call, &mut edits);
+        }
+        for spot in &self.read.spots {
+            self.of_spot(document, spot, &mut edits);
+        }
+        edits
+    }
+
+    fn text(&self) -> &str {
+        &self.recorded.response
+    }
+
+    /// How a call may be opened and closed: from where something that is not understood, a constant or the last word begins, up to
+    /// its name; between the name and the arguments; behind them.
+    fn of_call(&self, document: &Document, call: &Spotted, edits: &mut Vec<Edit>) {
+        let text = self.text();
+        let start = call.start();
+        for begin in self.begins(call) {
+            let before = text[begin..start].trim_matches(python::is_space);
+            let how = match call.is_whole() {
+                true => How::Also,
+                false => How::Head {
+                    between: text[call.name.end..call.body.start].to_owned(),
+                },
+            };
+            edits.push(Edit::open(CALLS_KEY, before, how));
+        }
+        let behind = &text[call.body.end..];
+        for end in self.ends(behind) {
+            let close = behind[..end].trim_matches(python::is_space);
+            edits.push(Edit::close(CALLS_KEY, close, How::Also));
+        }
+        // A region that goes on up to the call ends there.
+        for (name, field) in &document.fields {
+            if name != CALLS_KEY && field.close.is_some() {
+                edits.push(Edit::close(name, "", How::Before(CALLS_KEY.to_owned())));
+            }
+        }
+    }
+
+    /// Where what opens a call may begin.
+    fn begins(&self, call: &Spotted) -> Vec<usize> {
+        let text = self.text();
+        let start = call.start();
+        let near = start.saturating_sub(MAX_HEAD);
+        let spots = self.read.spots.iter().map(|spot| spot.span.start);
+        let constants = self.constants.find(&text[..start]).into_iter();
+        // The last word, and what other responses have there.
+        let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let before = text[line..start].trim_end_matches(python::is_space);
+        let word = before.rfind(python::is_space).map_or(0, |at| at + 1);
+        let others = self
+            .heads
+            .iter()
+            .filter(|head| text[..start].ends_with(head.as_str()));
+        let mut begins: Vec<usize> = constants
+            .map(|span| span.start)
+            .chain(spots)
+            .chain(others.map(|head| start - head.len()))
+            .chain([line + word])
+            .filter(|begin| (near..start).contains(begin))
+            .collect();
+        begins.sort_unstable();
+        begins.dedup();
+        if before.is_empty() {
+            begins.push(start);
+        }
+        begins
+    }
+
+    /// What an extra marker may be: another way to open or close a field, or something beside what does.
+    fn of_spot(&self, document: &Document, spot: &Spot, edits: &mut Vec<Edit>) {
+        let Some(shown) = self.text().get(spot.span.clone()) else {
+            return;
+        };
+        let place = Place {
+            is_in_text: spot.field.is_some() && !spot.is_malformed,
+            begins: self.is_edge(&self.text()[..spot.span.start], |text, found| {
+                found.end == text.trim_end_matches(python::is_space).len()
+            }),
+            ends: self.is_edge(&self.text()[spot.span.end..], |text, found| {
+                found.start == text.len() - text.trim_start_matches(python::is_space).len()
+            }),
+        };
+        for marker in self.markers(shown, spot) {
+            // Who speaks of a marker writes it as well, amid other text.
+            let is_amid = place.is_in_text && !place.begins && !place.ends;
+            if is_amid && widening::is_spoken_for(document, marker) {
+                continue;
+            }
+            let opens = widening::opened_with(document, marker);
+            for (name, field) in &document.fields {
+                // What is known to open a field, it does not do amid a text; it may be said twice.
+                if place.is_in_text && !opens.is_empty() {
+                    if opens.contains(&name.as_str()) {
+                        edits.push(Edit::open(name, marker, How::Beside));
+                    }
+                    continue;
+                }
+                let is_own = spot.field.as_ref() == Some(name);
+                for how in [How::Also, How::Beside] {
+                    if field.open.is_some() {
+                        let rank = place.rank_open(is_own, &how);
+                        edits.push(Edit::open(name, marker, how.clone()).ranked(rank));
+                    }
+                    if field.close.is_some() {
+                        let rank = place.rank_close(is_own, &how);
+                        edits.push(Edit::close(name, marker, how).ranked(rank));
+                    }
+                }
+            }
+        }
+        if let Some(name) = &spot.field {
+            for other in document.fields.keys().filter(|other| *other != name) {
+                edits.push(Edit::close(name, "", How::Before(other.clone())));
+            }
+        }
+    }
+
+    /// Whether what stands beside a stretch is nothing, or a constant that `touches` it.
+    fn is_edge(&self, text: &str, touches: impl Fn(&str, &Range<usize>) -> bool) -> bool {
+        let found = self.constants.find(text);
+        text.trim_matches(python::is_space).is_empty()
+            || found.iter().any(|found| touches(text, found))
+    }
+
+    /// The texts in a stretch that may be markers: what a text has beside what is expected, a constant that leaked, constants with
+    /// what stands between them.
+    fn markers<'t>(&self, shown: &'t str, spot: &Spot) -> Vec<&'t str> {
+        let found = self.constants.find(shown);
+        let is_in_text = spot.field.is_some() && !spot.is_malformed;
+        let mut markers: Vec<&str> = Vec::new();
+        if is_in_text && (self.recorded.expected.is_some() || !found.is_empty()) {
+            markers.push(shown);
+        }
+        for (at, first) in found.iter().enumerate() {
+            let mut end = first.end;
+            for next in &found[at..] {
+                if next.start > end && !self.is_marker(&shown[end..next.start]) {
+                    break;
+                }
+                end = end.max(next.end);
+                markers.push(&shown[first.start..end]);
+            }
+            // What directly follows a constant may belong to it.
+            let rest = &shown[end..];
+            if self.is_marker(rest) {
+                markers.push(&shown[first.start..]);
+            }
+        }
+        if found.is_empty() && self.is_marker(shown) {
+            markers.push(shown);
+        }
+        for marker in &mut markers {
+            *marker = marker.trim_matches(python::is_space);
+        }
+        markers.retain(|marker| !marker.is_empty());
+        markers.sort_unstable();
+        markers.dedup();
+        markers
+    }
+
+    /// Whether an unknown text is one that models write again and again: several responses have it, or it is white space.
+    fn is_marker(&self, text: &str) -> bool {
+        let shown = text.trim_matches(python::is_space);
+        if shown.is_empty() {
+            return true;
+        }
+        let others = self.others.iter();
+        shown.len() <= MAX_GAP
+            && others
+                .filter(|other| other.response.contains(shown))
+                .nth(1)
+                .is_some()
+    }
+
+    /// Where what stands behind a call may end: behind the word that directly follows, and before and behind each of the constants
+    /// that follow one another.
+    fn ends(&self, text: &str) -> Vec<usize> {
+        let mut ends = Vec::new();
+        let mut at = 0;
+        for span in self.constants.find(text) {
+            let gap = text[at..span.start].trim_matches(python::is_space);
+            if gap.len() > MAX_GAP || gap.contains(python::is_space) {
+                break;
+            }
+            if !gap.is_empty() {
+                ends.push(span.start);
+            }
+            at = span.end;
+            ends.push(at);
+        }
+        ends
+    }
+}

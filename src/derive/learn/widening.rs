@@ -1,0 +1,452 @@
+//! A delimiter that takes more than it did.
+
+use super::report::Widening;
+use crate::derive::compare::text::{escape, escape_loosely};
+use crate::pattern::Pattern;
+use crate::response_template::{Delimiter, Document, FieldDocument};
+use crate::value::{json, python};
+
+/// A change to one delimiter of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub(super) field: String,
+    side: Side,
+    /// What was seen.
+    pub(super) text: String,
+    how: How,
+    /// How far-fetched it is; of edits that come to the same the least is taken.
+    pub(super) rank: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Open,
+    Close,
+}
+
+/// What becomes of the delimiter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum How {
+    /// The text is another way to write it.
+    Also,
+    /// The text may stand before what opens, or behind what closes.
+    Beside,
+    /// The text stands before the name that a call is opened with, and `between` between that and the arguments.
+    Head {
+        /// It.
+        between: String,
+    },
+    /// The region also ends before what opens the field of that name.
+    Before(String),
+}
+
+/// An opening pattern with a call's name in it: what stands before the group, the group, and what stands behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Split<'p> {
+    pub(super) before: &'p str,
+    pub(super) group: &'p str,
+    pub(super) behind: &'p str,
+}
+
+/// White space, as it is written between the parts of a marker.
+const SPACE: &str = "\\s*";
+
+/// How the group of a call's name begins.
+const NAME: &str = "(?P<name>";
+
+impl Edit {
+    pub(super) fn open(field: &str, text: &str, how: How) -> Self {
+        Self::new(field, Side::Open, text, how)
+    }
+
+    pub(super) fn close(field: &str, text: &str, how: How) -> Self {
+        Self::new(field, Side::Close, text, how)
+    }
+
+    fn new(field: &str, side: Side, text: &str, how: How) -> Self {
+        Self {
+            field: field.to_owned(),
+            side,
+            text: text.to_owned(),
+            how,
+            rank: 0,
+        }
+    }
+
+    pub(super) fn ranked(self, rank: usize) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// Whether what comes of it depends on another delimiter.
+    pub(super) fn refers(&self) -> bool {
+        matches!(self.how, How::Before(_))
+    }
+
+    /// How much it adds; less is better.
+    pub(super) fn size(&self) -> usize {
+        let more = match &self.how {
+            How::Also => 0,
+            How::Beside => 1,
+            How::Head { between } => between.len(),
+            How::Before(_) => 8,
+        };
+        self.text.len() + more
+    }
+
+    /// The document with the change; `None` where it cannot be made.
+    pub(super) fn apply(&self, document: &Document) -> Option<Document> {
+        let before = match &self.how {
+            How::Before(other) => Some(source(document.fields.get(other)?.open.as_ref()?)),
+            _ => None,
+        };
+        let mut changed = document.clone();
+        let field = changed.fields.get_mut(&self.field)?;
+        let delimiter = self.delimiter_mut(field);
+        let now = self.widened(delimiter.as_ref()?, before.as_deref())?;
+        *delimiter = Some(now);
+        Some(changed)
+    }
+
+    fn delimiter_mut<'f>(&self, field: &'f mut FieldDocument) -> &'f mut Option<Delimiter> {
+        match self.side {
+            Side::Open => &mut field.open,
+            Side::Close => &mut field.close,
+        }
+    }
+
+    fn delimiter<'f>(&self, document: &'f Document) -> Option<&'f Delimiter> {
+        let field = document.fields.get(&self.field)?;
+        match self.side {
+            Side::Open => field.open.as_ref(),
+            Side::Close => field.close.as_ref(),
+        }
+    }
+
+    fn widened(&self, delimiter: &Delimiter, before: Option<&str>) -> Option<Delimiter> {
+        let text = self.text.as_str();
+        let written = escape_loosely(text);
+        match &self.how {
+            How::Also if text.is_empty() => None,
+            How::Also => Some(match delimiter {
+                Delimiter::Literals(literals) if !text.contains(python::is_space) => {
+                    if literals.iter().any(|one| one == text) {
+                        return None;
+                    }
+                    let literals = literals.iter().cloned();
+                    Delimiter::Literals(literals.chain([text.to_owned()]).collect())
+                }
+                // A name that the other way captures is not in this one.
+                Delimiter::Pattern(pattern) if pattern.contains("(?P<") => return None,
+                other => Delimiter::pattern(either(&source(other), &written)),
+            }),
+            How::Beside if text.is_empty() => None,
+            How::Beside => {
+                let own = grouped(&source(delimiter));
+                Some(Delimiter::pattern(match self.side {
+                    Side::Open => format!("(?:{written}\\s*)?{own}"),
+                    Side::Close => format!("{own}(?:\\s*{written})*"),
+                }))
+            }
+            How::Head { between } => {
+                let source = source(delimiter);
+                let split = Split::of(&source)?;
+                split.widened(text, between).map(Delimiter::pattern)
+            }
+            How::Before(_) => {
+                let next = format!("(?={})", unnamed(before?)?);
+                Some(Delimiter::pattern(either(&source(delimiter), &next)))
+            }
+        }
+    }
+
+    /// What is told of it, without who taught it.
+    pub(super) fn told(&self, was: &Document, now: &Document) -> Widening {
+        let spelled = |document: &Document| {
+            let delimiter = self.delimiter(document);
+            delimiter.map(source).unwrap_or_default()
+        };
+        let shown = json::quote(&self.text);
+        let side = match self.side {
+            Side::Open => "open",
+            Side::Close => "close",
+        };
+        let verb = match self.side {
+            Side::Open => "opens",
+            Side::Close => "closes",
+        };
+        Widening {
+            field: self.field.clone(),
+            side,
+            text: match &self.how {
+                How::Also => format!("{shown} {verb} it as well"),
+                How::Beside if self.side == Side::Open => {
+                    format!("{shown} may stand before what opens it")
+                }
+                How::Beside => format!("{shown} may stand behind what closes it"),
+                How::Head { between } if between.trim().is_empty() => {
+                    format!("a call's name may follow {shown}, and the arguments directly the name")
+                }
+                How::Head { between } => format!(
+                    "a call's name may follow {shown}, and {} the name",
+                    json::quote(between.trim_matches(python::is_space))
+                ),
+                How::Before(next) => format!("it ends, too, where {next} is opened"),
+            },
+            was: spelled(was),
+            now: spelled(now),
+            taught_by: Vec::new(),
+        }
+    }
+}
+
+/// Whether a delimiter of the document has the text in it.
+pub(in crate::derive) fn is_spoken_for(document: &Document, text: &str) -> bool {
+    let fields = document.fields.values();
+    let mut delimiters = fields.flat_map(|field| field.open.iter().chain(&field.close));
+    delimiters.any(|delimiter| has(delimiter, text))
+}
+
+/// The fields in whose opening delimiter the text is.
+pub(super) fn opened_with<'d>(document: &'d Document, text: &str) -> Vec<&'d str> {
+    let fields = document.fields.iter();
+    let opened = fields.filter(|(_, field)| field.open.iter().any(|open| has(open, text)));
+    opened.map(|(name, _)| name.as_str()).collect()
+}
+
+fn has(delimiter: &Delimiter, text: &str) -> bool {
+    match delimiter {
+        Delimiter::Literals(literals) => literals.iter().any(|one| one.contains(text)),
+        Delimiter::Pattern(pattern) => pattern.contains(&escape_loosely(text)),
+    }
+}
+
+impl<'p> Split<'p> {
+    /// Takes an opening pattern apart; `None` where the name is not captured exactly once, or inside of another group.
+    pub(super) fn of(pattern: &'p str) -> Option<Self> {
+        let (start, end) = group(pattern)?;
+        let split = Self {
+            before: &pattern[..start],
+            group: &pattern[start..end],
+            behind: &pattern[end..],
+        };
+        let is_whole = |part: &str| Pattern::regex(part).is_ok() && !part.contains(NAME);
+        (is_whole(split.before) && is_whole(split.behind)).then_some(split)
+    }
+
+    /// The pattern with other texts around the name.
+    fn widened(&self, before: &str, between: &str) -> Option<String> {
+        let lead = match whole(self.before, before) {
+            true => self.before.to_owned(),
+            // What it was may stand at the end of what it is.
+            false => match ends_with(self.before, before) {
+                Some("") => return None,
+                Some(more) => format!("(?:{}\\s*)?{}", escape_loosely(more), self.before),
+                None if before.is_empty() => self.before.to_owned(),
+                None => {
+                    let own = self.before.strip_suffix(SPACE).unwrap_or(self.before);
+                    let other = escape_loosely(before.trim_end());
+                    // What goes on from the other is tried first: it would be taken for the name.
+                    let ways = match begins(own, before) {
+                        true => either(&other, own),
+                        false => either(own, &other),
+                    };
+                    format!("{ways}{SPACE}")
+                }
+            },
+        };
+        let text = between.trim_matches(python::is_space);
+        let own = self.behind.strip_prefix(SPACE).unwrap_or(self.behind);
+        let own = own.strip_suffix(SPACE).unwrap_or(own);
+        let behind = match whole(self.behind, between) {
+            true => self.behind.to_owned(),
+            // Without a marker the object that follows tells where the name ends.
+            false if text.is_empty() => format!("{SPACE}{}{SPACE}", either(own, "(?=\\{)")),
+            false => format!("{SPACE}{}{SPACE}", either(own, &escape_loosely(text))),
+        };
+        let group = without(self.group, text);
+        Some(format!("{lead}{group}{behind}"))
+    }
+}
+
+/// Whether the pattern matches the text and all of it.
+fn whole(pattern: &str, text: &str) -> bool {
+    let full = Pattern::regex(&format!("\\A(?:{pattern})\\Z"));
+    full.is_ok_and(|full| matches!(full.search(text, 0), Ok(Some(_))))
+}
+
+/// Whether the text begins with what the pattern matches.
+fn begins(pattern: &str, text: &str) -> bool {
+    let start = Pattern::regex(&format!("\\A(?:{pattern})"));
+    start.is_ok_and(|start| matches!(start.search(text, 0), Ok(Some(_))))
+}
+
+/// What stands in the text before its end that the pattern matches.
+fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
+    let end = Pattern::regex(&format!("(?:{pattern})\\Z")).ok()?;
+    let found = end.search(text, 0).ok()??;
+    let more = text[..found.span.start].trim_matches(python::is_space);
+    (!more.is_empty() && found.span.start < text.len()).then_some(more)
+}
+
+/// The group of a name without what stands behind the name now, where it is written as anything but some characters.
+fn without(group: &str, behind: &str) -> String {
+    let first = behind.chars().next();
+    let set = group.strip_prefix(&format!("{NAME}[^"));
+    match (set.and_then(|set| set.strip_suffix("]+)")), first) {
+        (Some(set), Some(first)) if !first.is_alphanumeric() && !set.contains(first) => {
+            let first = match first {
+                '\\' | ']' | '[' | '^' | '-' => format!("\\{first}"),
+                other => other.to_string(),
+            };
+            format!("{NAME}[^{set}{first}]+)")
+        }
+        _ => group.to_owned(),
+    }
+}
+
+/// Where the group of the name begins and ends.
+fn group(pattern: &str) -> Option<(usize, usize)> {
+    let start = pattern.find(NAME)?;
+    let mut depth = 0_usize;
+    let mut is_in_set = false;
+    let mut is_escaped = false;
+    for (at, c) in pattern[start..].char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            ']' => is_in_set = false,
+            '[' => is_in_set = true,
+            _ if is_in_set => {}
+            '(' => depth += 1,
+            ')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((start, start + at + 1));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A pattern whose groups have no names; `None` where one refers to another.
+fn unnamed(pattern: &str) -> Option<String> {
+    if pattern.contains("(?P=") {
+        return None;
+    }
+    let mut out = String::new();
+    let mut rest = pattern;
+    while let Some(at) = rest.find("(?P<") {
+        out.push_str(&rest[..at]);
+        out.push_str("(?:");
+        rest = &rest[at + rest[at..].find('>')? + 1..];
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// The delimiter as a pattern.
+fn source(delimiter: &Delimiter) -> String {
+    match delimiter {
+        Delimiter::Pattern(source) => source.clone(),
+        Delimiter::Literals(literals) => match literals.as_slice() {
+            [one] => escape(one),
+            several => {
+                let escaped: Vec<String> = several.iter().map(|one| escape(one)).collect();
+                format!("(?:{})", escaped.join("|"))
+            }
+        },
+    }
+}
+
+/// What either pattern matches; one that is a choice already gets another way.
+fn either(pattern: &str, other: &str) -> String {
+    match choice(pattern) {
+        Some(inner) => format!("(?:{inner}|{other})"),
+        None => format!("(?:{pattern}|{other})"),
+    }
+}
+
+/// A pattern to which something can be appended.
+fn grouped(pattern: &str) -> String {
+    match choice(pattern).is_some() || !pattern.contains('|') {
+        true => pattern.to_owned(),
+        false => format!("(?:{pattern})"),
+    }
+}
+
+/// What stands in the one group that a pattern is.
+fn choice(pattern: &str) -> Option<&str> {
+    let inner = pattern.strip_prefix("(?:")?.strip_suffix(')')?;
+    let is_whole = Pattern::regex(inner).is_ok();
+    is_whole.then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(open: &str) -> Document {
+        let text = format!(
+            r#"{{"start_anchor": "A", "fields": {{"tool_calls": {{"open_pattern": {}, "close": "</c>", "content": "json"}}}}}}"#,
+            json::quote(open)
+        );
+        Document::of(&json::parse(&text).unwrap()).unwrap()
+    }
+
+    fn opened(open: &str, edit: &Edit) -> Option<String> {
+        let changed = edit.apply(&document(open))?;
+        match changed.fields["tool_calls"].open.clone()? {
+            Delimiter::Pattern(pattern) => Some(pattern),
+            Delimiter::Literals(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_head_is_widened_on_both_sides_of_the_name() {
+        let open = "to=(?P<name>[^\\s<]+)\\s*<go>\\s*";
+        let head = |before: &str, between: &str| {
+            let between = between.to_owned();
+            opened(
+                open,
+                &Edit::open("tool_calls", before, How::Head { between }),
+            )
+        };
+        // Something may stand before what it was.
+        assert_eq!(
+            head("<c> to=", "<go>").as_deref(),
+            Some("(?:<c>\\s*)?to=(?P<name>[^\\s<]+)\\s*<go>\\s*")
+        );
+        // Or in its place; and what ends the name is no part of it.
+        assert_eq!(
+            head("call ", ": go").as_deref(),
+            Some("(?:to=|call)\\s*(?P<name>[^\\s<:]+)\\s*(?:<go>|:\\s*go)\\s*")
+        );
+    }
+
+    #[test]
+    fn a_name_inside_another_group_is_left_alone() {
+        assert_eq!(Split::of("(?:to=(?P<name>\\w+))?x"), None);
+        assert_eq!(Split::of("to=\\w+"), None);
+        let split = Split::of("a\\)(?P<name>[^)]+)b").unwrap();
+        assert_eq!((split.before, split.behind), ("a\\)", "b"));
+    }
+
+    #[test]
+    fn a_choice_gets_another_way() {
+        assert_eq!(either("(?:a|b)", "c"), "(?:a|b|c)");
+        assert_eq!(either("(?:a)(?:b)", "c"), "(?:(?:a)(?:b)|c)");
+        assert_eq!(unnamed("(?P<x>a)b").as_deref(), Some("(?:a)b"));
+    }
+
+    #[test]
+    fn literals_stay_literals() {
+        let edit = Edit::close("tool_calls", "<end>", How::Also);
+        let changed = edit.apply(&document("x")).unwrap();
+        let close = changed.fields["tool_calls"].close.clone();
+        let both = vec!["</c>".to_owned(), "<end>".to_owned()];
+        assert_eq!(close, Some(Delimiter::Literals(both)));
+        assert_eq!(edit.apply(&changed), None);
+    }
+}
