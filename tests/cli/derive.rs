@@ -42,6 +42,7 @@ fn a_template_is_derived_and_proved() {
                  not: tools, calls, several calls, content with calls, tool results, reasoning
       kinds      came back: content
                  handed over: as usual
+      deviations bears 3 of 3
 
       info[marker-in-text]: text that looks like a marker is read as one, wherever it stands: in content "</assistant>"
     "#);

@@ -8,14 +8,18 @@ use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
-use crate::parser::{Markers, OnError, Options, ParseError, ResponseParser};
+use crate::parser::{Markers, OnError, Options, ParseError, ResponseParser, Side};
+use crate::pattern::fixed_texts;
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, python};
+
+/// How much of a marker has to stand there, in bytes, to be its beginning.
+const BROKEN_OFF: usize = 4;
 
 /// What is lacking of one response, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shortfall {
-    /// Another message came of it than the one that must.
+    /// How far the message is from the one that it must be, where that is known; then nothing else counts.
     wrong: usize,
     /// Calls that stand in text that is not understood.
     missed: usize,
@@ -62,6 +66,16 @@ impl Add for Shortfall {
 }
 
 impl Shortfall {
+    /// Whether nothing of it is more than of the other: what is no longer lost may not be leaked instead.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        self.wrong <= other.wrong
+            && self.missed <= other.missed
+            && self.unfit <= other.unfit
+            && self.malformed <= other.malformed
+            && self.lost <= other.lost
+            && self.leaked <= other.leaked
+    }
+
     pub(super) fn without_constants(self) -> Self {
         Self {
             constants: 0,
@@ -157,6 +171,7 @@ pub(super) fn appraise(
     let response = recorded.response.as_str();
     let options = Options {
         on_error: OnError::Keep,
+        keep_delimiters: true,
         ..Options::default()
     };
     let markers = Markers::of(template).and(constants.special_tokens.iter().cloned());
@@ -169,12 +184,12 @@ pub(super) fn appraise(
         markers,
     );
     let (parser, failed) = match parsed {
-        Ok(parser) => (parser, false),
+        Ok(parser) => (*parser, false),
         Err(Some(parser)) => (*parser, true),
         Err(None) => {
             return Appraised {
                 shortfall: Shortfall {
-                    wrong: 1,
+                    wrong: usize::MAX / 2,
                     malformed: 1,
                     ..Shortfall::default()
                 },
@@ -185,6 +200,9 @@ pub(super) fn appraise(
             };
         }
     };
+    let mut parser = parser;
+    let prefix = parser.snapshot().prefix_bytes;
+    let passed = parser.take_delimiters();
     let message = parser.message().clone();
     let mut spots = Vec::new();
     let mut shortfall = Shortfall {
@@ -217,12 +235,40 @@ pub(super) fn appraise(
         }
     }
     for leaked in parser.leaked() {
+        // In a region that its own delimiter closes, the model speaks of what opens another one.
+        let at = leaked.span.end + prefix;
+        let is_field = |index: usize| {
+            let fields = template.fields();
+            fields
+                .get(index)
+                .is_some_and(|field| field.name == leaked.field.as_str())
+        };
+        let is_closed = passed.iter().any(|one| {
+            let is_close = one.side == Side::Close && !one.span.is_empty();
+            is_field(one.field) && is_close && one.span.start >= at
+        });
+        let field = template.field(&leaked.field);
+        let own = field
+            .into_iter()
+            .flat_map(|field| field.open.iter().chain(&field.close));
+        let is_own = own
+            .flat_map(fixed_texts)
+            .any(|text| text.contains(&leaked.text));
+        let is_explicit = field.is_some_and(|field| field.open.is_some());
+        let is_special = constants.special_tokens.contains(&leaked.text);
+        if is_explicit && is_closed && !is_own && !is_special {
+            continue;
+        }
         shortfall.leaked += 1;
         spots.push(Spot {
             span: leaked.span.clone(),
             field: Some(leaked.field.clone()),
             is_malformed: false,
         });
+    }
+    if let Some(spot) = broken_off(template, response, &message) {
+        shortfall.leaked += 1;
+        spots.push(spot);
     }
     spots.sort_by_key(|spot| (spot.span.start, spot.span.end));
     // A call that stands in text that was not understood is to be read, and not to be taken for text that is.
@@ -238,7 +284,10 @@ pub(super) fn appraise(
             // What the message says may speak of markers.
             true => shortfall = Shortfall::default(),
             false => {
-                shortfall.wrong = 1;
+                shortfall = Shortfall {
+                    wrong: calls::distance(&message, expected),
+                    ..Shortfall::default()
+                };
                 spots.extend(beside(response, &message, expected));
             }
         }
@@ -279,6 +328,30 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
     spots
 }
 
+/// The beginning of a closing marker with which the response ends, where it stands at the end of a text: the engine stopped amid it.
+fn broken_off(template: &ResponseTemplate, response: &str, message: &Map) -> Option<Spot> {
+    let end = response.trim_end_matches(python::is_space);
+    template.fields().iter().find_map(|field| {
+        let text = message.get(field.name.as_str())?.as_str()?;
+        let closes = field.close.iter().flat_map(fixed_texts);
+        let cut = closes.filter_map(|close| {
+            let close = close.trim_matches(python::is_space);
+            let lengths = (BROKEN_OFF..close.len()).rev();
+            let beginnings = lengths.filter_map(|length| close.get(..length));
+            beginnings
+                .map(|part| part.trim_end_matches(python::is_space))
+                .find(|part| end.ends_with(part) && text.ends_with(part))
+                .map(str::len)
+        });
+        let length = cut.max()?;
+        Some(Spot {
+            span: end.len() - length..end.len(),
+            field: Some(field.name.to_string()),
+            is_malformed: false,
+        })
+    })
+}
+
 fn within(span: &Range<usize>, len: usize) -> Range<usize> {
     span.start.min(len)..span.end.min(len)
 }
@@ -291,7 +364,7 @@ fn parse(
     tools: &[Value],
     options: Options,
     markers: Markers,
-) -> Result<ResponseParser, Option<Box<ResponseParser>>> {
+) -> Result<Box<ResponseParser>, Option<Box<ResponseParser>>> {
     let opened = ResponseParser::with_options(template.clone(), prompt, tools, options);
     let mut parser = opened.map_err(|_: ParseError| None)?;
     parser.find_leaked(markers);
@@ -299,7 +372,7 @@ fn parse(
     let fed = parser.feed_with(response, &mut ignore);
     let ended = fed.and_then(|()| parser.finalize_with(&mut ignore));
     match ended {
-        Ok(()) => Ok(parser),
+        Ok(()) => Ok(Box::new(parser)),
         Err(_) => Err(Some(Box::new(parser))),
     }
 }

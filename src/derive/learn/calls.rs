@@ -1,6 +1,7 @@
 //! Calls that stand in a response, whether a response template reads them or not: the name of a tool, and an object that its
 //! parameters allow.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::recorded::Recorded;
@@ -17,6 +18,9 @@ const MAX_BETWEEN: usize = 160;
 
 /// How far a name may stand behind a marker, in bytes.
 const MAX_GAP: usize = 40;
+
+/// Shorter texts stand in markers by chance, in bytes.
+const SHORTEST: usize = 4;
 
 /// A call that stands in a response.
 #[derive(Debug, Clone, PartialEq)]
@@ -223,34 +227,115 @@ fn name_of(tool: &Value) -> Option<&str> {
     tool.get("function").unwrap_or(tool).get("name")?.as_str()
 }
 
-/// Whether a message is the one that it must be. An empty content is none; ids count where they are expected; arguments that are the
-/// text of an object are that object.
+/// Whether a message is the one that it must be. What is empty is not there, and white space at the ends of texts does not count; ids
+/// count where they are expected; arguments that are the text of an object are that object; a reasoning may have any key.
 pub(super) fn is_same(message: &Map, expected: &Value) -> bool {
     let Some(expected) = expected.as_object() else {
         return false;
     };
-    let has_ids = expected
-        .get(CALLS_KEY)
-        .and_then(Value::as_array)
-        .is_some_and(|calls| calls.iter().any(|call| call.get("id").is_some()));
+    let has_ids = has_ids(expected);
     plain(message, has_ids) == plain(expected, has_ids)
 }
 
+/// How far a message is from the one that it must be; at least one where they are not the same. A call more or less weighs more than any
+/// text, and of texts the bytes count in which they differ.
+pub(super) fn distance(message: &Map, expected: &Value) -> usize {
+    const CALL: usize = 1 << 20;
+    let empty = Map::new();
+    let expected = expected.as_object().unwrap_or(&empty);
+    let has_ids = has_ids(expected);
+    let (message, expected) = (plain(message, has_ids), plain(expected, has_ids));
+    let calls = |of: &Map| -> Vec<Value> {
+        let calls = of.get(CALLS_KEY).and_then(Value::as_array);
+        calls.unwrap_or_default().to_vec()
+    };
+    let (mut missing, wanted) = (calls(&expected), calls(&message));
+    let mut surplus = 0;
+    for call in wanted {
+        match missing.iter().position(|other| *other == call) {
+            Some(at) => drop(missing.remove(at)),
+            None => surplus += 1,
+        }
+    }
+    let keys: BTreeSet<&str> = message
+        .keys()
+        .chain(expected.keys())
+        .map(|key| key.as_str())
+        .filter(|key| *key != CALLS_KEY)
+        .collect();
+    let texts = keys.into_iter().map(|key| {
+        let text = |of: &Map| of.get(key).map(json::to_string).unwrap_or_default();
+        let (one, other) = (text(&message), text(&expected));
+        let diff = similar::TextDiff::from_words(&one, &other);
+        let changed = diff
+            .iter_all_changes()
+            .filter(|change| change.tag() != similar::ChangeTag::Equal);
+        changed.map(|change| change.value().len()).sum::<usize>()
+    });
+    ((missing.len() + surplus) * CALL + texts.sum::<usize>()).max(1)
+}
+
+fn has_ids(message: &Map) -> bool {
+    let calls = message.get(CALLS_KEY).and_then(Value::as_array);
+    calls.is_some_and(|calls| calls.iter().any(|call| call.get("id").is_some()))
+}
+
+/// A message without what makes no difference; what is neither the content nor the calls is called alike if there is one such text.
 fn plain(message: &Map, has_ids: bool) -> Map {
-    let kept = message
+    let known = |key: &str| ["role", "content", CALLS_KEY].contains(&key);
+    let kept: Vec<_> = message
         .iter()
-        .filter(|(key, value)| key.as_str() != "role" && value.is_truthy());
-    kept.map(|(key, value)| {
-        let value = match value {
-            Value::Array(calls) if key.as_str() == CALLS_KEY => {
-                let calls = calls.iter().map(|call| plain_call(call, has_ids));
-                Value::Array(calls.collect())
-            }
-            other => other.clone(),
-        };
-        (key.clone(), value)
-    })
-    .collect()
+        .filter(|(key, value)| key.as_str() != "role" && value.is_truthy())
+        .collect();
+    let others = kept.iter().filter(|(key, _)| !known(key.as_str())).count();
+    kept.into_iter()
+        .filter_map(|(key, value)| {
+            let value = match value {
+                Value::Array(calls) if key.as_str() == CALLS_KEY => {
+                    let calls = calls.iter().map(|call| plain_call(call, has_ids));
+                    Value::Array(calls.collect())
+                }
+                Value::String(text) => {
+                    let text = text.trim_matches(python::is_space);
+                    (!text.is_empty()).then(|| Value::from(text))?
+                }
+                other => other.clone(),
+            };
+            let is_only = others == 1 && !known(key.as_str());
+            Some((if is_only { ONLY } else { key.as_str() }.to_owned(), value))
+        })
+        .collect()
+}
+
+/// What the only text of a message is called that is neither its content nor in its calls.
+const ONLY: &str = "reasoning";
+
+/// The names of the tools, and what an expected message calls and gives to it: what varies from response to response, and so is in no
+/// marker.
+pub(super) fn varying(recorded: &Recorded) -> Vec<String> {
+    let mut found: Vec<String> = recorded
+        .tools
+        .iter()
+        .filter_map(|tool| name_of(tool).map(str::to_owned))
+        .collect();
+    let texts = recorded.expected.iter().filter_map(Value::as_object);
+    let texts = texts.flatten().filter_map(|(_, value)| value.as_str());
+    found.extend(texts.map(|text| text.trim_matches(python::is_space).to_owned()));
+    let calls = recorded
+        .expected
+        .as_ref()
+        .and_then(|all| all.get(CALLS_KEY));
+    for call in calls.and_then(Value::as_array).unwrap_or_default() {
+        found.extend(name_of(call).map(str::to_owned));
+        let call = plain_call(call, false);
+        let arguments = call.get("arguments").and_then(Value::as_object);
+        for (key, value) in arguments.into_iter().flatten() {
+            found.push(key.to_string());
+            found.extend(value.as_str().map(str::to_owned));
+        }
+    }
+    found.retain(|text| text.len() >= SHORTEST);
+    found
 }
 
 fn plain_call(call: &Value, has_ids: bool) -> Value {

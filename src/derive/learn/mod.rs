@@ -288,7 +288,8 @@ impl Lessons<'_> {
                 let wanted = &state.read[at].calls;
                 let prompt = prompts[at];
                 let own = appraise(&draft.template, recorded, prompt, &self.constants, wanted);
-                if own.shortfall >= state.read[at].shortfall {
+                let before = &state.read[at].shortfall;
+                if own.shortfall >= *before || !own.shortfall.is_within(before) {
                     continue;
                 }
                 let now = self.state(draft, prompts, Some(state));

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::appraise::Appraised;
-use super::calls::Spotted;
+use super::calls::{self, Spotted};
 use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
@@ -93,13 +93,15 @@ pub(super) fn heads(
 impl Seen<'_> {
     /// The widenings that what is not understood of the response suggests.
     pub(super) fn edits(&self, document: &Document) -> Vec<Edit> {
-        let mut edits = Vec::new();
+        let mut edits: Vec<Edit> = Vec::new();
         for call in &self.read.missed {
             self.of_call(document, call, &mut edits);
         }
         for spot in &self.read.spots {
             self.of_spot(document, spot, &mut edits);
         }
+        let varying = calls::varying(self.recorded);
+        edits.retain(|edit| !varying.iter().any(|text| edit.has(text)));
         edits
     }
 
@@ -129,7 +131,8 @@ impl Seen<'_> {
         }
         // A region that goes on up to the call ends there.
         for (name, field) in &document.fields {
-            if name != CALLS_KEY && field.close.is_some() {
+            let may_follow = name != CALLS_KEY || field.repeats;
+            if may_follow && field.close.is_some() {
                 edits.push(Edit::close(name, "", How::Before(CALLS_KEY.to_owned())));
             }
         }
@@ -179,7 +182,15 @@ impl Seen<'_> {
                 found.start == text.len() - text.trim_start_matches(python::is_space).len()
             }),
         };
+        if place.is_in_text && spot.span.end == self.text().trim_end_matches(python::is_space).len()
+        {
+            let own = spot.field.as_deref().unwrap_or_default();
+            edits.push(Edit::close(own, shown, How::AtEnd));
+        }
         for marker in self.markers(shown, spot) {
+            for name in widening::opened_with(document, marker) {
+                edits.push(Edit::open(name, marker, How::From).ranked(1));
+            }
             // Who speaks of a marker writes it as well, amid other text.
             let is_amid = place.is_in_text && !place.begins && !place.ends;
             if is_amid && widening::is_spoken_for(document, marker) {
@@ -224,7 +235,12 @@ impl Seen<'_> {
     /// The texts in a stretch that may be markers: what a text has beside what is expected, a constant that leaked, constants with
     /// what stands between them.
     fn markers<'t>(&self, shown: &'t str, spot: &Spot) -> Vec<&'t str> {
-        let found = self.constants.find(shown);
+        let all = self.constants.find(self.text());
+        let own = |span: &Range<usize>| {
+            let start = span.start.checked_sub(spot.span.start)?;
+            (span.end <= spot.span.end).then(|| start..start + span.len())
+        };
+        let found: Vec<Range<usize>> = all.iter().filter_map(own).collect();
         let is_in_text = spot.field.is_some() && !spot.is_malformed;
         let mut markers: Vec<&str> = Vec::new();
         if is_in_text && (self.recorded.expected.is_some() || !found.is_empty()) {
@@ -251,7 +267,13 @@ impl Seen<'_> {
         for marker in &mut markers {
             *marker = marker.trim_matches(python::is_space);
         }
-        markers.retain(|marker| !marker.is_empty());
+        // A part of a constant is none.
+        let is_split = |at: usize| all.iter().any(|span| span.start < at && at < span.end);
+        markers.retain(|marker| {
+            let at = spot.span.start + (marker.as_ptr() as usize - shown.as_ptr() as usize);
+            let is_leaked = spot.field.is_some() && marker.len() == shown.len();
+            !marker.is_empty() && (is_leaked || !is_split(at) && !is_split(at + marker.len()))
+        });
         markers.sort_unstable();
         markers.dedup();
         markers

@@ -36,6 +36,10 @@ pub(super) enum How {
         /// It.
         between: String,
     },
+    /// It closes where the response ends behind the text, which is the beginning of what closes it.
+    AtEnd,
+    /// It opens, too, without what stands in it before the text.
+    From,
     /// The region also ends before what opens the field of that name.
     Before(String),
 }
@@ -82,11 +86,19 @@ impl Edit {
         matches!(self.how, How::Before(_))
     }
 
+    /// Whether the text that is new to the delimiter has this in it.
+    pub(super) fn has(&self, text: &str) -> bool {
+        match &self.how {
+            How::Head { between } if between.contains(text) => true,
+            _ => self.text.contains(text),
+        }
+    }
+
     /// How much it adds; less is better.
     pub(super) fn size(&self) -> usize {
         let more = match &self.how {
             How::Also => 0,
-            How::Beside => 1,
+            How::Beside | How::AtEnd | How::From => 1,
             How::Head { between } => between.len(),
             How::Before(_) => 8,
         };
@@ -152,6 +164,18 @@ impl Edit {
                 let split = Split::of(&source)?;
                 split.widened(text, between).map(Delimiter::pattern)
             }
+            How::AtEnd => {
+                let end = format!("{written}(?=\\s*\\Z)");
+                Some(Delimiter::pattern(either(&source(delimiter), &end)))
+            }
+            How::From => {
+                let source = source(delimiter);
+                let at = source.find(&written).filter(|at| *at > 0)?;
+                let (lead, rest) = source.split_at(at);
+                let is_whole = |part: &str| Pattern::regex(part).is_ok() && !part.contains("(?P<");
+                let is_rest = Pattern::regex(rest).is_ok() && is_whole(lead);
+                is_rest.then(|| Delimiter::pattern(format!("(?:{lead})?{rest}")))
+            }
             How::Before(_) => {
                 let next = format!("(?={})", unnamed(before?)?);
                 Some(Delimiter::pattern(either(&source(delimiter), &next)))
@@ -190,6 +214,8 @@ impl Edit {
                     "a call's name may follow {shown}, and {} the name",
                     json::quote(between.trim_matches(python::is_space))
                 ),
+                How::AtEnd => format!("{shown} at the very end closes it as well"),
+                How::From => format!("it may begin with {shown}"),
                 How::Before(next) => format!("it ends, too, where {next} is opened"),
             },
             was: spelled(was),
