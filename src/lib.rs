@@ -14,6 +14,7 @@
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
 //! - [`response_schema`] reads and runs the older documents, JSON schemas with patterns, that response templates took the place of;
 //! - [`convert`] carries response schemas over into response templates and, where a schema can say it, back;
+//! - [`deltas`] tells, while a response is read, how the message grows: what the clients of a chat server are sent;
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
@@ -47,6 +48,7 @@ pub mod check;
 pub mod chunking;
 pub mod content;
 pub mod convert;
+pub mod deltas;
 pub mod derive;
 pub mod diagnostic;
 mod judge;
@@ -67,3 +69,7 @@ pub mod value;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 mod library {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/deltas.md")]
+mod delta_page {}

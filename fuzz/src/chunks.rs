@@ -1,6 +1,6 @@
 //! Parsing: a response gives one answer however it is cut, and no call panics, before an error or after it.
 
-mod built;
+pub(crate) mod built;
 
 use arbitrary::{Arbitrary, Unstructured};
 use obverse::parser::{

@@ -5,6 +5,7 @@
 //! by [`DIVIDER`].
 
 pub mod chunks;
+pub mod deltas;
 pub mod documents;
 pub mod json;
 pub mod patterns;

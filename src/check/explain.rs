@@ -264,6 +264,17 @@ fn of_law(broken: &Broken) -> Diagnostic {
     match broken {
         Broken::Recorded(replay) => of_chunks("in the recorded chunks", replay),
         Broken::Chunking { chunking, replay } => of_chunks(&in_words(chunking), replay),
+        Broken::Deltas {
+            chunking,
+            difference,
+        } => {
+            let how = chunking.as_ref().map_or("whole".to_owned(), in_words);
+            let message =
+                format!("{how}, a client makes another message of the deltas: {difference}");
+            Diagnostic::error("other-deltas", message).with_hint(
+                "this is a fault of the parser, not of the response template; please report it",
+            )
+        }
         Broken::Split { at, replay } => {
             let given = json::to_string(&Value::Object(replay.message.clone()));
             let message = format!(

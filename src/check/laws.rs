@@ -1,13 +1,17 @@
 //! What must hold for every response, whatever message it parses to.
 //!
 //! - One answer for every chunking: the message, the events and the errors do not depend on how the response is cut.
+//! - What a client puts together of the deltas is the message, however the response is cut.
 //! - One answer for every split: they do not depend on how much of the response the prompt had already.
 //! - Nothing is lost at the end: wherever the response ends, it keeps every field that was finished before.
+
+use std::sync::Arc;
 
 use super::cuts::Effort;
 use super::replay::{Replay, Setting};
 use crate::chunking::{Chunking, chunks};
-use crate::parser::{CutShort, Growing, is_kept};
+use crate::deltas::{self, Assembly, DeltaParser, DeltaTemplate};
+use crate::parser::{CutShort, Growing, OnError, is_kept};
 use crate::value::Value;
 
 /// A law that a response breaks, and where.
@@ -21,6 +25,13 @@ pub enum Broken {
         chunking: Chunking,
         /// What it gives then.
         replay: Box<Replay>,
+    },
+    /// What a client puts together of the deltas is not the message.
+    Deltas {
+        /// How the response was cut; whole without it.
+        chunking: Option<Chunking>,
+        /// In what it is another.
+        difference: String,
     },
     /// With the first bytes of the response in the prompt, the rest gives something else.
     Split {
@@ -50,6 +61,7 @@ pub fn first_broken(
     effort: &Effort,
 ) -> Option<Broken> {
     by_chunking(setting, response, whole, effort)
+        .or_else(|| by_deltas(setting, response, effort))
         .or_else(|| by_split(setting, response, whole, effort))
         .or_else(|| by_end(setting, response, effort))
 }
@@ -69,6 +81,50 @@ fn by_chunking(
             replay: Box::new(replay),
         })
     })
+}
+
+/// Deltas that are passed on at once, and those that are held until they are certain.
+fn by_deltas(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<Broken> {
+    let template = Arc::new(DeltaTemplate::new(Arc::clone(setting.template)));
+    let differs = |pieces: &[&str], chunking: Option<&Chunking>| {
+        let difference = [false, true].into_iter().find_map(|certain| {
+            let mut options = deltas::Options::default();
+            options.parser.on_error = OnError::Keep;
+            options.certain = certain;
+            let template = Arc::clone(&template);
+            let parser =
+                DeltaParser::with_options(template, setting.prefix, setting.tools, options);
+            client_differs(parser.ok()?, pieces)
+        });
+        difference.map(|difference| Broken::Deltas {
+            chunking: chunking.cloned(),
+            difference,
+        })
+    };
+    differs(&[response], None).or_else(|| {
+        effort.chunkings(response).into_iter().find_map(|chunking| {
+            let ends = chunking.ends(response, &[]).ok()?;
+            let pieces: Vec<&str> = chunks(response, &ends).collect();
+            differs(&pieces, Some(&chunking))
+        })
+    })
+}
+
+/// In what a client's message is another than the parser's; what a limit or a missing field ends has none.
+fn client_differs(mut parser: DeltaParser, pieces: &[&str]) -> Option<String> {
+    let mut client = Assembly::default();
+    for growth in parser.initial_growth() {
+        client.add(growth);
+    }
+    for piece in pieces {
+        parser
+            .feed_with(piece, &mut |growth| client.add(&growth))
+            .ok()?;
+    }
+    parser
+        .finalize_with(&mut |growth| client.add(&growth))
+        .ok()?;
+    client.difference(parser.parser().message())
 }
 
 fn by_split(

@@ -4,18 +4,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::value::{Integer, Map, Value, json, python};
+use crate::value::{Integer, Value, json, python};
 
 /// What the tools of a conversation say about the types of their arguments.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSchemas {
     /// For each tool its parameters, for each parameter its types in the order in which they are tried.
-    tools: Arc<HashMap<String, HashMap<String, Vec<Type>>>>,
+    tools: Arc<HashMap<String, Types>>,
 }
 
 /// A type of JSON Schema that text can be coerced to. `string` is none: text is one already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+pub(crate) enum Type {
     Integer,
     Number,
     Boolean,
@@ -47,10 +47,12 @@ impl ToolSchemas {
                     declared_types(schema, &mut types);
                     types
                 };
-                properties
-                    .iter()
-                    .map(|(name, schema)| (name.to_string(), types(schema)))
-                    .collect()
+                Types(
+                    properties
+                        .iter()
+                        .map(|(name, schema)| (name.to_string(), types(schema)))
+                        .collect(),
+                )
             });
             schemas.insert(name.to_owned(), types.unwrap_or_default());
         }
@@ -84,6 +86,11 @@ impl ToolSchemas {
         value
     }
 
+    /// The types of the arguments of a tool; `None` where nothing is known of the tool.
+    pub(crate) fn of_tool(&self, name: &str) -> Option<&Types> {
+        self.tools.get(name)
+    }
+
     fn coerce_in_place(&self, value: &mut Value) {
         let members = match value {
             Value::Array(items) => {
@@ -105,15 +112,28 @@ impl ToolSchemas {
         let Some(Value::Object(arguments)) = function.get_mut("arguments") else {
             return;
         };
-        coerce_arguments(arguments, parameters);
+        for (name, argument) in arguments {
+            parameters.coerce(name, argument);
+        }
     }
 }
 
-fn coerce_arguments(arguments: &mut Map, parameters: &HashMap<String, Vec<Type>>) {
-    for (name, argument) in arguments {
-        let Some(types) = parameters.get(name.as_str()) else {
-            continue;
-        };
+/// The types of one tool's arguments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Types(HashMap<String, Vec<Type>>);
+
+impl Types {
+    /// The types that text given for the argument may become, in the order in which they are tried; empty where it stays text.
+    pub(crate) fn of(&self, name: &str) -> &[Type] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives an argument its type.
+    pub(crate) fn coerce(&self, name: &str, argument: &mut Value) {
+        let types = self.of(name);
+        if types.is_empty() {
+            return;
+        }
         let coerce = |value: &mut Value| {
             if let Some(coerced) = value.as_str().and_then(|raw| coerce_text(raw, types)) {
                 *value = coerced;
@@ -126,6 +146,33 @@ fn coerce_arguments(arguments: &mut Map, parameters: &HashMap<String, Vec<Type>>
                 items.iter_mut().for_each(coerce)
             }
             _ => {}
+        }
+    }
+}
+
+impl Type {
+    /// Whether a text that begins so can still be of the type. It never says no of one that can, and may say yes of one that cannot.
+    pub(crate) fn may_begin(self, beginning: &str) -> bool {
+        let text = beginning.trim_start_matches(python::is_space);
+        let Some(first) = text.chars().next() else {
+            return true;
+        };
+        // White space behind the word does not count.
+        let text = text.trim_end_matches(python::is_space);
+        match self {
+            // What `int` and `float` take: signs, digits of any script, `inf`, `nan`.
+            Self::Integer | Self::Number => {
+                !first.is_alphabetic() || matches!(first, 'i' | 'I' | 'n' | 'N')
+            }
+            Self::Boolean => {
+                let text = text.to_ascii_lowercase();
+                ["true", "false", "1", "0"]
+                    .iter()
+                    .any(|word| word.starts_with(&text))
+            }
+            Self::Null => ["null", "None"].iter().any(|word| word.starts_with(text)),
+            Self::Object => first == '{',
+            Self::Array => first == '[',
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The content parser `json`, with the dialects that models write.
 
+use super::Form;
 use super::error::{ContentError, ContentErrorKind as Kind, excerpt};
 use super::scalar::Strip;
 use crate::value::json::{self, JsonErrorKind};
@@ -41,6 +42,16 @@ impl Json {
             }),
             allow_non_json: is_on("allow_non_json"),
             strip: Strip::from_args(args),
+        }
+    }
+
+    pub(super) fn form(&self) -> Form<'_> {
+        if self.allow_non_json {
+            return Form::Other;
+        }
+        Form::Json {
+            string_delims: &self.string_delims,
+            unquoted_keys: self.unquoted_keys,
         }
     }
 

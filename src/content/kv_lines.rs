@@ -1,8 +1,8 @@
 //! The content parser `kv-lines`: an object from lines of key, separator, value.
 
-use super::ValueParser;
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::scalar::Strip;
+use super::{Lines, ValueParser};
 use crate::value::{Map, Value, json, python};
 
 #[derive(Debug, Clone)]
@@ -43,6 +43,18 @@ impl KvLines {
             strip: Strip::from_args(args),
             value_parser: ValueParser::compile(args),
         }
+    }
+
+    pub(super) fn form(&self) -> Option<Lines<'_>> {
+        Some(Lines {
+            line_sep: match &self.line_sep {
+                LineSep::Text(text) => Some(text),
+                LineSep::Space => None,
+            },
+            kv_sep: self.kv_sep.as_deref().ok()?,
+            strip: self.strip.is_on(),
+            values: self.value_parser.form()?,
+        })
     }
 
     /// What makes values of the pieces.

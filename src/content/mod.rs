@@ -24,12 +24,15 @@ mod transform;
 mod xml_inline;
 
 pub use coerce::ToolSchemas;
+pub(crate) use coerce::Types;
 pub use error::{ContentError, ContentErrorKind};
 pub(crate) use json_strings::{JsonStrings, Place};
+pub(crate) use transform::Node;
 pub use transform::{MixedPlaceholder, Placeholder, Transform, placeholders};
 
 use std::borrow::Cow;
 
+use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 
 use error::ContentErrorKind as Kind;
@@ -197,6 +200,22 @@ impl Content {
         }
     }
 
+    /// How its text becomes a value, for who does it while the text arrives; `None` where its arguments are unusable.
+    pub(crate) fn form(&self) -> Option<Form<'_>> {
+        if self.fault().is_some() {
+            return None;
+        }
+        Some(match &self.parser {
+            Parser::Text(strip) => Form::Text {
+                strip: strip.is_on(),
+            },
+            Parser::Json(json) => json.form(),
+            Parser::XmlInline(xml) => Form::Tags(xml.form()?),
+            Parser::KvLines(lines) => Form::Lines(lines.form()?),
+            Parser::Int(_) | Parser::Float(_) | Parser::Bool(_) => Form::Other,
+        })
+    }
+
     /// The parser's name.
     pub fn name(&self) -> &'static str {
         match self.parser {
@@ -209,6 +228,51 @@ impl Content {
             Parser::KvLines(_) => "kv-lines",
         }
     }
+}
+
+/// What a content parser does, in a form to be done piece by piece.
+#[derive(Debug, Clone)]
+pub(crate) enum Form<'c> {
+    /// The text, with or without the white space around it.
+    Text {
+        strip: bool,
+    },
+    /// JSON, of which the dialect has these strings and keys. What may be no JSON is not of this form.
+    Json {
+        string_delims: &'c [(String, String)],
+        unquoted_keys: bool,
+    },
+    Tags(Tags<'c>),
+    Lines(Lines<'c>),
+    /// What has a value only as a whole.
+    Other,
+}
+
+/// `xml-inline`.
+#[derive(Debug, Clone)]
+pub(crate) struct Tags<'c> {
+    pub(crate) pattern: &'c Pattern,
+    pub(crate) values: Values<'c>,
+    pub(crate) merge_duplicates: bool,
+}
+
+/// `kv-lines`.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines<'c> {
+    /// `None` is any white space.
+    pub(crate) line_sep: Option<&'c str>,
+    pub(crate) kv_sep: &'c str,
+    pub(crate) strip: bool,
+    pub(crate) values: Values<'c>,
+}
+
+/// What makes values of the pieces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Values<'c> {
+    /// They are their text.
+    Text { strip: bool },
+    /// A content parser that needs each of them whole.
+    Whole(&'c Content),
 }
 
 /// The `value_parser` of `xml-inline` and `kv-lines`: what makes a value of each piece of text.
@@ -248,6 +312,20 @@ impl ValueParser {
             },
             Self::Content,
         )
+    }
+
+    fn form(&self) -> Option<Values<'_>> {
+        Some(match self {
+            Self::Raw => Values::Text { strip: false },
+            Self::Content(Content {
+                parser: Parser::Text(strip),
+                broken: None,
+            }) => Values::Text {
+                strip: strip.is_on(),
+            },
+            Self::Content(content) => Values::Whole(content),
+            Self::Broken(_) => return None,
+        })
     }
 
     fn parse(&self, text: &str) -> Result<Value, ContentError> {

@@ -19,8 +19,9 @@ use crate::value::{Key, Map, Path, Step, Value, json, python};
 #[derive(Debug, Clone)]
 pub struct Transform(Node);
 
+/// What a transform, or a part of it, stands for.
 #[derive(Debug, Clone)]
-enum Node {
+pub(crate) enum Node {
     Literal(Value),
     /// The dotted path, its first part being the name in scope.
     Placeholder {
@@ -118,6 +119,11 @@ impl Transform {
             inner: Inner::Members(&mut scope.clone()),
         };
         self.apply_in(&mut scope, &mut budget)
+    }
+
+    /// The template as it was read.
+    pub(crate) fn node(&self) -> &Node {
+        &self.0
     }
 
     pub(super) fn apply_in(

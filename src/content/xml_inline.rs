@@ -1,7 +1,7 @@
 //! The content parser `xml-inline`: an object from the matches of a pattern with the groups `key` and `value`.
 
-use super::ValueParser;
 use super::error::{ContentError, ContentErrorKind as Kind};
+use super::{Tags, ValueParser};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value, json};
 
@@ -35,6 +35,14 @@ impl XmlInline {
             value_parser: ValueParser::compile(args),
             merge_duplicates: args.get("merge_duplicates").is_some_and(Value::is_truthy),
         }
+    }
+
+    pub(super) fn form(&self) -> Option<Tags<'_>> {
+        Some(Tags {
+            pattern: self.tag.as_ref()?,
+            values: self.value_parser.form()?,
+            merge_duplicates: self.merge_duplicates,
+        })
     }
 
     /// What makes values of the pieces.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::error::{ErrorKind, ParseError};
 use super::event::Event;
 use super::leaked::{Leaked, Markers};
+use super::listener::Listener;
 use super::merge::is_empty;
 use super::options::Options;
 use super::region::Region;
@@ -27,7 +28,7 @@ const MAX_IDLE_DELIMITERS: usize = 64;
 /// Text before the position is dropped once there is this much of it.
 const TRIM_BYTES: usize = 4096;
 
-type Sink<'s> = &'s mut dyn FnMut(Event<'_>);
+type Sink<'s> = &'s mut dyn Listener;
 
 /// The parser proper; see [`super::ResponseParser`].
 #[derive(Debug, Clone)]
@@ -318,13 +319,14 @@ impl Machine {
             if !self.region.opened {
                 self.region.opened = true;
                 self.region.start = start;
-                sink(Event::RegionOpen {
+                sink.opens(index, &self.region.captures);
+                sink.event(Event::RegionOpen {
                     field: Cow::Borrowed(&field.name),
                 });
             }
             self.region.keep(text);
             self.region.end = self.position;
-            sink(Event::RegionChunk {
+            sink.event(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
                 text: Cow::Borrowed(text),
                 dirty: !field.content.is_streamable(),
@@ -502,7 +504,8 @@ impl Machine {
         let closed = self.close(window, sink);
         self.region.captures = captures;
         self.open_region(field, end);
-        sink(Event::RegionOpen {
+        sink.opens(field, &self.region.captures);
+        sink.event(Event::RegionOpen {
             field: Cow::Borrowed(&self.template.fields()[field].name),
         });
         closed
@@ -535,7 +538,8 @@ impl Machine {
         if let Some(index) = self.region.field {
             if !self.region.opened {
                 self.open_region(index, self.position);
-                sink(Event::RegionOpen {
+                sink.opens(index, &self.region.captures);
+                sink.event(Event::RegionOpen {
                     field: Cow::Borrowed(&self.template.fields()[index].name),
                 });
             }
@@ -545,7 +549,7 @@ impl Machine {
                 return Err(self.limit(window, format!("the region is longer than {most} bytes")));
             }
             self.region.end = end;
-            sink(Event::RegionChunk {
+            sink.event(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
                 text: Cow::Borrowed(text),
                 dirty: !field.content.is_streamable(),

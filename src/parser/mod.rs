@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod leaked;
 mod limits;
+mod listener;
 mod machine;
 mod merge;
 mod options;
@@ -23,6 +24,7 @@ pub use error::{ErrorKind, ParseError};
 pub use event::{Event, join_chunks, push_joined};
 pub use leaked::{Leaked, Markers};
 pub use limits::Limits;
+pub(crate) use listener::Listener;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
 pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
@@ -139,11 +141,27 @@ impl ResponseParser {
         options: Options,
     ) -> Result<Self, ParseError> {
         let mut initial_events = Vec::new();
+        let mut keep = |event: Event<'_>| initial_events.push(event.into_owned());
+        let parser = Self::with_listener(template, prefix, tools, options, &mut keep)?;
+        Ok(Self {
+            initial_events,
+            ..parser
+        })
+    }
+
+    /// The same, telling a listener what the prefix brings instead of keeping it.
+    pub(crate) fn with_listener(
+        template: impl Into<Arc<ResponseTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+        options: Options,
+        listener: &mut dyn Listener,
+    ) -> Result<Self, ParseError> {
         let mut machine = Machine::new(template.into(), tools, options);
-        machine.read_prefix(prefix, &mut |event| initial_events.push(event.into_owned()))?;
+        machine.read_prefix(prefix, listener)?;
         Ok(Self {
             machine,
-            initial_events,
+            initial_events: Vec::new(),
             undelivered: Vec::new(),
         })
     }
@@ -160,9 +178,9 @@ impl ResponseParser {
     /// See the type. Events that came before the error are returned by the next call.
     pub fn feed(&mut self, text: &str) -> Result<Vec<Event<'static>>, ParseError> {
         let mut events = std::mem::take(&mut self.undelivered);
-        let result = self
-            .machine
-            .feed(text, &mut |event| events.push(event.into_owned()));
+        let result = self.machine.feed(text, &mut |event: Event<'_>| {
+            events.push(event.into_owned())
+        });
         self.deliver(events, result).map(|(events, ())| events)
     }
 
@@ -174,9 +192,18 @@ impl ResponseParser {
     pub fn feed_with(
         &mut self,
         text: &str,
-        sink: &mut dyn FnMut(Event<'_>),
+        mut sink: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), ParseError> {
-        self.machine.feed(text, sink)
+        self.machine.feed(text, &mut sink)
+    }
+
+    /// The same for a listener.
+    pub(crate) fn feed_to(
+        &mut self,
+        text: &str,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ParseError> {
+        self.machine.feed(text, listener)
     }
 
     /// Ends the response: closes what is open and returns the message and the last events.
@@ -188,7 +215,7 @@ impl ResponseParser {
         let mut events = std::mem::take(&mut self.undelivered);
         let result = self
             .machine
-            .finalize(&mut |event| events.push(event.into_owned()));
+            .finalize(&mut |event: Event<'_>| events.push(event.into_owned()));
         self.deliver(events, result)
             .map(|(events, ())| (self.message().clone(), events))
     }
@@ -198,8 +225,13 @@ impl ResponseParser {
     /// # Errors
     ///
     /// As [`finalize`](Self::finalize).
-    pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ParseError> {
-        self.machine.finalize(sink)
+    pub fn finalize_with(&mut self, mut sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ParseError> {
+        self.machine.finalize(&mut sink)
+    }
+
+    /// The same for a listener.
+    pub(crate) fn finalize_to(&mut self, listener: &mut dyn Listener) -> Result<(), ParseError> {
+        self.machine.finalize(listener)
     }
 
     /// The message parsed so far: defaults and closed regions.

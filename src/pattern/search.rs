@@ -96,6 +96,11 @@ impl Search {
         Self::new_past(pattern, from, false)
     }
 
+    /// The search that goes on behind a match, as [`Pattern::find_iter`] does.
+    pub(crate) fn after(pattern: &Pattern, span: &Range<usize>) -> Self {
+        Self::new_past(pattern, span.end, span.is_empty())
+    }
+
     /// With `advance`, an empty match at `from` itself does not count.
     pub(super) fn new_past(pattern: &Pattern, from: usize, advance: bool) -> Self {
         Self {

@@ -41,10 +41,9 @@ fn the_examples_of_the_readme() {
     let bench = Bench::new().file(name, text);
     page::holds("../README.md", bench);
     let derived = std::fs::read_to_string(root().join("derived/qwen3.json")).expect("a template");
-    page::holds(
-        "parsing.md",
-        Bench::new().file("derived/qwen3.json", derived),
-    );
+    for name in ["parsing.md", "deltas.md"] {
+        page::holds(name, Bench::new().file("derived/qwen3.json", &derived));
+    }
 }
 
 /// Every page of the documentation is in its table of contents.

@@ -53,6 +53,21 @@ fn a_line_can_bring_everything() {
 }
 
 #[test]
+fn a_line_can_ask_for_deltas() {
+    let line = r#"{"deltas": "growth", "chunks": ["Hi<call>{\"name\": \"f\", \"arg", "uments\": {\"a\": ", "1}}</call>"]}"#;
+    assert_snapshot!(answer(line), @r#"
+    exit 0
+    {"message": {"role": "assistant", "content": "Hi", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}, "initial_deltas": [{"type": "text", "path": ["role"], "text": "assistant"}], "deltas": [[{"type": "text", "path": ["content"], "text": "Hi"}, {"type": "call", "index": 0, "path": ["tool_calls", 0], "name": "f"}], [{"type": "arguments", "index": 0, "text": "{\"a\": "}], [{"type": "arguments", "index": 0, "text": "1}"}, {"type": "call_done", "index": 0}]], "final_deltas": []}
+    "#);
+    let certain = answer(&line.replace("\"deltas\"", "\"certain\": true, \"deltas\""));
+    assert!(!certain.contains(r#""text": "{\"a\": ""#), "{certain}");
+    assert_snapshot!(answer(r#"{"deltas": "smoke", "response": ""}"#), @r#"
+    exit 1
+    {"error": {"kind": "input", "message": "\"smoke\" is no form of deltas; there are growth, openai, responses and anthropic"}}
+    "#);
+}
+
+#[test]
 fn strings_of_json_are_skipped_when_asked_for() {
     let line = r#"{"response": "<call>{\"name\": \"</call>\"}</call>", "skip_json_strings": true}"#;
     assert_snapshot!(answer(line), @r#"

@@ -129,6 +129,113 @@ fn events_come_one_a_line() {
 }
 
 #[test]
+fn deltas_come_one_a_line() {
+    let response = "<think>hm</think>Hi<call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</call>";
+    let bench = Bench::new();
+    let run = bench.run_with("parse template.json --deltas growth --chunks 23", response);
+    assert_snapshot!(run.done(), @r#"
+    {"type": "text", "path": ["role"], "text": "assistant"}
+    {"type": "text", "path": ["thinking"], "text": "hm"}
+    {"type": "text", "path": ["content"], "text": "Hi"}
+    {"type": "call", "index": 0, "path": ["tool_calls", 0], "name": "f"}
+    {"type": "arguments", "index": 0, "text": "{\"a\": 1}"}
+    {"type": "call_done", "index": 0}
+    {"type": "message", "message": {"role": "assistant", "thinking": "hm", "content": "Hi", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}}
+    "#);
+    let run = bench.run_with(
+        "parse template.json --deltas growth --certain --chunks 23",
+        response,
+    );
+    assert_snapshot!(run.done(), @r#"
+    {"type": "text", "path": ["role"], "text": "assistant"}
+    {"type": "call", "index": 0, "path": ["tool_calls", 0], "name": "f"}
+    {"type": "arguments", "index": 0, "text": "{\"a\": 1}"}
+    {"type": "call_done", "index": 0}
+    {"type": "text", "path": ["thinking"], "text": "hm"}
+    {"type": "text", "path": ["content"], "text": "Hi"}
+    {"type": "message", "message": {"role": "assistant", "thinking": "hm", "content": "Hi", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}}
+    "#);
+    let run = bench.run_with("parse template.json --deltas openai", "Hi");
+    assert_snapshot!(run.done(), @r#"
+    {"id": "reply", "object": "chat.completion.chunk", "created": 0, "model": "model", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null}]}
+    {"id": "reply", "object": "chat.completion.chunk", "created": 0, "model": "model", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}
+    {"id": "reply", "object": "chat.completion.chunk", "created": 0, "model": "model", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    "#);
+    // In each form the last event says how the reply ended.
+    for (form, last) in [
+        ("responses", "response.completed"),
+        ("anthropic", "message_stop"),
+    ] {
+        let run = bench.run_with(&format!("parse template.json --deltas {form}"), response);
+        let run = run.done();
+        let line = run.lines().next_back().expect("a line");
+        assert!(
+            line.starts_with(&format!("{{\"type\": \"{last}\"")),
+            "{line}"
+        );
+    }
+    assert_eq!(bench.run("parse template.json --deltas smoke").status, 2);
+    assert_eq!(
+        bench
+            .run("parse template.json --deltas growth --events")
+            .status,
+        2
+    );
+    assert_eq!(bench.run("parse template.json --certain").status, 2);
+}
+
+#[test]
+fn a_call_that_does_not_parse_is_dropped() {
+    let bench = Bench::new();
+    let response = "<call>{\"name\": \"f\", \"arguments\": {oops</call>\u{1b}[31m";
+    let run = bench.run_with("parse template.json --deltas growth", response);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("error[json]"), "{}", run.stderr);
+    assert_snapshot!(run.stdout, @r#"
+    {"type": "text", "path": ["role"], "text": "assistant"}
+    {"type": "call", "index": 0, "path": ["tool_calls", 0], "name": "f"}
+    {"type": "arguments", "index": 0, "text": "{"}
+    {"type": "call_dropped", "index": 0}
+    {"type": "error", "error": {"kind": "json", "message": "field 'tool_calls': the region is not JSON: expected a key in double quotes", "field": "tool_calls", "span": [6, 38], "raw": "{\"name\": \"f\", \"arguments\": {oops", "hint": "where such a region may be plain text, content_args.allow_non_json takes it"}}
+    {"type": "text", "path": ["content"], "text": "\u001b[31m"}
+    {"type": "partial_message", "message": {"role": "assistant", "content": "\u001b[31m"}}
+    "#);
+    // A protocol of others has no line for it.
+    let run = bench.run_with("parse template.json --deltas openai", response);
+    assert_eq!(run.status, 1);
+    assert!(
+        !run.stdout.contains("error") && !run.stdout.contains("message\": {"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn deltas_are_written_before_more_is_read() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(bench::binary())
+        .args(["parse", "template.json", "--deltas", "growth"])
+        .current_dir(bench.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut next = bench::lines_of(child.stdout.take().unwrap());
+    assert!(next().contains("assistant"));
+    input.write_all(b"<call>{\"name\": \"f\", \"argu").unwrap();
+    assert!(next().contains("\"name\": \"f\""));
+    input.write_all(b"ments\": {\"a\": \"b").unwrap();
+    assert!(next().contains(r#""text": "{\"a\": \"b""#));
+    input.write_all(b"c\"}}</call>").unwrap();
+    assert!(next().contains(r#""text": "c\"}""#));
+    drop(input);
+    while !next().starts_with(r#"{"type": "message""#) {}
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn states_come_between_the_events() {
     let bench = Bench::new();
     let run = bench.run_with("parse template.json --events --state", "<think>hm</thi");

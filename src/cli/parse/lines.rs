@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use obverse::deltas::DeltaTemplate;
+use obverse::deltas::encode::Protocol;
 use obverse::parser::{Markers, Options, ParseError};
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
 use super::schema;
-use super::session::{Ended, Session, Step};
+use super::session::{Asked, Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
 use crate::cli::status::{Status, Stop};
@@ -104,6 +106,8 @@ struct Request {
     tools: Vec<Value>,
     finalize: bool,
     events: bool,
+    protocol: Option<Protocol>,
+    certain: bool,
     options: Options,
 }
 
@@ -132,8 +136,15 @@ impl Request {
         };
         let template = wire::take(&mut members, "template");
         let given = templates.of(template.as_ref())?;
+        let protocol = wire::take_string(&mut members, "deltas")?
+            .map(|name| name.parse::<Protocol>())
+            .transpose()
+            .map_err(|unknown| wire::error("input", &unknown.to_string()))?;
+        let certain = wire::take_bool(&mut members, "certain", false)?;
         Ok(Self {
             given,
+            protocol,
+            certain,
             chunks,
             prefix: wire::take_string(&mut members, "prefix")?.unwrap_or_default(),
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
@@ -150,9 +161,12 @@ impl Request {
         match &self.given {
             Given::Template(template, markers) => self.answer_with(template, markers, out),
             Given::Schema(_)
-                if self.events || !self.prefix.is_empty() || !self.tools.is_empty() =>
+                if self.events
+                    || self.protocol.is_some()
+                    || !self.prefix.is_empty()
+                    || !self.tools.is_empty() =>
             {
-                let message = "a response schema is evaluated over the whole response: it knows no events, no prefix and no tools";
+                let message = "a response schema is evaluated over the whole response: it knows no events, no deltas, no prefix and no tools";
                 out.insert("error", Value::Object(wire::error("input", message)));
             }
             Given::Schema(compiled) => {
@@ -163,7 +177,19 @@ impl Request {
     }
 
     fn answer_with(&self, template: &Arc<ResponseTemplate>, markers: &Arc<Markers>, out: &mut Map) {
-        let begun = Session::begin(template, &self.prefix, &self.tools, self.options, markers);
+        let asked = self.protocol.map(|protocol| Asked {
+            protocol,
+            template: Arc::new(DeltaTemplate::new(Arc::clone(template))),
+            certain: self.certain,
+        });
+        let begun = Session::begin(
+            template,
+            &self.prefix,
+            &self.tools,
+            self.options,
+            markers,
+            asked.as_ref(),
+        );
         let mut session = match begun {
             Ok(session) => session,
             Err(error) => {
@@ -178,13 +204,15 @@ impl Request {
             .iter()
             .map(|event| Value::Object(event.to_map()))
             .collect();
-        let mut events = Vec::new();
+        let (mut events, mut deltas) = (Vec::new(), Vec::new());
+        let initial_deltas = session.initial_deltas();
         for chunk in &self.chunks {
-            let mut list = Vec::new();
+            let mut list = Lists::default();
             session.feed(chunk, &mut |step| self.collect(step, &mut list));
-            events.push(Value::Array(list));
+            events.push(Value::Array(list.events));
+            deltas.push(Value::Array(list.deltas));
         }
-        let mut last = Vec::new();
+        let mut last = Lists::default();
         let Ended {
             message,
             errors,
@@ -201,18 +229,36 @@ impl Request {
             for (key, list) in [
                 ("initial_events", initial),
                 ("events", events),
-                ("final_events", last),
+                ("final_events", last.events),
+            ] {
+                out.insert(key.to_owned(), Value::Array(list));
+            }
+        }
+        if self.protocol.is_some() {
+            for (key, list) in [
+                ("initial_deltas", initial_deltas),
+                ("deltas", deltas),
+                ("final_deltas", last.deltas),
             ] {
                 out.insert(key.to_owned(), Value::Array(list));
             }
         }
     }
 
-    fn collect(&self, step: Step<'_>, list: &mut Vec<Value>) {
-        if let (true, Step::Event(event)) = (self.events, step) {
-            list.push(Value::Object(event.to_map()));
+    fn collect(&self, step: Step<'_>, lists: &mut Lists) {
+        match step {
+            Step::Event(event) if self.events => lists.events.push(Value::Object(event.to_map())),
+            Step::Delta(delta) => lists.deltas.push(delta),
+            Step::Event(_) | Step::Error(_) => {}
         }
     }
+}
+
+/// What a chunk brought.
+#[derive(Default)]
+struct Lists {
+    events: Vec<Value>,
+    deltas: Vec<Value>,
 }
 
 fn answer(templates: &Templates, line: &[u8]) -> Answer {

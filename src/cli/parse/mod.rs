@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use obverse::chat_template::TokenLists;
 use obverse::chunking::{self, Chunking};
+use obverse::deltas::DeltaTemplate;
+use obverse::deltas::encode::Protocol;
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
@@ -23,7 +25,7 @@ use super::problem::{self, Document, Problem};
 use super::status::{Status, Stop};
 use super::template::{self, Either, Opened};
 use super::{chunks, escape, input, output, width, wire};
-use session::{Session, Step};
+use session::{Asked, Session, Step};
 
 /// How much of a response is read at once.
 const PIECE: usize = 64 * 1024;
@@ -39,6 +41,10 @@ const RAW: usize = 200;
 /// With --events each event is written as it happens, standard input being read as it arrives. The last line is
 /// {"type": "message", "message": {...}}. A region that does not parse gives {"type": "error", "error": {...}} in the
 /// place of its region_close, and the last line is then {"type": "partial_message", "message": {...}}.
+///
+/// With --deltas each line is what the client of a chat server is sent, while standard input is read as it arrives: in OpenAI's Chat
+/// Completions (openai), OpenAI's Responses (responses), Anthropic's Messages (anthropic), or as it is (growth): more text of a part of
+/// the message, a call that has begun, more of the JSON of its arguments. `growth` ends with a line {"type": "message", ...}.
 ///
 /// With --state, too, a line {"type": "state", ...} follows what each piece of input brought: the open region and its
 /// captures, the delimiters that are looked for and why they wait, the text that is held, the limits. Its places are bytes
@@ -56,7 +62,8 @@ const RAW: usize = 200;
 /// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
 ///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
-/// skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are asked for, or
+/// deltas?, certain?, skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are
+/// asked for, and initial_deltas, deltas and final_deltas if `deltas` names a form of them, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -71,8 +78,16 @@ pub(crate) struct Args {
     given: GivenArgs,
 
     /// Write the events as they happen, each on a line
-    #[arg(long)]
+    #[arg(long, group = "live")]
     events: bool,
+
+    /// Write what the clients of a server are sent as the message grows, each on a line
+    #[arg(long, value_name = "FORM", group = "live", value_parser = protocol())]
+    deltas: Option<Protocol>,
+
+    /// Hold all that can still turn out otherwise, so that no delta is ever taken back
+    #[arg(long, requires = "deltas")]
+    certain: bool,
 
     /// Write what the parser is doing after each piece of input, between the events
     #[arg(long, requires = "events")]
@@ -80,7 +95,7 @@ pub(crate) struct Args {
 
     /// Cut the response, which is then read to its end first: words, random:SEED, 3 (characters), 3b (bytes), whole, or
     /// tokens:FILE (a tokenizer.json)
-    #[arg(long, value_name = "HOW", requires = "events", value_parser = chunks::chunking)]
+    #[arg(long, value_name = "HOW", requires = "live", value_parser = chunks::chunking)]
     chunks: Option<Chunking>,
 
     /// Let no delimiter count that begins inside a string of a `json` region; in the reference it closes the region
@@ -92,7 +107,7 @@ pub(crate) struct Args {
     max_response: Size,
 
     /// Parse many: one JSON object a line in, one a line out
-    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "state", "chunks", "skip_json_strings"])]
+    #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "deltas", "state", "chunks", "certain", "skip_json_strings"])]
     jsonl: bool,
 }
 
@@ -152,13 +167,26 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         skip_json_strings: args.skip_json_strings,
         ..Options::default()
     };
-    match Session::begin(&template, &prefix, &tools, options, &markers) {
-        Ok(session) if args.events => {
+    let asked = args.deltas.map(|protocol| Asked {
+        protocol,
+        template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),
+        certain: args.certain,
+    });
+    match Session::begin(
+        &template,
+        &prefix,
+        &tools,
+        options,
+        &markers,
+        asked.as_ref(),
+    ) {
+        Ok(session) if args.events || args.deltas.is_some() => {
             let states = args.state.then_some(&*template);
             let mut following = Following {
                 session,
                 name: &name,
                 states,
+                deltas: args.deltas,
                 out: output::results(),
                 broken: 0,
             };
@@ -271,6 +299,8 @@ struct Following<'a, W> {
     session: Session,
     name: &'a str,
     states: Option<&'a ResponseTemplate>,
+    /// The form of the deltas that are written in the place of events.
+    deltas: Option<Protocol>,
     out: W,
     /// How many regions did not parse.
     broken: usize,
@@ -300,8 +330,17 @@ impl<W: Write> Following<'_, W> {
 
     /// What the prefix brings.
     fn begin(&mut self) -> std::io::Result<()> {
-        for event in self.session.initial_events() {
-            self.out.write_all(wire::line(event.to_map()).as_bytes())?;
+        match self.deltas {
+            None => {
+                for event in self.session.initial_events() {
+                    self.out.write_all(wire::line(event.to_map()).as_bytes())?;
+                }
+            }
+            Some(_) => {
+                for delta in self.session.initial_deltas() {
+                    self.out.write_all(delta_line(delta).as_bytes())?;
+                }
+            }
         }
         let name = std::mem::replace(&mut self.name, "the prefix");
         self.feed("")?;
@@ -363,9 +402,9 @@ impl<W: Write> Following<'_, W> {
     /// Feeds text and writes what happens, so that all of it can be seen before more is read.
     fn feed(&mut self, text: &str) -> std::io::Result<()> {
         let mut result = Ok(());
-        let out = &mut self.out;
+        let (out, deltas) = (&mut self.out, self.deltas);
         self.session
-            .feed(text, &mut |step| write_step(out, step, &mut result));
+            .feed(text, &mut |step| write_step(out, step, deltas, &mut result));
         result?;
         self.write_state()?;
         self.out.flush()?;
@@ -395,9 +434,9 @@ impl<W: Write> Following<'_, W> {
     /// Ends the response, so many bytes long, and writes the message.
     fn end(mut self, length: usize) -> Result<Status, Stop> {
         let mut result = Ok(());
-        let out = &mut self.out;
+        let (out, deltas) = (&mut self.out, self.deltas);
         self.session
-            .finalize(&mut |step| write_step(out, step, &mut result));
+            .finalize(&mut |step| write_step(out, step, deltas, &mut result));
         result?;
         self.write_state()?;
         let ended = self.session.stop();
@@ -410,6 +449,14 @@ impl<W: Write> Following<'_, W> {
         } else {
             ("partial_message", Status::Found)
         };
+        // A protocol of others has no line for it.
+        if self
+            .deltas
+            .is_some_and(|protocol| protocol != Protocol::Growth)
+        {
+            self.out.flush()?;
+            return Ok(status);
+        }
         let mut line = wire::object([
             ("type", Value::from(kind)),
             ("message", Value::Object(ended.message)),
@@ -421,14 +468,37 @@ impl<W: Write> Following<'_, W> {
     }
 }
 
-fn write_step(out: &mut dyn Write, step: Step<'_>, result: &mut std::io::Result<()>) {
+fn write_step(
+    out: &mut dyn Write,
+    step: Step<'_>,
+    deltas: Option<Protocol>,
+    result: &mut std::io::Result<()>,
+) {
     if result.is_err() {
         return;
     }
     *result = match step {
+        Step::Delta(delta) => out.write_all(delta_line(delta).as_bytes()),
+        Step::Event(_) if deltas.is_some() => Ok(()),
+        Step::Error(_) if deltas.is_some_and(|protocol| protocol != Protocol::Growth) => Ok(()),
         Step::Event(event) => out.write_all(wire::line(event.to_map()).as_bytes()),
         Step::Error(error) => write_line(out, "error", "error", error.to_map()),
     };
+}
+
+/// A delta, which is an object in every form, on a line.
+fn delta_line(delta: Value) -> String {
+    match delta {
+        Value::Object(members) => wire::line(members),
+        other => wire::line(wire::object([("delta", other)])),
+    }
+}
+
+/// The names of the forms of deltas.
+fn protocol() -> impl clap::builder::TypedValueParser<Value = Protocol> {
+    use clap::builder::TypedValueParser as _;
+    let names = Protocol::ALL.map(Protocol::name);
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 fn write_line(out: &mut dyn Write, kind: &str, key: &str, members: Map) -> std::io::Result<()> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use obverse::deltas::encode::{Encoder, Ending, Protocol, Reply};
+use obverse::deltas::{self, DeltaParser, DeltaTemplate};
 use obverse::parser::{Event, Markers, Options, ParseError, Passed, ResponseParser, Snapshot};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value};
@@ -11,16 +13,74 @@ use super::strays::Strays;
 /// A parse that goes on after an error.
 #[derive(Debug)]
 pub(super) struct Session {
-    parser: ResponseParser,
+    reader: Reader,
     errors: Vec<ParseError>,
     /// An error that the parser cannot go on after.
     halted: bool,
+}
+
+/// What reads.
+#[derive(Debug)]
+enum Reader {
+    Parser(Box<ResponseParser>),
+    Deltas(Box<(DeltaParser, Encoder)>),
+}
+
+/// The deltas that are asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) protocol: Protocol,
+    pub(super) template: Arc<DeltaTemplate>,
+    /// Whether nothing may be taken back.
+    pub(super) certain: bool,
+}
+
+impl Reader {
+    fn parser(&self) -> &ResponseParser {
+        match self {
+            Self::Parser(parser) => parser,
+            Self::Deltas(deltas) => deltas.0.parser(),
+        }
+    }
+
+    fn feed(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
+        match self {
+            Self::Parser(parser) => parser.feed_with(text, &mut |event| sink(Step::Event(event))),
+            Self::Deltas(deltas) => {
+                let (parser, encoder) = &mut **deltas;
+                parser.feed_steps(text, &mut |step| tell(encoder, step, sink))
+            }
+        }
+    }
+
+    fn finalize(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
+        match self {
+            Self::Parser(parser) => parser.finalize_with(&mut |event| sink(Step::Event(event))),
+            Self::Deltas(deltas) => {
+                let (parser, encoder) = &mut **deltas;
+                parser.finalize_steps(&mut |step| tell(encoder, step, sink))
+            }
+        }
+    }
+}
+
+fn tell(encoder: &mut Encoder, step: deltas::Step<'_>, sink: Sink<'_>) {
+    match step {
+        deltas::Step::Event(event) => sink(Step::Event(event)),
+        deltas::Step::Growth(growth) => {
+            for delta in encoder.grow(&growth) {
+                sink(Step::Delta(delta));
+            }
+        }
+    }
 }
 
 /// What happens in a parse.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
     Event(Event<'a>),
+    /// What a client is sent, if deltas are asked for.
+    Delta(Value),
     /// In the place of the region's close, if it is a region that does not parse.
     Error(&'a ParseError),
 }
@@ -43,27 +103,59 @@ impl Session {
         tools: &[Value],
         options: Options,
         markers: &Arc<Markers>,
+        asked: Option<&Asked>,
     ) -> Result<Self, Box<ParseError>> {
-        let mut parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
-            .map_err(Box::new)?;
-        parser.find_leaked(Arc::clone(markers));
+        let reader = match asked {
+            None => {
+                let template = Arc::clone(template);
+                let parser = ResponseParser::with_options(template, prefix, tools, options);
+                let mut parser = parser.map_err(Box::new)?;
+                parser.find_leaked(Arc::clone(markers));
+                Reader::Parser(Box::new(parser))
+            }
+            Some(asked) => {
+                let mut all = deltas::Options::default();
+                all.parser = options;
+                all.certain = asked.certain;
+                let template = Arc::clone(&asked.template);
+                let parser = DeltaParser::with_options(template, prefix, tools, all);
+                let mut parser = parser.map_err(Box::new)?;
+                parser.find_leaked(Arc::clone(markers));
+                let encoder = Encoder::new(asked.protocol, Reply::default());
+                Reader::Deltas(Box::new((parser, encoder)))
+            }
+        };
         Ok(Self {
-            parser,
+            reader,
             errors: Vec::new(),
             halted: false,
         })
     }
 
     pub(super) fn initial_events(&self) -> &[Event<'static>] {
-        self.parser.initial_events()
+        match &self.reader {
+            Reader::Parser(parser) => parser.initial_events(),
+            Reader::Deltas(deltas) => deltas.0.initial_events(),
+        }
+    }
+
+    /// What a client is sent first, and for what the prefix brings; nothing where no deltas are asked for.
+    pub(super) fn initial_deltas(&mut self) -> Vec<Value> {
+        let Reader::Deltas(deltas) = &mut self.reader else {
+            return Vec::new();
+        };
+        let (parser, encoder) = &mut **deltas;
+        let mut initial = encoder.begin();
+        for growth in parser.initial_growth() {
+            initial.extend(encoder.grow(growth));
+        }
+        initial
     }
 
     pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) {
         let mut text = text;
         while !self.halted {
-            let fed = self
-                .parser
-                .feed_with(text, &mut |event| sink(Step::Event(event)));
+            let fed = self.reader.feed(text, sink);
             match fed {
                 Ok(()) => return,
                 Err(error) => self.note(error, sink),
@@ -89,12 +181,15 @@ impl Session {
 
     /// What the parser is doing.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
-        self.parser.snapshot()
+        self.reader.parser().snapshot()
     }
 
     /// The delimiters since the last call, if the options ask for them.
     pub(super) fn take_delimiters(&mut self) -> Vec<Passed> {
-        self.parser.take_delimiters()
+        match &mut self.reader {
+            Reader::Parser(parser) => parser.take_delimiters(),
+            Reader::Deltas(deltas) => deltas.0.take_delimiters(),
+        }
     }
 
     /// Ends the response.
@@ -106,12 +201,14 @@ impl Session {
     /// The same, for who looks at the state afterwards.
     pub(super) fn finalize(&mut self, sink: Sink<'_>) {
         while !self.halted {
-            let done = self
-                .parser
-                .finalize_with(&mut |event| sink(Step::Event(event)));
-            match done {
-                Ok(()) => return,
+            match self.reader.finalize(sink) {
+                Ok(()) => break,
                 Err(error) => self.note(error, sink),
+            }
+        }
+        if let Reader::Deltas(deltas) = &mut self.reader {
+            for delta in deltas.1.end(Ending::Complete) {
+                sink(Step::Delta(delta));
             }
         }
     }
@@ -119,8 +216,11 @@ impl Session {
     /// Ends the parse where it is, the response not being over.
     pub(super) fn stop(self) -> Ended {
         Ended {
-            strays: Strays::of(&self.parser),
-            message: self.parser.into_message(),
+            strays: Strays::of(self.reader.parser()),
+            message: match self.reader {
+                Reader::Parser(parser) => parser.into_message(),
+                Reader::Deltas(deltas) => deltas.0.parser().message().clone(),
+            },
             errors: self.errors,
         }
     }

@@ -20,7 +20,7 @@ impl Machine {
             Err(error) if self.options.on_error == OnError::Keep && !error.is_final() => {
                 let error = Box::new(error);
                 if let Some(field) = &error.field {
-                    sink(Event::RegionError {
+                    sink.event(Event::RegionError {
                         field: Cow::Borrowed(field),
                         error: Cow::Borrowed(&error),
                     });
@@ -96,7 +96,7 @@ impl Machine {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
         })?;
-        sink(Event::RegionClose {
+        sink.event(Event::RegionClose {
             field: Cow::Borrowed(&field.name),
             value,
         });

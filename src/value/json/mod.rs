@@ -10,9 +10,10 @@ mod read;
 mod write;
 
 pub use places::{Places, Spans};
+pub(crate) use read::plain;
 pub use read::{
     JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_prefix, parse_with_places,
 };
-pub(crate) use write::write_string;
 pub use write::{Format, quote, to_string};
 pub(super) use write::{Style, write_value};
+pub(crate) use write::{write_piece, write_string};

@@ -172,7 +172,7 @@ pub fn offset_in_literal(literal: &str, offset: usize) -> usize {
 }
 
 /// How many bytes stand before the next that means something in a string.
-fn plain(bytes: &[u8]) -> usize {
+pub(crate) fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     let mut at = 0;

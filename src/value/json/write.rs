@@ -224,8 +224,18 @@ fn write_ascii_string(out: &mut String, text: &str) {
     write_escaped(out, text, |c| !(' '..='~').contains(&c));
 }
 
+/// A piece of a string as JSON, without the quotes around it, appended.
+pub(crate) fn write_piece(out: &mut String, text: &str) {
+    escape(out, text, |c| c < ' ');
+}
+
 fn write_escaped(out: &mut String, text: &str, as_number: fn(char) -> bool) {
     out.push('"');
+    escape(out, text, as_number);
+    out.push('"');
+}
+
+fn escape(out: &mut String, text: &str, as_number: fn(char) -> bool) {
     let mut plain = 0;
     for (at, c) in text.char_indices() {
         let escape = match c {
@@ -249,5 +259,4 @@ fn write_escaped(out: &mut String, text: &str, as_number: fn(char) -> bool) {
         plain = at + c.len_utf8();
     }
     out.push_str(&text[plain..]);
-    out.push('"');
 }

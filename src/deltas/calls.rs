@@ -1,0 +1,255 @@
+//! Calls: what one is, and passing one on while it is written.
+
+use std::borrow::Cow;
+
+use super::Growth;
+use crate::content::{ToolSchemas, Types};
+use crate::value::{Path, Value, json};
+
+/// A call of a message, as coercion and servers know one: an object with a `function` that has a name.
+pub(super) struct CallParts<'v> {
+    pub(super) id: Option<&'v str>,
+    pub(super) name: &'v str,
+    pub(super) arguments: Option<&'v Value>,
+}
+
+pub(super) fn as_call(value: &Value) -> Option<CallParts<'_>> {
+    let members = value.as_object()?;
+    let function = members.get("function")?.as_object()?;
+    Some(CallParts {
+        id: members.get("id").and_then(Value::as_str),
+        name: function.get("name")?.as_str()?,
+        arguments: function.get("arguments"),
+    })
+}
+
+/// Whether the value is a call or a list, however deep, with one.
+pub(super) fn holds_call(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(holds_call),
+        value => as_call(value).is_some(),
+    }
+}
+
+/// The text of a call's arguments as clients get them: a string stands for itself.
+fn arguments_text(arguments: Option<&Value>) -> Cow<'_, str> {
+    match arguments {
+        None => Cow::Borrowed(""),
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        Some(value) => Cow::Owned(json::to_string(value)),
+    }
+}
+
+/// Where growth goes, and what is counted over the whole message.
+pub(super) struct Tell<'t> {
+    pub(super) sink: &'t mut dyn FnMut(Growth<'_>),
+    /// The number of the next call.
+    pub(super) next: &'t mut usize,
+    pub(super) tools: &'t ToolSchemas,
+}
+
+impl Tell<'_> {
+    /// Passes on a call that has begun, and gives its number.
+    pub(super) fn open(&mut self, path: &Path, id: Option<&str>, name: &str) -> usize {
+        let index = *self.next;
+        *self.next += 1;
+        (self.sink)(Growth::Call {
+            index,
+            path: Cow::Borrowed(path),
+            id: id.map(Cow::Borrowed),
+            name: Cow::Borrowed(name),
+        });
+        index
+    }
+
+    pub(super) fn arguments(&mut self, index: usize, text: &str) {
+        if !text.is_empty() {
+            (self.sink)(Growth::Arguments {
+                index,
+                text: Cow::Borrowed(text),
+            });
+        }
+    }
+
+    pub(super) fn text(&mut self, path: &Path, text: &str) {
+        if !text.is_empty() {
+            (self.sink)(Growth::Text {
+                path: Cow::Borrowed(path),
+                text: Cow::Borrowed(text),
+            });
+        }
+    }
+
+    /// Passes on a value that is whole; the numbers of its calls are added to `calls`.
+    pub(super) fn value(&mut self, path: &Path, value: &Value, calls: &mut Vec<usize>) {
+        if let Some(call) = as_call(value) {
+            let index = self.open(path, call.id, call.name);
+            self.arguments(index, &arguments_text(call.arguments));
+            (self.sink)(Growth::CallDone { index });
+            calls.push(index);
+            return;
+        }
+        match value {
+            Value::Array(items) if holds_call(value) => {
+                for (place, item) in items.iter().enumerate() {
+                    self.value(&path.index(place), item, calls);
+                }
+            }
+            Value::String(text) if !text.is_empty() => self.text(path, text),
+            value => (self.sink)(Growth::Value {
+                path: Cow::Borrowed(path),
+                value: Cow::Borrowed(value),
+            }),
+        }
+    }
+}
+
+/// What is known of a member of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It may come.
+    #[default]
+    NotYet,
+    /// The call has none.
+    Nothing,
+    Text(String),
+}
+
+impl Known {
+    fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A call while it is written: its name and `id` come first, whenever they are written, and then its arguments.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Call {
+    pub(super) id: Known,
+    pub(super) name: Known,
+    /// Its number, once it is passed on.
+    pub(super) index: Option<usize>,
+    /// The text of arguments that wait for the name or the `id`.
+    pub(super) waiting: String,
+    /// Whether the text that waits spells an object, whose members can still get the types that the tool declares.
+    pub(super) untyped: bool,
+    /// Whether the arguments are whole.
+    pub(super) complete: bool,
+}
+
+/// What became of a call that was passed on while its region was read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Slot {
+    /// Its number; `None` where it was not passed on.
+    pub(super) index: Option<usize>,
+    /// Whether all of its arguments were.
+    pub(super) complete: bool,
+}
+
+impl Call {
+    pub(super) fn is_open(&self) -> bool {
+        self.index.is_some()
+    }
+
+    pub(super) fn slot(&self) -> Slot {
+        Slot {
+            index: self.index,
+            complete: self.complete,
+        }
+    }
+
+    /// The types of its arguments, if the name is known and its tool declares any.
+    pub(super) fn types<'t>(&self, tools: &'t ToolSchemas) -> Option<&'t Types> {
+        tools.of_tool(self.name.as_str()?)
+    }
+
+    /// Passes the call on if all is known that must come before its arguments, and the arguments that waited.
+    pub(super) fn open_if_known(&mut self, path: impl FnOnce() -> Path, tell: &mut Tell<'_>) {
+        if self.index.is_some() || self.id == Known::NotYet {
+            return;
+        }
+        let Known::Text(name) = &self.name else {
+            return;
+        };
+        let index = tell.open(&path(), self.id.as_str(), name);
+        self.index = Some(index);
+        let waiting = std::mem::take(&mut self.waiting);
+        let typed = self.types(tell.tools).filter(|_| self.untyped);
+        match typed.and_then(|types| retyped(&waiting, types)) {
+            Some(text) => tell.arguments(index, &text),
+            None => tell.arguments(index, &waiting),
+        }
+    }
+
+    /// More of the text of its arguments.
+    pub(super) fn write(&mut self, text: &str, tell: &mut Tell<'_>) {
+        match self.index {
+            Some(index) => tell.arguments(index, text),
+            None => self.waiting.push_str(text),
+        }
+    }
+}
+
+/// The arguments with the types that are declared for them; `None` where they are no object.
+fn retyped(arguments: &str, types: &Types) -> Option<String> {
+    let Ok(Value::Object(mut members)) = json::parse(arguments) else {
+        return None;
+    };
+    for (name, argument) in &mut members {
+        types.coerce(name, argument);
+    }
+    Some(json::to_string(&Value::Object(members)))
+}
+
+/// A string on its way into JSON text, which may turn out to be of another type that is declared for it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TypedText {
+    /// What has come of it while it may still be of another type.
+    held: String,
+    /// Whether it is passed on as a string.
+    is_text: bool,
+}
+
+impl TypedText {
+    /// Whether the piece of the string is passed on as it is: nothing in it is escaped, and that it is a string is clear.
+    pub(super) fn is_plain(&self, piece: &str) -> bool {
+        self.is_text && json::plain(piece.as_bytes()) == piece.len()
+    }
+
+    /// More of the string.
+    pub(super) fn push(
+        &mut self,
+        piece: &str,
+        types: Option<&Types>,
+        name: &str,
+        out: &mut String,
+    ) {
+        if self.is_text {
+            return json::write_piece(out, piece);
+        }
+        let types = types.map_or(&[][..], |types| types.of(name));
+        if types.is_empty() && piece.is_empty() {
+            return;
+        }
+        self.held.push_str(piece);
+        if !types.iter().any(|declared| declared.may_begin(&self.held)) {
+            self.is_text = true;
+            out.push('"');
+            json::write_piece(out, &std::mem::take(&mut self.held));
+        }
+    }
+
+    /// Its end.
+    pub(super) fn end(&mut self, types: Option<&Types>, name: &str, out: &mut String) {
+        if std::mem::take(&mut self.is_text) {
+            return out.push('"');
+        }
+        let mut value = Value::from(std::mem::take(&mut self.held));
+        if let Some(types) = types {
+            types.coerce(name, &mut value);
+        }
+        out.push_str(&json::to_string(&value));
+    }
+}

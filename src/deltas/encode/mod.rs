@@ -1,0 +1,227 @@
+//! Growth in the forms in which chat servers send it.
+//!
+//! An [`Encoder`] makes of each step the events that a server would send, as JSON values; it reads no clock and makes no random
+//! numbers, so the same growth with the same [`Reply`] gives the same events. [`Protocol::frame`] writes an event as a server-sent event.
+//!
+//! What clients cannot be told: no protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped call
+//! stays as far as it was sent; the message has what came instead. Members of the message other than `content`, reasoning and calls have no place
+//! in them. A call without an `id` is given one, made of the reply's `id` and the call's number.
+
+mod anthropic;
+mod openai;
+mod responses;
+
+use std::str::FromStr;
+
+use super::Growth;
+use crate::value::{Key, Map, Path, Step, Value, json};
+
+/// The form in which growth is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Protocol {
+    /// Growth as it is: [`Growth::to_map`].
+    Growth,
+    /// OpenAI's Chat Completions: `chat.completion.chunk`.
+    OpenAi,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Anthropic,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Growth, Self::OpenAi, Self::Responses, Self::Anthropic];
+
+    /// The name by which it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Growth => "growth",
+            Self::OpenAi => "openai",
+            Self::Responses => "responses",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// The event as it is sent: a server-sent event with an empty line behind it.
+    pub fn frame(self, event: &Value) -> String {
+        let data = json::Format::compact().write(event);
+        let named = matches!(self, Self::Responses | Self::Anthropic);
+        match event.get("type").and_then(Value::as_str) {
+            Some(name) if named => format!("event: {name}\ndata: {data}\n\n"),
+            _ => format!("data: {data}\n\n"),
+        }
+    }
+
+    /// What is sent behind the last event.
+    pub fn last_frame(self) -> &'static str {
+        match self {
+            Self::OpenAi => "data: [DONE]\n\n",
+            Self::Growth | Self::Responses | Self::Anthropic => "",
+        }
+    }
+}
+
+/// A name that is none of a protocol.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is no form of deltas; there are growth, openai, responses and anthropic")]
+pub struct UnknownProtocol {
+    /// The name.
+    pub name: String,
+}
+
+impl FromStr for Protocol {
+    type Err = UnknownProtocol;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|protocol| protocol.name() == name);
+        found.ok_or_else(|| UnknownProtocol {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// What a server says of its reply beside the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The reply's `id`.
+    pub id: String,
+    /// The model's name.
+    pub model: String,
+    /// When it began, in seconds since 1970.
+    pub created: i64,
+    /// The key of reasoning in Chat Completions: `reasoning_content`, as most servers call it, or `reasoning`.
+    pub reasoning_key: String,
+}
+
+impl Default for Reply {
+    fn default() -> Self {
+        Self {
+            id: "reply".to_owned(),
+            model: "model".to_owned(),
+            created: 0,
+            reasoning_key: "reasoning_content".to_owned(),
+        }
+    }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// It had written all that it wanted to write.
+    #[default]
+    Complete,
+    /// It had written as much as it was allowed to.
+    Length,
+}
+
+/// Makes events of growth.
+///
+/// ```
+/// use obverse::deltas::Growth;
+/// use obverse::deltas::encode::{Encoder, Ending, Protocol, Reply};
+/// use obverse::value::{Path, json};
+///
+/// let mut encoder = Encoder::new(Protocol::OpenAi, Reply::default());
+/// let mut events = encoder.begin();
+/// let path = Path::default().key("content");
+/// events.extend(encoder.grow(&Growth::Text { path: std::borrow::Cow::Owned(path), text: "Hi".into() }));
+/// events.extend(encoder.end(Ending::Complete));
+/// let delta = events[1].get("choices").unwrap().as_array().unwrap()[0].get("delta").unwrap();
+/// assert_eq!(json::to_string(delta), r#"{"content": "Hi"}"#);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Encoder(Inner);
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Growth,
+    OpenAi(openai::Chat),
+    Responses(Box<responses::Responses>),
+    Anthropic(anthropic::Messages),
+}
+
+impl Encoder {
+    /// For a reply that has not begun.
+    pub fn new(protocol: Protocol, reply: Reply) -> Self {
+        Self(match protocol {
+            Protocol::Growth => Inner::Growth,
+            Protocol::OpenAi => Inner::OpenAi(openai::Chat::new(reply)),
+            Protocol::Responses => Inner::Responses(Box::new(responses::Responses::new(reply))),
+            Protocol::Anthropic => Inner::Anthropic(anthropic::Messages::new(reply)),
+        })
+    }
+
+    /// What is sent before any growth.
+    pub fn begin(&mut self) -> Vec<Value> {
+        match &mut self.0 {
+            Inner::Growth => Vec::new(),
+            Inner::OpenAi(chat) => chat.begin(),
+            Inner::Responses(responses) => responses.begin(),
+            Inner::Anthropic(messages) => messages.begin(),
+        }
+    }
+
+    /// What is sent for a step.
+    pub fn grow(&mut self, growth: &Growth<'_>) -> Vec<Value> {
+        match &mut self.0 {
+            Inner::Growth => vec![Value::Object(growth.to_map())],
+            Inner::OpenAi(chat) => chat.grow(growth),
+            Inner::Responses(responses) => responses.grow(growth),
+            Inner::Anthropic(messages) => messages.grow(growth),
+        }
+    }
+
+    /// What is sent after all growth.
+    pub fn end(&mut self, ending: Ending) -> Vec<Value> {
+        match &mut self.0 {
+            Inner::Growth => Vec::new(),
+            Inner::OpenAi(chat) => chat.end(ending),
+            Inner::Responses(responses) => responses.end(ending),
+            Inner::Anthropic(messages) => messages.end(ending),
+        }
+    }
+}
+
+/// What a text is to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Content,
+    Reasoning,
+}
+
+/// What the text at a path is; by the names that chat templates give to reasoning.
+fn part(path: &Path) -> Option<Part> {
+    match path.steps().first() {
+        Some(Step::Key(key)) => match key.as_str() {
+            "content" => Some(Part::Content),
+            "thinking" | "reasoning" | "reasoning_content" => Some(Part::Reasoning),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text that a step adds to content or reasoning.
+fn added<'g>(growth: &'g Growth<'_>) -> Option<(Part, &'g str)> {
+    match growth {
+        Growth::Text { path, text } => Some((part(path)?, text)),
+        Growth::Value { path, value } => Some((part(path)?, value.as_str()?)),
+        _ => None,
+    }
+}
+
+/// The `id` of a call, made up where it has none.
+fn call_id(reply: &Reply, id: Option<&str>, index: usize) -> String {
+    id.map_or_else(|| format!("call_{}_{index}", reply.id), str::to_owned)
+}
+
+fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    let members = members
+        .into_iter()
+        .map(|(key, value)| (Key::from(key), value));
+    Value::Object(members.collect::<Map>())
+}

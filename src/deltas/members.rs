@@ -1,0 +1,160 @@
+//! Arguments that are written one by one, as an object in JSON.
+//!
+//! A key that comes twice is written twice: who reads the JSON takes the last value, as the content parser does, and where
+//! it gathers the values of a key into a list, the list is written anew.
+
+use super::calls::{Call, Tell, TypedText};
+use super::shape::ValueShape;
+use super::text::Stripped;
+use crate::value::{Map, Value, json};
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Members {
+    /// Whether a member has been written.
+    begun: bool,
+    key: String,
+    value: Under,
+    /// What is being written; kept for its memory.
+    out: String,
+    /// Where values of one key make a list: those so far, as they are before they get their types.
+    gathered: Option<Map>,
+}
+
+/// The value that is being written.
+#[derive(Debug, Clone, Default)]
+enum Under {
+    #[default]
+    None,
+    /// It is passed on as it comes.
+    Text(Stripped, TypedText),
+    /// It is needed whole.
+    Whole(String),
+}
+
+impl Members {
+    pub(super) fn new(merge_duplicates: bool) -> Self {
+        Self {
+            gathered: merge_duplicates.then(Map::new),
+            ..Self::default()
+        }
+    }
+
+    /// A member begins, whose value comes in pieces.
+    pub(super) fn begin(
+        &mut self,
+        key: &str,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
+        self.key.clear();
+        self.key.push_str(key);
+        let in_pieces = matches!(values, ValueShape::Text { .. }) && self.gathered.is_none();
+        self.value = if in_pieces {
+            let mut out = String::new();
+            self.write_key(&mut out);
+            call.write(&out, tell);
+            Under::Text(Stripped::default(), TypedText::default())
+        } else {
+            Under::Whole(String::new())
+        };
+    }
+
+    /// More of the value's text.
+    pub(super) fn push(
+        &mut self,
+        piece: &str,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) {
+        match (&mut self.value, values) {
+            (Under::Text(stripped, typed), ValueShape::Text { strip }) => {
+                let (key, out) = (&self.key, &mut self.out);
+                stripped.push(*strip, piece, &mut |text| {
+                    if typed.is_plain(text) {
+                        return call.write(text, tell);
+                    }
+                    out.clear();
+                    typed.push(text, call.types(tell.tools), key, out);
+                    call.write(out, tell);
+                });
+            }
+            (Under::Whole(text), _) => text.push_str(piece),
+            _ => {}
+        }
+    }
+
+    /// The value is whole. `false` where it has no value, and so the region has none.
+    pub(super) fn end(
+        &mut self,
+        values: &ValueShape,
+        call: &mut Call,
+        tell: &mut Tell<'_>,
+    ) -> bool {
+        match std::mem::take(&mut self.value) {
+            Under::None => true,
+            Under::Text(_, mut typed) => {
+                let types = call.types(tell.tools);
+                let mut out = String::new();
+                typed.end(types, &self.key, &mut out);
+                call.write(&out, tell);
+                true
+            }
+            Under::Whole(text) => {
+                let key = std::mem::take(&mut self.key);
+                let value = match values {
+                    ValueShape::Text { strip: false } => Some(Value::from(text)),
+                    ValueShape::Text { strip: true } => {
+                        Some(Value::from(crate::value::python::strip(&text)))
+                    }
+                    ValueShape::Whole(content) => content.parse(&text).ok(),
+                };
+                value.is_some_and(|value| {
+                    self.whole(&key, value, call, tell);
+                    true
+                })
+            }
+        }
+    }
+
+    /// A member that comes whole.
+    pub(super) fn whole(&mut self, key: &str, value: Value, call: &mut Call, tell: &mut Tell<'_>) {
+        let mut value = match &mut self.gathered {
+            None => value,
+            Some(gathered) => {
+                match gathered.get_mut(key) {
+                    None => {
+                        gathered.insert(key, value);
+                    }
+                    Some(Value::Array(values)) => values.push(value),
+                    Some(first) => {
+                        *first = Value::Array(vec![std::mem::take(first), value]);
+                    }
+                }
+                gathered.get(key).cloned().unwrap_or_default()
+            }
+        };
+        if let Some(types) = call.types(tell.tools) {
+            types.coerce(key, &mut value);
+        }
+        self.key.clear();
+        self.key.push_str(key);
+        let mut out = String::new();
+        self.write_key(&mut out);
+        out.push_str(&json::to_string(&value));
+        call.write(&out, tell);
+    }
+
+    fn write_key(&mut self, out: &mut String) {
+        out.push_str(if self.begun { ", " } else { "{" });
+        self.begun = true;
+        json::write_string(out, &self.key);
+        out.push_str(": ");
+    }
+
+    /// The object is whole.
+    pub(super) fn finish(&mut self, call: &mut Call, tell: &mut Tell<'_>) {
+        call.write(if self.begun { "}" } else { "{}" }, tell);
+    }
+}

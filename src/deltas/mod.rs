@@ -1,0 +1,339 @@
+//! How a message grows while its response is read: what the clients of a chat server are sent.
+//!
+//! A [`DeltaParser`] reads a response as a [`ResponseParser`] does, which it wraps, and tells [`Growth`]: more text of
+//! `content`, a call that has begun, more of the JSON of its arguments. There is no second parser: regions, delimiters, values and errors are
+//! the parser's; what this room adds is that the text of an open region is read along as it arrives, by what the template says of it.
+//!
+//! - Text is passed on as it is written, but for white space that may be the end of a text that is stripped.
+//! - Arguments that stand as JSON in the response are passed on as they are written, whatever member holds them; a string that
+//!   holds JSON is passed on as what it spells.
+//! - Arguments in tags or lines become the members of a JSON object: the key, then the value's text inside its quotes; a value
+//!   for which the tools declare a type is held until it is clear what it is.
+//! - The name and the `id` of a call come before its arguments; where the format writes them behind, the arguments wait.
+//! - All else is passed on when its region ends.
+//!
+//! **The law.** What an [`Assembly`] makes of all growth is the message that [`ResponseParser::finalize`] gives, for every
+//! template, response and chunking, and once adjacent pieces are joined the growth is the same for every chunking.
+//!
+//! **What is taken back.** Nothing that a well-formed response has. But a region that does not parse has no value, however much of it has
+//! been read; and three things make another value of what was read: a field that keeps only its last value and comes again, a key
+//! of a call that comes twice in one object, and a tag that never ends. These are told: [`Growth::CallDropped`] and
+//! [`Growth::Restart`]. With [`Options::certain`] nothing is told that can still turn out otherwise; that holds back each call until its
+//! region ends, and each field that keeps only its last value until the response does.
+//!
+//! It costs one pass over the text of each region, and memory for what is held.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use obverse::deltas::{DeltaParser, DeltaTemplate, Growth};
+//! use obverse::response_template::ResponseTemplate;
+//! use obverse::value::json;
+//!
+//! let template = ResponseTemplate::from_json(r#"{
+//!     "start_anchor": "<assistant>",
+//!     "fields": {
+//!         "content": {},
+//!         "tool_calls": {"open": "<call>", "close": "</call>", "repeats": true, "content": "json",
+//!                        "transform": {"type": "function", "function": "{content}"}}
+//!     }
+//! }"#)?;
+//! let mut parser = DeltaParser::new(DeltaTemplate::new(template), "", &[])?;
+//! let mut lines = Vec::new();
+//! for chunk in ["Sure.<call>{\"name\": \"f\", \"argum", "ents\": {\"city\": \"Pa", "ris\"}}</call>"] {
+//!     for growth in parser.feed(chunk)? {
+//!         lines.push(json::to_string(&growth.to_map().into()));
+//!     }
+//! }
+//! assert_eq!(lines, [
+//!     r#"{"type": "text", "path": ["content"], "text": "Sure."}"#,
+//!     r#"{"type": "call", "index": 0, "path": ["tool_calls", 0], "name": "f"}"#,
+//!     r#"{"type": "arguments", "index": 0, "text": "{\"city\": \"Pa"}"#,
+//!     r#"{"type": "arguments", "index": 0, "text": "ris\"}"}"#,
+//!     r#"{"type": "call_done", "index": 0}"#,
+//! ]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod assembly;
+mod calls;
+mod dialect;
+pub mod encode;
+mod growing;
+mod growth;
+mod json_calls;
+mod lines;
+mod members;
+mod reader;
+mod region;
+mod shape;
+mod split;
+mod tags;
+mod text;
+
+pub use assembly::{AssembledCall, Assembly, CallState};
+pub use growth::{Growth, push_joined};
+
+use std::sync::Arc;
+
+use crate::content::ToolSchemas;
+use crate::parser::{self, Event, Markers, ParseError, Passed, ResponseParser};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+use growing::{Growing, Listening, Out};
+use shape::Shape;
+
+/// A response template with what of its fields can be passed on while it is written, worked out once for all responses.
+#[derive(Debug, Clone)]
+pub struct DeltaTemplate {
+    template: Arc<ResponseTemplate>,
+    /// One for each field.
+    shapes: Vec<Shape>,
+    /// For each field, whether no region of it can follow another.
+    comes_once: Vec<bool>,
+}
+
+impl DeltaTemplate {
+    /// Reads off the template what can be passed on early.
+    pub fn new(template: impl Into<Arc<ResponseTemplate>>) -> Self {
+        let template = template.into();
+        let fields = template.fields();
+        let opens = fields.iter().any(|field| field.open.is_some());
+        Self {
+            shapes: fields.iter().map(Shape::new).collect(),
+            comes_once: fields
+                .iter()
+                .map(|field| field.close.is_none() && (field.open.is_some() || !opens))
+                .collect(),
+            template,
+        }
+    }
+
+    /// The response template.
+    pub fn template(&self) -> &Arc<ResponseTemplate> {
+        &self.template
+    }
+}
+
+/// What happens while a response is read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step<'a> {
+    /// An event of the parser.
+    Event(Event<'a>),
+    /// Growth of the message.
+    Growth(Growth<'a>),
+}
+
+/// What a delta parser is told beside its template; the default is what the clients of a server want.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// What the parser is told.
+    pub parser: parser::Options,
+    /// Whether to hold all that can still turn out otherwise, so that nothing is ever taken back; see [the room](self).
+    pub certain: bool,
+}
+
+/// Parses a response as it arrives, and tells how its message grows.
+///
+/// # Errors
+///
+/// As a [`ResponseParser`]: when a region does not parse, `feed` and `finalize` return the error, and the same call may be made
+/// again to go on after it. What a region that failed had of calls is dropped; see [`Growth::CallDropped`].
+#[derive(Debug, Clone)]
+pub struct DeltaParser {
+    parser: ResponseParser,
+    growing: Growing,
+    initial: Vec<Growth<'static>>,
+    initial_events: Vec<Event<'static>>,
+    /// Growth that came before an error in the same call; the next call begins with it.
+    undelivered: Vec<Growth<'static>>,
+}
+
+impl DeltaParser {
+    /// A parser that has read `prefix`; see [`ResponseParser::new`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn new(
+        template: impl Into<Arc<DeltaTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+    ) -> Result<Self, ParseError> {
+        Self::with_options(template, prefix, tools, Options::default())
+    }
+
+    /// The same with other options than the default ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_options(
+        template: impl Into<Arc<DeltaTemplate>>,
+        prefix: &str,
+        tools: &[Value],
+        options: Options,
+    ) -> Result<Self, ParseError> {
+        let template = template.into();
+        let mut growing = Growing::new(
+            Arc::clone(&template),
+            ToolSchemas::from_tools(tools),
+            options.certain,
+        );
+        let (mut initial, mut initial_events) = (Vec::new(), Vec::new());
+        growing.begin(&mut |growth| push_joined(&mut initial, growth));
+        let mut sink = |step: Step<'_>| match step {
+            Step::Event(event) => initial_events.push(event.into_owned()),
+            Step::Growth(growth) => push_joined(&mut initial, growth),
+        };
+        let parser = ResponseParser::with_listener(
+            Arc::clone(&template.template),
+            prefix,
+            tools,
+            options.parser,
+            &mut Listening::new(&mut growing, Out::Steps(&mut sink)),
+        )?;
+        Ok(Self {
+            parser,
+            growing,
+            initial,
+            initial_events,
+            undelivered: Vec::new(),
+        })
+    }
+
+    /// What the defaults and the prefix had already written into the message.
+    pub fn initial_growth(&self) -> &[Growth<'static>] {
+        &self.initial
+    }
+
+    /// Reads more of the response, and returns what the message grew by.
+    ///
+    /// # Errors
+    ///
+    /// See the type. Growth that came before the error is returned by the next call.
+    pub fn feed(&mut self, text: &str) -> Result<Vec<Growth<'static>>, ParseError> {
+        let mut growth = std::mem::take(&mut self.undelivered);
+        let result = self.feed_with(text, &mut |one| growth.push(one.into_owned()));
+        self.deliver(growth, result)
+    }
+
+    /// The same, handing each step to `sink` without copying its text.
+    ///
+    /// # Errors
+    ///
+    /// See the type.
+    pub fn feed_with(
+        &mut self,
+        text: &str,
+        sink: &mut dyn FnMut(Growth<'_>),
+    ) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Growth(&mut *sink));
+        let result = self.parser.feed_to(text, &mut listening);
+        self.after(result, sink)
+    }
+
+    /// The same, handing the parser's events to `sink`, too: the growth that an event brings comes right before it.
+    ///
+    /// # Errors
+    ///
+    /// See the type.
+    pub fn feed_steps(
+        &mut self,
+        text: &str,
+        sink: &mut dyn FnMut(Step<'_>),
+    ) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Steps(&mut *sink));
+        let result = self.parser.feed_to(text, &mut listening);
+        self.after(result, &mut |growth| sink(Step::Growth(growth)))
+    }
+
+    /// Ends the response: returns the message, and what it grew by at last.
+    ///
+    /// # Errors
+    ///
+    /// See the type and [`ResponseParser::finalize`].
+    pub fn finalize(&mut self) -> Result<(Map, Vec<Growth<'static>>), ParseError> {
+        let mut growth = std::mem::take(&mut self.undelivered);
+        let result = self.finalize_with(&mut |one| growth.push(one.into_owned()));
+        self.deliver(growth, result)
+            .map(|growth| (self.parser.message().clone(), growth))
+    }
+
+    /// The same, handing each step to `sink`; the message is the [`parser`](Self::parser)'s.
+    ///
+    /// # Errors
+    ///
+    /// As [`finalize`](Self::finalize).
+    pub fn finalize_with(&mut self, sink: &mut dyn FnMut(Growth<'_>)) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Growth(&mut *sink));
+        let result = self.parser.finalize_to(&mut listening);
+        self.after(result, sink)?;
+        self.growing.end(self.parser.message(), sink);
+        Ok(())
+    }
+
+    /// The same with the parser's events; see [`feed_steps`](Self::feed_steps).
+    ///
+    /// # Errors
+    ///
+    /// As [`finalize`](Self::finalize).
+    pub fn finalize_steps(&mut self, sink: &mut dyn FnMut(Step<'_>)) -> Result<(), ParseError> {
+        let mut listening = Listening::new(&mut self.growing, Out::Steps(&mut *sink));
+        let result = self.parser.finalize_to(&mut listening);
+        let mut grown = |growth: Growth<'_>| sink(Step::Growth(growth));
+        self.after(result, &mut grown)?;
+        self.growing.end(self.parser.message(), &mut grown);
+        Ok(())
+    }
+
+    /// The events of the prefix; see [`ResponseParser::initial_events`].
+    pub fn initial_events(&self) -> &[Event<'static>] {
+        &self.initial_events
+    }
+
+    /// See [`ResponseParser::find_leaked`].
+    pub fn find_leaked(&mut self, markers: impl Into<Arc<Markers>>) {
+        self.parser.find_leaked(markers);
+    }
+
+    /// See [`ResponseParser::take_delimiters`].
+    pub fn take_delimiters(&mut self) -> Vec<Passed> {
+        self.parser.take_delimiters()
+    }
+
+    /// The parser, with the message so far and all else that can be asked of it.
+    pub fn parser(&self) -> &ResponseParser {
+        &self.parser
+    }
+
+    /// A region that failed may leave no trace among the events but that none follows.
+    fn after(
+        &mut self,
+        result: Result<(), ParseError>,
+        sink: &mut dyn FnMut(Growth<'_>),
+    ) -> Result<(), ParseError> {
+        if let Err(error) = &result
+            && !error.is_final()
+            && self.parser.snapshot().region.is_none()
+        {
+            self.growing.fail(sink);
+        }
+        result
+    }
+
+    fn deliver(
+        &mut self,
+        growth: Vec<Growth<'static>>,
+        result: Result<(), ParseError>,
+    ) -> Result<Vec<Growth<'static>>, ParseError> {
+        match result {
+            Ok(()) => Ok(growth),
+            Err(error) => {
+                self.undelivered = growth;
+                Err(error)
+            }
+        }
+    }
+}

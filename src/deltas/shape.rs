@@ -1,0 +1,368 @@
+//! What of a field can be passed on while it is written, read off the response template once.
+
+use crate::content::{Content, Form, Lines, Node, Tags, Values};
+use crate::pattern::Pattern;
+use crate::response_template::Field;
+use crate::value::{Key, Value};
+
+use super::split::Split;
+
+/// How the text of a field's region becomes growth.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    /// The value is the text.
+    Text { strip: bool },
+    /// The value is a call, or a list of them.
+    Calls(Box<CallShape>),
+    /// The value is known when the region ends.
+    Whole,
+}
+
+/// Where in a region a call is written.
+#[derive(Debug, Clone)]
+pub(super) struct CallShape {
+    pub(super) id: Source,
+    pub(super) name: Source,
+    pub(super) body: Body,
+}
+
+/// Where a member of a call comes from.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// There is none.
+    Absent,
+    /// The template says it.
+    Literal(String),
+    /// A named group of the opening delimiter.
+    Capture(String),
+    /// The text of the region.
+    Content,
+}
+
+/// What the text of the region spells.
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    /// The arguments, which are a string.
+    Text {
+        strip: bool,
+    },
+    Json(JsonShape),
+    Tags(TagShape),
+    Lines(LineShape),
+}
+
+/// JSON with a call, or a list of them, in it.
+#[derive(Debug, Clone)]
+pub(super) struct JsonShape {
+    pub(super) dialect: Dialect,
+    pub(super) list: List,
+    /// Whether a call without an `id` is one.
+    pub(super) id_may_lack: bool,
+    /// The objects and values that are looked into, the first being the whole.
+    pub(super) places: Vec<JsonPlace>,
+}
+
+/// How plain the JSON is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Dialect {
+    /// What opens and closes strings beside double quotes.
+    pub(super) strings: Option<(String, String)>,
+    pub(super) unquoted_keys: bool,
+}
+
+/// Whether what holds the calls is a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Never,
+    Always,
+    /// The text decides.
+    Either,
+}
+
+/// A value in the JSON on the way to a member of a call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct JsonPlace {
+    pub(super) members: Vec<(Key, usize)>,
+    pub(super) role: Role,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Role {
+    /// An object that is passed through.
+    #[default]
+    Way,
+    /// A call, or a list of them.
+    Calls,
+    Id,
+    Name,
+    Arguments,
+}
+
+/// Arguments in tags.
+#[derive(Debug, Clone)]
+pub(super) struct TagShape {
+    pub(super) pattern: Pattern,
+    /// The same in two halves, where its values can be passed on before their end.
+    pub(super) split: Option<Split>,
+    pub(super) values: ValueShape,
+    pub(super) merge_duplicates: bool,
+}
+
+/// Arguments in lines.
+#[derive(Debug, Clone)]
+pub(super) struct LineShape {
+    pub(super) line_sep: Option<String>,
+    pub(super) kv_sep: String,
+    pub(super) strip: bool,
+    pub(super) values: ValueShape,
+}
+
+/// What makes values of the pieces.
+#[derive(Debug, Clone)]
+pub(super) enum ValueShape {
+    Text { strip: bool },
+    Whole(Content),
+}
+
+impl ValueShape {
+    fn new(values: Values<'_>) -> Self {
+        match values {
+            Values::Text { strip } => Self::Text { strip },
+            Values::Whole(content) => Self::Whole(content.clone()),
+        }
+    }
+}
+
+/// A way into the JSON, from the object that is the call or its list's item.
+type Way = Vec<String>;
+
+/// Where the members of a call come from, before the content parser is asked.
+#[derive(Debug, Clone)]
+enum From {
+    Absent,
+    Literal(String),
+    Capture(String),
+    Content(Way),
+}
+
+impl Shape {
+    pub(super) fn new(field: &Field) -> Self {
+        let Some(form) = field.content.form() else {
+            return Self::Whole;
+        };
+        let transform = field.transform.as_ref().map(|transform| transform.node());
+        if let Form::Text { strip } = form {
+            let is_text = match transform {
+                None => true,
+                Some(Node::Placeholder { names, .. }) => {
+                    !field.transform_each && names.iter().eq(["content"])
+                }
+                Some(_) => false,
+            };
+            if is_text {
+                return Self::Text { strip };
+            }
+        }
+        if field.join.is_some() {
+            return Self::Whole;
+        }
+        call_shape(field, &form, transform)
+            .map_or(Self::Whole, |shape| Self::Calls(Box::new(shape)))
+    }
+}
+
+fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Option<CallShape> {
+    let each = field.transform_each && transform.is_some();
+    // Of what is in scope, a member of an item hides a capture of its name: which it is, only the item's end tells.
+    let captures = field.open.as_ref().map_or(&[][..], Pattern::group_names);
+    let place = |names: &[String]| -> Option<From> {
+        let (root, rest) = names.split_first()?;
+        if each {
+            return (!captures.contains(root)).then(|| From::Content(names.to_vec()));
+        }
+        if root == "content" {
+            return Some(From::Content(rest.to_vec()));
+        }
+        (rest.is_empty() && captures.contains(root)).then(|| From::Capture(root.clone()))
+    };
+    let text = |node: Option<&Node>| -> Option<From> {
+        match node {
+            None => Some(From::Absent),
+            Some(Node::Literal(Value::String(text))) => Some(From::Literal(text.clone())),
+            Some(Node::Placeholder { names, .. }) => place(names),
+            Some(_) => None,
+        }
+    };
+    let member = |node: &Node, key: &str| -> Option<Node> {
+        let Node::Object(members) = node else {
+            return None;
+        };
+        members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, member)| member.clone())
+    };
+    let below = |way: &[String], keys: &[&str]| -> From {
+        From::Content(
+            way.iter()
+                .cloned()
+                .chain(keys.iter().map(|key| (*key).to_owned()))
+                .collect(),
+        )
+    };
+    let mut at: Way = Vec::new();
+    let mut list = if each { List::Always } else { List::Never };
+    let mut id_may_lack = false;
+    let (id, name, arguments) = match transform {
+        Some(node @ Node::Object(_)) => {
+            let id = text(member(node, "id").as_ref())?;
+            match member(node, "function")? {
+                function @ Node::Object(_) => {
+                    let name = text(member(&function, "name").as_ref())?;
+                    let arguments = match member(&function, "arguments")? {
+                        Node::Placeholder { names, .. } => place(&names)?,
+                        _ => return None,
+                    };
+                    (id, name, arguments)
+                }
+                Node::Placeholder { names, .. } => {
+                    let From::Content(way) = place(&names)? else {
+                        return None;
+                    };
+                    (id, below(&way, &["name"]), below(&way, &["arguments"]))
+                }
+                _ => return None,
+            }
+        }
+        None | Some(Node::Placeholder { .. }) => {
+            if let Some(Node::Placeholder { names, .. }) = transform {
+                let (false, From::Content(way)) = (each, place(names)?) else {
+                    return None;
+                };
+                at = way;
+            }
+            list = List::Either;
+            id_may_lack = true;
+            (
+                below(&[], &["id"]),
+                below(&[], &["function", "name"]),
+                below(&[], &["function", "arguments"]),
+            )
+        }
+        Some(_) => return None,
+    };
+    let From::Content(arguments) = arguments else {
+        return None;
+    };
+    if let From::Absent = name {
+        return None;
+    }
+    let whole = || list == List::Never && at.is_empty() && arguments.is_empty();
+    let from_delimiter = |from: &From| !matches!(from, From::Content(_));
+    let body = match form {
+        Form::Json {
+            string_delims,
+            unquoted_keys,
+        } => {
+            let strings = match string_delims {
+                [] => None,
+                [(open, close)] if !open.is_empty() && !close.is_empty() => {
+                    Some((open.clone(), close.clone()))
+                }
+                _ => return None,
+            };
+            let ways = [
+                (Role::Id, &id),
+                (Role::Name, &name),
+                (Role::Arguments, &From::Content(arguments.clone())),
+            ];
+            Body::Json(JsonShape {
+                dialect: Dialect {
+                    strings,
+                    unquoted_keys: *unquoted_keys,
+                },
+                list,
+                id_may_lack,
+                places: places(&at, list, &ways)?,
+            })
+        }
+        Form::Other => return None,
+        _ if !whole() || !from_delimiter(&id) || !from_delimiter(&name) => return None,
+        Form::Text { strip } => Body::Text { strip: *strip },
+        Form::Tags(Tags {
+            pattern,
+            values,
+            merge_duplicates,
+        }) => Body::Tags(TagShape {
+            pattern: (*pattern).clone(),
+            split: Split::new(pattern),
+            values: ValueShape::new(*values),
+            merge_duplicates: *merge_duplicates,
+        }),
+        Form::Lines(Lines {
+            line_sep,
+            kv_sep,
+            strip,
+            values,
+        }) => Body::Lines(LineShape {
+            line_sep: line_sep.map(str::to_owned),
+            kv_sep: (*kv_sep).to_owned(),
+            strip: *strip,
+            values: ValueShape::new(*values),
+        }),
+    };
+    let source = |from: From| match from {
+        From::Absent => Source::Absent,
+        From::Literal(text) => Source::Literal(text),
+        From::Capture(name) => Source::Capture(name),
+        From::Content(_) => Source::Content,
+    };
+    Some(CallShape {
+        id: source(id),
+        name: source(name),
+        body,
+    })
+}
+
+/// The places that are looked into; `None` where one member of a call is written inside another.
+fn places(at: &[String], list: List, ways: &[(Role, &From)]) -> Option<Vec<JsonPlace>> {
+    let mut places = vec![JsonPlace::default()];
+    let call = walk(&mut places, 0, at);
+    places[call].role = Role::Calls;
+    for (role, from) in ways {
+        let From::Content(way) = from else { continue };
+        if way.is_empty() {
+            // The whole is the arguments: there is no object around them.
+            if list != List::Never || !places[call].members.is_empty() || call != 0 {
+                return None;
+            }
+        }
+        let place = walk(&mut places, call, way);
+        if places[place].role != Role::Way && !way.is_empty() {
+            return None;
+        }
+        places[place].role = *role;
+    }
+    let inside = |place: &JsonPlace| {
+        matches!(place.role, Role::Id | Role::Name | Role::Arguments) && !place.members.is_empty()
+    };
+    (!places.iter().any(inside)).then_some(places)
+}
+
+/// The place that the keys lead to, made where it is not there.
+fn walk(places: &mut Vec<JsonPlace>, from: usize, keys: &[String]) -> usize {
+    let mut at = from;
+    for key in keys {
+        let known = places[at].members.iter().find(|(name, _)| name == key);
+        at = match known {
+            Some((_, place)) => *place,
+            None => {
+                let new = places.len();
+                places.push(JsonPlace::default());
+                places[at].members.push((Key::new(key), new));
+                new
+            }
+        };
+    }
+    at
+}
