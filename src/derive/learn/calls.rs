@@ -245,6 +245,7 @@ pub(super) fn is_same(message: &Map, expected: &Value) -> bool {
 /// text, and of texts the bytes count in which they differ.
 pub(super) fn distance(message: &Map, expected: &Value) -> usize {
     const CALL: usize = 1 << 20;
+    const ID: usize = 1 << 16;
     let empty = Map::new();
     let expected = expected.as_object().unwrap_or(&empty);
     let has_ids = has_ids(expected);
@@ -253,14 +254,26 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
         let calls = of.get(CALLS_KEY).and_then(Value::as_array);
         calls.unwrap_or_default().to_vec()
     };
-    let (mut missing, wanted) = (calls(&expected), calls(&message));
-    let mut surplus = 0;
-    for call in wanted {
+    let mut missing = calls(&expected);
+    let mut apart = Vec::new();
+    for call in calls(&message) {
         match missing.iter().position(|other| *other == call) {
             Some(at) => drop(missing.remove(at)),
-            None => surplus += 1,
+            None => apart.push(call),
         }
     }
+    // Right but for the id is better than wrong, and wrong arguments are no worse than no call.
+    let mut alike = |same: fn(&Value, &Value) -> bool| {
+        let before = apart.len();
+        apart.retain(|call| {
+            let at = missing.iter().position(|other| same(call, other));
+            at.map(|at| missing.remove(at)).is_none()
+        });
+        before - apart.len()
+    };
+    let other_ids = alike(|one, other| without_id(one) == without_id(other));
+    let other_arguments = alike(|one, other| one.get("name") == other.get("name"));
+    let other_calls = missing.len() + apart.len() + other_arguments;
     let keys: BTreeSet<&str> = message
         .keys()
         .chain(expected.keys())
@@ -278,7 +291,13 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
             .filter(|change| change.tag() != similar::ChangeTag::Equal);
         changed.map(|change| change.value().len()).sum::<usize>()
     });
-    ((missing.len() + surplus) * CALL + texts.sum::<usize>()).max(1)
+    (other_calls * CALL + other_ids * ID + texts.sum::<usize>()).max(1)
+}
+
+fn without_id(call: &Value) -> Map {
+    let mut members = call.as_object().cloned().unwrap_or_default();
+    members.shift_remove("id");
+    members
 }
 
 fn has_ids(message: &Map) -> bool {

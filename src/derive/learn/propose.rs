@@ -277,7 +277,12 @@ impl Seen<'_> {
         let found: Vec<Range<usize>> = all.iter().filter_map(own).collect();
         let is_in_text = spot.field.is_some() && !spot.is_malformed;
         let mut markers: Vec<&str> = Vec::new();
-        if is_in_text && (self.recorded.expected.is_some() || !found.is_empty()) {
+        // Several words that nobody else writes are prose, whatever the expected message leaves out.
+        let is_one_word = !shown
+            .trim_matches(python::is_space)
+            .contains(python::is_space);
+        let is_surplus = self.recorded.expected.is_some() && is_one_word;
+        if is_in_text && (is_surplus || !found.is_empty()) {
             markers.push(shown);
         }
         for (at, first) in found.iter().enumerate() {
