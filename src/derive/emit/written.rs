@@ -150,6 +150,16 @@ impl<'a> Written<'a> {
         }
     }
 
+    /// A pattern for what closes the last call where the response ends with it; `None` where nothing closes a call.
+    pub(super) fn last(&self) -> Option<String> {
+        let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
+        let close = closes.into_iter().find(|close| !close.is_empty())?;
+        let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
+        let end = super::alternatives(ends.collect());
+        let end = end.map_or_else(String::new, |end| format!("(?:{end}\\s*)?"));
+        Some(format!("{}\\s*{end}\\Z", slot::pattern(close)))
+    }
+
     /// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call
     /// as well: `(do (f (x 1)))`. Nothing where the two differ.
     pub(super) fn behind_argument(&self, close: &str) -> String {
