@@ -353,7 +353,8 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
     };
-    let section = calls.section.1.trim();
+    let section = behind_json(calls);
+    let section = section.as_str();
     let at_turn_end = (!section.is_empty()).then(|| {
         let turn_end = alternatives(
             ends.pattern(None, &[])
@@ -397,7 +398,8 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
 /// call, whose beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
-    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
+    let section = behind_json(calls);
+    let section = Some(section.as_str()).filter(|section| !section.is_empty());
     let stop = ends.pattern(section, &[]);
     if !calls.parallel || next.is_empty() {
         return stop;
@@ -407,6 +409,17 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
         Some(stop) => format!("(?:{stop}|{before_next})"),
         None => before_next,
     })
+}
+
+/// What closes the section; where bodies are JSON, with a space behind the brackets that it begins with, since JSON may have some there.
+fn behind_json(calls: &ToolCalls) -> String {
+    let section = calls.section.1.trim();
+    let rest = section.trim_start_matches([']', '}']).trim_start();
+    let brackets = section[..section.len() - rest.len()].trim_end();
+    match calls.body.is_json() && !brackets.is_empty() && !rest.is_empty() {
+        true => format!("{brackets} {rest}"),
+        false => section.to_owned(),
+    }
 }
 
 /// A pattern for what stands before the next call, whose beginning is the pattern `next`.
