@@ -1,5 +1,7 @@
 //! What can go wrong with a chat template: when it is compiled, when it renders, and when it is loaded from disk.
 
+use std::path::{Path, PathBuf};
+
 use crate::diagnostic::Diagnostic;
 
 /// The template cannot be compiled: a syntax error, or a source beyond the limits.
@@ -20,6 +22,7 @@ impl TemplateError {
 
 /// Which bound a render ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Limit {
     /// The number of steps that one render may take.
     Fuel,
@@ -31,6 +34,19 @@ pub enum Limit {
     Memory,
     /// The number of items that one `range` may have, the sandbox's own bound.
     Range,
+}
+
+impl Limit {
+    /// Its stable name, such as `fuel-limit`, by which programs tell limits apart.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fuel => "fuel-limit",
+            Self::Output => "output-limit",
+            Self::Recursion => "recursion-limit",
+            Self::Memory => "memory-limit",
+            Self::Range => "range-limit",
+        }
+    }
 }
 
 impl std::fmt::Display for Limit {
@@ -47,6 +63,7 @@ impl std::fmt::Display for Limit {
 
 /// A render that did not finish.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RenderError {
     /// The template refused its input with `raise_exception`.
     #[error("the chat template raised: {message}")]
@@ -68,4 +85,71 @@ pub enum RenderError {
         /// Its value.
         limit: u64,
     },
+}
+
+/// A chat template source that cannot be read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file or folder is not there, cannot be read, or is not what its name says.
+    #[error("{}: {reason}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why, in the system's words or ours.
+        reason: String,
+    },
+    /// The file is not UTF-8.
+    #[error("{}: not UTF-8 at byte {offset}", path.display())]
+    NotUtf8 {
+        /// Which.
+        path: PathBuf,
+        /// How many bytes are valid before the first that is not.
+        offset: usize,
+    },
+    /// The file is not JSON.
+    #[error("{}: {reason}", path.display())]
+    InvalidJson {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong and at which byte.
+        reason: String,
+    },
+    /// There is no chat template there.
+    #[error("{}: no chat template in it{}", path.display(), found(seen))]
+    NoTemplate {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What was there instead: keys of the document, files of the folder, or names of chat templates.
+        seen: Vec<String>,
+    },
+    /// A chat template does not compile.
+    #[error("{}: chat template `{name}`: {error}", path.display())]
+    Template {
+        /// The file that holds it.
+        path: PathBuf,
+        /// Its name, `default` for the only one.
+        name: String,
+        /// Its source.
+        source_text: String,
+        /// What is wrong with it.
+        error: TemplateError,
+    },
+}
+
+fn found(seen: &[String]) -> String {
+    if seen.is_empty() {
+        String::new()
+    } else {
+        format!(" (there is: {})", seen.join(", "))
+    }
+}
+
+impl LoadError {
+    pub(super) fn unreadable(path: &Path, reason: impl ToString) -> Self {
+        Self::Unreadable {
+            path: path.to_path_buf(),
+            reason: reason.to_string(),
+        }
+    }
 }

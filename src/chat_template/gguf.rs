@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::source::LoadError;
+use super::error::LoadError;
 use super::tokens::TokenLists;
 use crate::value::{Map, Value};
 

@@ -45,19 +45,19 @@ use std::sync::Arc;
 use crate::value::{Map, Value};
 
 pub use clock::Clock;
-pub use error::{Limit, RenderError, TemplateError};
+pub use error::{Limit, LoadError, RenderError, TemplateError};
 pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
-pub use source::{ChatTemplateSource, LoadError, from_text, load};
+pub use source::{ChatTemplateSource, from_text, load};
 pub use tokens::TokenLists;
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
 pub const MAX_STEPS: u64 = 20_000_000;
 
 /// The names of a reasoning among a message's keys that transformers knows: under whichever it comes, it is handed on under
-/// the first two.
-pub(crate) const REASONING_KEYS: [&str; 3] = run::REASONING_KEYS;
+/// the first two, and the first that holds something counts.
+pub(crate) const REASONING_KEYS: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
 /// One chat template, compiled. Cloning is cheap.
 #[derive(Debug, Clone)]

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{ChatTemplate, TemplateError, TokenLists, gguf};
+use super::error::LoadError;
+use super::{ChatTemplate, TokenLists, gguf};
 use crate::value::{Map, Value, json};
 
 /// Variables that every template is given; the others are kwargs to try.
@@ -38,72 +39,6 @@ const SPECIAL_TOKENS: [&str; 7] = [
     "cls_token",
     "mask_token",
 ];
-
-/// A chat template source that cannot be read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LoadError {
-    /// The file or folder is not there, cannot be read, or is not what its name says.
-    #[error("{}: {reason}", path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// Why, in the system's words or ours.
-        reason: String,
-    },
-    /// The file is not UTF-8.
-    #[error("{}: not UTF-8 at byte {offset}", path.display())]
-    NotUtf8 {
-        /// Which.
-        path: PathBuf,
-        /// How many bytes are valid before the first that is not.
-        offset: usize,
-    },
-    /// The file is not JSON.
-    #[error("{}: {reason}", path.display())]
-    InvalidJson {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong and at which byte.
-        reason: String,
-    },
-    /// There is no chat template there.
-    #[error("{}: no chat template in it{}", path.display(), found(seen))]
-    NoTemplate {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// What was there instead: keys of the document, files of the folder, or names of chat templates.
-        seen: Vec<String>,
-    },
-    /// A chat template does not compile.
-    #[error("{}: chat template `{name}`: {error}", path.display())]
-    Template {
-        /// The file that holds it.
-        path: PathBuf,
-        /// Its name, `default` for the only one.
-        name: String,
-        /// Its source.
-        source_text: String,
-        /// What is wrong with it.
-        error: TemplateError,
-    },
-}
-
-fn found(seen: &[String]) -> String {
-    if seen.is_empty() {
-        String::new()
-    } else {
-        format!(" (there is: {})", seen.join(", "))
-    }
-}
-
-impl LoadError {
-    pub(super) fn unreadable(path: &Path, reason: impl ToString) -> Self {
-        Self::Unreadable {
-            path: path.to_path_buf(),
-            reason: reason.to_string(),
-        }
-    }
-}
 
 /// The chat templates of one model and what its configuration says of them.
 #[derive(Debug, Clone)]

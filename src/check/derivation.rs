@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::compare::{Difference, differences};
-use super::kinds::renamed;
+use super::compare::{Difference, differences, renamed};
 use super::replay::Setting;
 use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
 use crate::derive::{self, Case, Derivation, DeriveError};

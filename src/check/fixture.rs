@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::suite::Change;
+use super::change::Change;
 use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};

@@ -16,6 +16,7 @@ use crate::value::Value;
 
 /// A law that a response breaks, and where.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Broken {
     /// In the chunks that were recorded, the response gives this instead.
     Recorded(Box<Replay>),

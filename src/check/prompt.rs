@@ -8,6 +8,7 @@ use crate::value::Value;
 
 /// Why the prompt of a fixture cannot be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PromptError {
     /// The prompt is a conversation, and there is no chat template to render it.
     #[error("the prompt is a conversation, but no chat template belongs to the response template")]

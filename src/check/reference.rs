@@ -33,6 +33,7 @@ struct Run<'a> {
 
 /// What the reference makes of it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Answer {
     /// It takes no such response template, for this reason.
     Refused(String),

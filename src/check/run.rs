@@ -13,6 +13,7 @@ use crate::value::Value;
 
 /// Something about a response that is not as its fixture records, or that must hold for every response and does not.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Failure {
     /// The fixture records no message.
     NotRecorded,

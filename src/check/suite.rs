@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::change::Change;
 use super::fixture::{Fixture, FixtureError, RESPONSE};
 use crate::diagnostic::Diagnostic;
 use crate::response_schema;
@@ -196,17 +197,6 @@ pub fn additions<'n>(
         after: Some(text),
     };
     Ok((!added.is_empty()).then_some((change, added)))
-}
-
-/// What a file is to become.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The file.
-    pub path: PathBuf,
-    /// Its text; `None` where it is not there yet.
-    pub before: Option<String>,
-    /// Its new text; `None` where it is to be removed.
-    pub after: Option<String>,
 }
 
 /// What files are to become so that fixtures that were found are kept where they were; of a `.jsonl` file the other lines stay as

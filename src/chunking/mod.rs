@@ -25,6 +25,7 @@ pub use tokens::Tokens;
 /// # Ok::<(), obverse::chunking::ChunkingError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Chunking {
     /// In one piece.
     Whole,
@@ -45,6 +46,7 @@ pub enum Chunking {
 
 /// Why a response cannot be cut as was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChunkingError {
     /// The name of no chunking.
     #[error(

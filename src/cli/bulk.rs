@@ -16,7 +16,8 @@ use std::thread;
 use obverse::value::Value;
 
 use super::input::{self, Size};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::wire;
 
 /// How much is read at once.

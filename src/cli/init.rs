@@ -10,7 +10,8 @@ use obverse::project::FILE;
 
 use super::problem::Problem;
 use super::replace::replace_or_force;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{input, output, project};
 
 /// What stands in patterns for the name of a response template.

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
+use obverse::check::FixtureError;
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
@@ -188,6 +189,16 @@ pub(crate) fn one_stdin<'p>(
         ));
     }
     Ok(())
+}
+
+/// The problem of a fixture that cannot be read or written.
+pub(crate) fn fixture_problem(error: &FixtureError) -> Problem {
+    let problem = Problem::of(*error.diagnostic.clone());
+    let name = name(&error.path);
+    problem.about(match &error.text {
+        Some(text) => Document::new(name, text.as_str()),
+        None => Document { name, text: None },
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
 use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{escape, input, output, project};
 
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says

@@ -7,13 +7,13 @@ use obverse::check::{self, Fixture};
 use obverse::derive;
 use obverse::value::Value;
 
-use super::check::fixture_problem;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::project::{ProjectArgs, Workspace};
 use super::replace::apply;
 use super::shape::ShapeArgs;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Opened};
 use super::{input, near, output, project, wire};
 
@@ -243,7 +243,7 @@ fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n 
         }
         let changes = fixture
             .changes(&path)
-            .map_err(|error| fixture_problem(&error))?;
+            .map_err(|error| input::fixture_problem(&error))?;
         changes.iter().try_for_each(apply)?;
         made.push(*name);
     }
@@ -252,7 +252,8 @@ fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n 
 
 /// Adds a line to a suite for each fixture that it has not yet; the names of those that were added.
 fn lines<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n str>, Problem> {
-    let added = check::additions(place, fixtures).map_err(|error| fixture_problem(&error))?;
+    let added =
+        check::additions(place, fixtures).map_err(|error| input::fixture_problem(&error))?;
     let Some((change, names)) = added else {
         return Ok(Vec::new());
     };

@@ -62,14 +62,14 @@ pub const PARSERS: [&str; 7] = [
 /// A content parser with its arguments, ready to run.
 ///
 /// ```
-/// use obverse::content::Content;
+/// use obverse::content::ContentParser;
 /// use obverse::value::{Map, Value, json};
-/// let content = Content::compile("kv-lines", &Value::Object(Map::new())).unwrap();
+/// let content = ContentParser::compile("kv-lines", &Value::Object(Map::new())).unwrap();
 /// let value = content.parse("city: Paris\nunit: C").unwrap();
 /// assert_eq!(json::to_string(&value), r#"{"city": "Paris", "unit": "C"}"#);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Content {
+pub struct ContentParser {
     parser: Parser,
     /// What is wrong with the arguments, and thus with every parse.
     broken: Option<ContentError>,
@@ -86,7 +86,7 @@ enum Parser {
     KvLines(Box<kv_lines::KvLines>),
 }
 
-impl Content {
+impl ContentParser {
     /// The content parser `name` with the document's `content_args`; `None` when there is no parser of that name.
     ///
     /// Arguments that the parser cannot use are no error here: they are the error of every parse that needs them.
@@ -272,7 +272,7 @@ pub(crate) enum Values<'c> {
     /// They are their text.
     Text { strip: bool },
     /// A content parser that needs each of them whole.
-    Whole(&'c Content),
+    Whole(&'c ContentParser),
 }
 
 /// The `value_parser` of `xml-inline` and `kv-lines`: what makes a value of each piece of text.
@@ -280,7 +280,7 @@ pub(crate) enum Values<'c> {
 enum ValueParser {
     /// There is none: the text itself.
     Raw,
-    Content(Content),
+    Content(ContentParser),
     /// It cannot be used, which is the error of each value but not of a region without one.
     Broken(ContentError),
 }
@@ -302,7 +302,7 @@ impl ValueParser {
         let empty = Value::Object(Map::new());
         let content = name
             .as_str()
-            .and_then(|name| Content::compile(name, members.get("args").unwrap_or(&empty)));
+            .and_then(|name| ContentParser::compile(name, members.get("args").unwrap_or(&empty)));
         content.map_or_else(
             || {
                 let name = crate::value::json::to_string(&name);
@@ -317,7 +317,7 @@ impl ValueParser {
     fn form(&self) -> Option<Values<'_>> {
         Some(match self {
             Self::Raw => Values::Text { strip: false },
-            Self::Content(Content {
+            Self::Content(ContentParser {
                 parser: Parser::Text(strip),
                 broken: None,
             }) => Values::Text {
@@ -340,7 +340,7 @@ impl ValueParser {
     fn parse_missing(&self) -> Result<Value, ContentError> {
         match self {
             Self::Raw => Ok(Value::Null),
-            Self::Content(Content {
+            Self::Content(ContentParser {
                 parser: Parser::Text(strip),
                 broken: None,
             }) if !strip.is_on() => Ok(Value::Null),
@@ -364,10 +364,10 @@ impl ValueParser {
 ///
 /// # Errors
 ///
-/// Those of [`Content::parse`] and [`Transform::apply`], and with `each` when the value is not a list of objects.
+/// Those of [`ContentParser::parse`] and [`Transform::apply`], and with `each` when the value is not a list of objects.
 pub fn process(
     body: &str,
-    content: &Content,
+    content: &ContentParser,
     transform: Option<&Transform>,
     each: bool,
     mut captures: Map,
@@ -422,8 +422,8 @@ mod tests {
     use crate::value::json;
 
     fn error(name: &str, args: &str, text: &str) -> (&'static str, Option<usize>, String) {
-        let content =
-            Content::compile(name, &json::parse(args).expect("JSON")).expect("a content parser");
+        let content = ContentParser::compile(name, &json::parse(args).expect("JSON"))
+            .expect("a content parser");
         let error = content.parse(text).expect_err("no value");
         (error.kind(), error.offset(), error.to_string())
     }
@@ -533,7 +533,8 @@ mod tests {
 
         let template = Value::Array(vec![Value::from("{content}"); 10_000]);
         let transform = Transform::compile(&template).expect("a transform");
-        let text = Content::compile("text", &Value::Object(Map::new())).expect("a content parser");
+        let text =
+            ContentParser::compile("text", &Value::Object(Map::new())).expect("a content parser");
         let apply = |body: &str| process(body, &text, Some(&transform), false, Map::new());
         assert_eq!(
             apply(&"x".repeat(1_000_000)).expect_err("too much").kind(),

@@ -1,6 +1,6 @@
 //! What of a field can be passed on while it is written, read off the response template once.
 
-use crate::content::{Content, Form, Lines, Node, Tags, Values};
+use crate::content::{ContentParser, Form, Lines, Node, Tags, Values};
 use crate::pattern::Pattern;
 use crate::response_template::Field;
 use crate::value::{Key, Value};
@@ -121,7 +121,7 @@ pub(super) struct LineShape {
 #[derive(Debug, Clone)]
 pub(super) enum ValueShape {
     Text { strip: bool },
-    Whole(Content),
+    Whole(ContentParser),
 }
 
 impl ValueShape {

@@ -29,6 +29,7 @@ use crate::response_schema;
 use crate::response_template::{Engine, config};
 
 pub use edit::{Fixed, fix, fix_where};
+#[doc(hidden)]
 pub use example::{Example, Shows};
 pub use schemas::SchemaRule;
 

@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 /// An event that a parser hands to a sink borrows from the parser; [`Event::into_owned`] makes one that can be kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// The model has begun to write into a field. For the implicit field this comes with its first text.
     RegionOpen {

@@ -13,7 +13,7 @@ use super::listener::Listener;
 use super::merge::is_empty;
 use super::options::Options;
 use super::region::Region;
-use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
+use super::snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage};
 use super::unclaimed::{Account, Unclaimed};
 use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{JsonStrings, Place, ToolSchemas};
@@ -478,7 +478,7 @@ impl Machine {
         if self.options.keep_delimiters {
             self.passed.push(Passed {
                 field,
-                side: if opens { Side::Open } else { Side::Close },
+                side: if opens { Edge::Open } else { Edge::Close },
                 span: start..end,
             });
         }

@@ -27,7 +27,9 @@ pub use limits::Limits;
 pub(crate) use listener::Listener;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
-pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
+/// The name by which the deriver knows it.
+pub(crate) use snapshot::Edge as Side;
+pub use snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage, Waiting, Watched};
 pub use unclaimed::Unclaimed;
 
 use std::sync::Arc;

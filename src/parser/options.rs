@@ -35,6 +35,7 @@ pub struct Options {
 /// What becomes of a region whose text is not what its content parser, its transform or the merge takes. In neither case
 /// does it fill its field. Other errors are always returned: limits, required fields that are missing, and use after the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OnError {
     /// Its error is returned by the call that met it.
     #[default]

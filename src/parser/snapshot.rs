@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::limits::Limits;
-use crate::pattern::{Engine, Pattern};
+use crate::pattern::{Matcher, Pattern};
 use crate::value::Map;
 
 /// The state of a parser between two calls.
@@ -34,6 +34,7 @@ pub struct Snapshot<'p> {
 
 /// Whether a parser reads on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Status {
     /// It does.
     Reading,
@@ -66,7 +67,7 @@ pub struct Watched<'p> {
     /// Its name.
     pub name: &'p str,
     /// Which of the field's two delimiters it is.
-    pub side: Side,
+    pub side: Edge,
     /// The delimiter.
     pub pattern: &'p Pattern,
     /// What of it there is.
@@ -75,7 +76,7 @@ pub struct Watched<'p> {
 
 /// Which of a field's two delimiters. An open counts before a close that begins at the same place and is as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
+pub enum Edge {
     /// The one that opens its region.
     Open,
     /// The one that closes it.
@@ -118,7 +119,7 @@ pub struct Passed {
     /// The field that it opened or closed: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
     /// Which of the field's two delimiters.
-    pub side: Side,
+    pub side: Edge,
     /// Where it stands.
     pub span: Range<usize>,
 }
@@ -135,7 +136,7 @@ impl Status {
     }
 }
 
-impl Side {
+impl Edge {
     /// The side's stable name.
     pub fn name(self) -> &'static str {
         match self {
@@ -150,11 +151,13 @@ impl Watched<'_> {
     pub fn reason(&self) -> Option<&'static str> {
         Some(match (&self.waiting, self.pattern.engine()) {
             (Waiting::Nothing, _) => return None,
-            (Waiting::UnderWay { .. }, Engine::Literal) => "the last bytes are the beginning of it",
-            (Waiting::UnderWay { .. }, Engine::Automaton) => {
+            (Waiting::UnderWay { .. }, Matcher::Literal) => {
+                "the last bytes are the beginning of it"
+            }
+            (Waiting::UnderWay { .. }, Matcher::Automaton) => {
                 "the last bytes may be the beginning of it"
             }
-            (Waiting::UnderWay { .. }, Engine::Backtracking) => {
+            (Waiting::UnderWay { .. }, Matcher::Backtracking) => {
                 "whether it matches depends on what follows"
             }
             (Waiting::Matched { may_grow: true, .. }, _) => "what follows may make it longer",
@@ -271,7 +274,7 @@ mod tests {
         assert_eq!(parser.snapshot().status, Status::Finalized);
         let passed = Passed {
             field: 0,
-            side: Side::Close,
+            side: Edge::Close,
             span: 2..8,
         };
         assert_eq!(parser.take_delimiters(), [passed]);
@@ -321,7 +324,7 @@ mod tests {
             states.map(Status::name),
             ["reading", "stalled", "ended", "finalized"]
         );
-        assert_eq!([Side::Open, Side::Close].map(Side::name), ["open", "close"]);
+        assert_eq!([Edge::Open, Edge::Close].map(Edge::name), ["open", "close"]);
     }
 
     #[test]
@@ -336,9 +339,9 @@ mod tests {
         assert_eq!(
             passed,
             [
-                (0, Side::Open, 0..7),
-                (0, Side::Close, 8..16),
-                (1, Side::Close, 17..22)
+                (0, Edge::Open, 0..7),
+                (0, Edge::Close, 8..16),
+                (1, Edge::Close, 17..22)
             ]
         );
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::snapshot::{Side, Waiting, Watched};
+use super::snapshot::{Edge, Waiting, Watched};
 use crate::pattern::{ByteSet, Cursor, MatchError, Scanned, Window};
 use crate::response_template::{Field, Sought};
 use crate::value::{Map, Value};
@@ -136,11 +136,11 @@ impl Watch {
 }
 
 /// Which of its field's delimiters it is.
-pub(super) fn side(sought: &Sought) -> Side {
+pub(super) fn side(sought: &Sought) -> Edge {
     if sought.opens {
-        Side::Open
+        Edge::Open
     } else {
-        Side::Close
+        Edge::Close
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a pattern, and with a search.
+//! Errors of patterns and of searches.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub struct PatternError {
     pub message: String,
     /// Where the offending construct stands: byte offsets into the pattern's source.
     pub span: Range<usize>,
-    /// What to write instead, where something can be said.
+    /// A suggestion for what to write instead, where there is one.
     pub hint: Option<String>,
 }
 

@@ -21,7 +21,7 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// What the named group matched; `None` when it took no part and when there is none of that name.
+    /// The span that the named group matched; `None` when it took no part and when there is none of that name.
     pub fn group(&self, name: &str) -> Option<Range<usize>> {
         self.groups
             .iter()
@@ -30,7 +30,7 @@ impl Captures {
     }
 }
 
-/// What a search knows so far.
+/// The state of a search over the text that is there so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// The first match; whatever follows, a search over the complete text would give this one.
@@ -84,7 +84,7 @@ enum State {
         machine: Box<Machine>,
         /// The start that is being tried, or is to be tried next.
         start: usize,
-        /// Whether the try is under way.
+        /// True if the try is under way.
         under_way: bool,
     },
 }
@@ -177,7 +177,7 @@ impl Cursor {
         }
     }
 
-    /// What [`Search::advance`] does, for who does not ask again for a match that was found.
+    /// Does the work of [`Search::advance`] for callers that do not ask again for a match that was found.
     pub(crate) fn scan(
         &mut self,
         pattern: &Pattern,

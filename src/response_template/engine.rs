@@ -20,6 +20,7 @@ use crate::value::{Path, Value};
 
 /// Something that parses responses by a response template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Engine {
     /// transformers 5.23, the reference: it takes every valid response template.
     Transformers,

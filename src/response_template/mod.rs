@@ -20,7 +20,7 @@ pub use document::{Delimiter, Document, FieldDocument};
 pub use engine::{Engine, UnknownEngine};
 pub(crate) use plan::{Plan, Sought};
 
-use crate::content::{Content, Transform};
+use crate::content::{ContentParser, Transform};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::{MatchError, Pattern};
 use crate::value::{Key, Map, Path, Value, json};
@@ -55,7 +55,7 @@ pub struct Field {
     /// What closes its region; without it the region lasts to the end of the response.
     pub close: Option<Pattern>,
     /// What makes a value of its text.
-    pub content: Content,
+    pub content: ContentParser,
     /// Whether its values make a list, instead of the last one counting.
     pub repeats: bool,
     /// What to put between its values, which are then one string instead of a list.

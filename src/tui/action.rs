@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::state::Pane;
+use super::layout::Pane;
 use super::text::Motion;
 use crate::check::Change;
 use crate::chunking::{Chunking, ChunkingError};

@@ -3,7 +3,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::{Action, Unit, Way};
-use super::state::{Mode, Pane, State};
+use super::layout::Pane;
+use super::state::{Mode, State};
 use super::text::Motion;
 
 /// A key, what it does while one moves about, and what the help says of it.

@@ -2,7 +2,38 @@
 
 use ratatui::layout::{Margin, Rect};
 
-use super::state::Pane;
+/// A part of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Pane {
+    Response,
+    Events,
+    State,
+    Message,
+    Template,
+    Derivation,
+}
+
+impl Pane {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Response,
+        Self::Events,
+        Self::State,
+        Self::Message,
+        Self::Template,
+        Self::Derivation,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Response => "Response",
+            Self::Events => "Events",
+            Self::State => "State",
+            Self::Message => "Message",
+            Self::Template => "Template",
+            Self::Derivation => "Derivation",
+        }
+    }
+}
 
 /// The columns before a text: a letter for the field, and a gap.
 pub(crate) const GUTTER: u16 = 2;

@@ -14,6 +14,8 @@ pub mod json;
 mod map;
 mod path;
 pub mod python;
+mod quote;
+mod write;
 
 pub use convert::ConversionError;
 pub use integer::Integer;

@@ -68,7 +68,7 @@ impl fmt::Display for Path {
         for step in &self.0 {
             match step {
                 Step::Key(key) if is_plain(key) => write!(f, ".{key}")?,
-                Step::Key(key) => write!(f, "[{}]", super::json::quote(key))?,
+                Step::Key(key) => write!(f, "[{}]", super::quote::quote(key))?,
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
         }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-use super::json::{Style, write_value};
+use super::write::{Style, write_value};
 use super::{Integer, Value};
 
 /// The value as Python's `repr()` spells it.

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::attributes::changes_nothing;
-use super::containers::OrderedMap;
 use super::fault::Fault;
+use super::object::OrderedMap;
+use super::object::Scope;
 use super::object::{Missing, Py};
-use super::scope::Scope;
 use super::trace::Taint;
 use super::tracing::Other;
 use super::{Render, hashable, operators};

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use super::arguments::Arguments;
-use super::containers::OrderedMap;
 use super::fault::Fault;
 use super::items::weight;
 use super::json;
-use super::key::Key;
+use super::object::Key;
+use super::object::OrderedMap;
 use super::object::{Missing, Py};
 use super::trace::Taint;
 use super::tracing::Other;

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::Render;
-use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
+use super::object::{Dict, List};
 use super::object::{Missing, Py, View};
 use super::text;
 use super::trace::{Taint, Text};

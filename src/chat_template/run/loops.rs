@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::fault::Fault;
+use super::object::Scope;
 use super::object::{Live, LoopState, Py, Rest, View};
-use super::scope::Scope;
 use super::{Flow, Render};
 use crate::chat_template::syntax::tree::For;
 

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::arguments::{Arguments, int_or};
-use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
 use super::object::Py;
+use super::object::{Dict, List};
 use super::tracing::Other;
 use super::{MAX_NESTING, Render, hashable};
 use crate::chat_template::error::Limit;

@@ -7,9 +7,8 @@ use obverse::diagnostic::Diagnostic;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Path, Value, json};
 
-use super::pass::count;
 use super::subject::Subject;
-use super::work::after;
+use super::words::{after, count};
 use crate::cli::input;
 
 /// How many kinds are told.

@@ -9,7 +9,9 @@ use obverse::value::{Map, Value, json};
 
 use super::selection::{Selected, Selection};
 use super::subject::{Subject, Subjects};
-use super::work::{How, Task, derive_words, fixture_problem};
+use super::task::Task;
+use super::words::derive_words;
+use super::work::How;
 use crate::cli::derive::file_stem;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
@@ -144,7 +146,10 @@ fn fixture_state(
     let (shown, line) = match &found.line {
         None => {
             let changes = fixture.changes(&found.path);
-            (changes.map_err(|error| fixture_problem(&error))?, None)
+            (
+                changes.map_err(|error| input::fixture_problem(&error))?,
+                None,
+            )
         }
         Some((_, text)) => {
             arguments.push("--filter".to_owned());
@@ -296,7 +301,7 @@ impl Pending {
         let changes = match &self.line {
             None => self.shown.clone(),
             Some((found, fixture)) => check::changes(&[(found.clone(), fixture.clone())])
-                .map_err(|error| fixture_problem(&error))?,
+                .map_err(|error| input::fixture_problem(&error))?,
         };
         for change in &changes {
             let now = change

@@ -8,7 +8,7 @@ use obverse::derive;
 use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
-use super::work::Task;
+use super::task::Task;
 use crate::cli::near;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};

@@ -10,7 +10,7 @@ use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::work::{Task, fixture_problem};
+use super::task::Task;
 use crate::cli::problem::Problem;
 use crate::cli::project::{self, Workspace};
 use crate::cli::{escape, input};
@@ -85,7 +85,8 @@ impl Subjects {
                     for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
                         let fixture = project::shown(fixture);
                         found.extend(
-                            check::find(&fixture).map_err(|error| fixture_problem(&error))?,
+                            check::find(&fixture)
+                                .map_err(|error| input::fixture_problem(&error))?,
                         );
                     }
                 }
@@ -96,7 +97,7 @@ impl Subjects {
             if is_template && path.is_file() {
                 templates.push(path.clone());
             } else if !all {
-                found.extend(check::find(path).map_err(|error| fixture_problem(&error))?);
+                found.extend(check::find(path).map_err(|error| input::fixture_problem(&error))?);
             }
         }
         let placed = placed(found, &owned);

@@ -9,7 +9,6 @@ use obverse::tui::{Derivation, Sample, Setup, Template, session};
 use obverse::value::Value;
 
 use super::Args;
-use crate::cli::check::fixture_problem;
 use crate::cli::derive::{derive_problem, messages};
 use crate::cli::input;
 use crate::cli::problem::Problem;
@@ -77,7 +76,7 @@ fn fixtures(
     path: &Path,
     chat: Option<&ChatTemplateSource>,
 ) -> Result<Vec<Sample>, Problem> {
-    let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+    let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
     if found.is_empty() {
         let message = format!("there is no fixture in {}", input::name(path));
         return Err(Problem::failed("no-fixture", message)
@@ -86,7 +85,9 @@ fn fixtures(
     found
         .into_iter()
         .map(|found| {
-            let fixture = found.read().map_err(|error| fixture_problem(&error))?;
+            let fixture = found
+                .read()
+                .map_err(|error| input::fixture_problem(&error))?;
             let (prefix, trouble) = match fixture.prefix(chat, args.project.clock()) {
                 Ok(prefix) => (prefix.into_owned(), None),
                 Err(error) => (String::new(), Some(error.to_string())),

@@ -8,7 +8,8 @@ use obverse::value::{Value, json};
 
 use super::Args;
 use crate::cli::problem::{Document, Problem};
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{escape, input, output};
 
 /// How many characters of a value are shown.

@@ -15,7 +15,8 @@ use super::schema;
 use super::session::{Asked, Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{input, output, wire};
 
 /// How many response templates given on lines are kept compiled.

@@ -13,12 +13,12 @@ use obverse::parser::Utf8Decoder;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::check::fixture_problem;
 use super::given::GivenArgs;
 use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Opened};
 use super::{escape, input, output, render, source, wire};
 
@@ -269,7 +269,7 @@ impl<'a> Place<'a> {
                 .map(|added| added.into_iter().map(|(change, _)| change).collect()),
         };
         changes
-            .map_err(|error| fixture_problem(&error))?
+            .map_err(|error| input::fixture_problem(&error))?
             .iter()
             .try_for_each(apply)
     }

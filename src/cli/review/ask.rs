@@ -10,7 +10,7 @@ use crate::cli::color::{BOLD, DIM, GREEN, paint};
 use crate::cli::diff::unified;
 use crate::cli::escape;
 use crate::cli::problem::Problem;
-use crate::cli::status::Stop;
+use crate::cli::stop::Stop;
 
 /// What the keys do.
 const HELP: &str = "\

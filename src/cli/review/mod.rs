@@ -12,7 +12,8 @@ use obverse::value::Value;
 use super::check::{Pending, Selection, pending, pending_now, pending_of};
 use super::problem::Problem;
 use super::shape::ShapeArgs;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{output, wire};
 
 /// Show what is pending as diffs, and take or leave each with a key

@@ -110,6 +110,7 @@ impl Default for Reply {
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Ending {
     /// It had written all that it wanted to write.
     #[default]

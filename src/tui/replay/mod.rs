@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub(crate) use recorder::Recorder;
 
-use crate::parser::{Limits, Options, ParseError, Side, Status, Unclaimed, add_to_message};
+use crate::parser::{Edge, Limits, Options, ParseError, Status, Unclaimed, add_to_message};
 use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -90,7 +90,7 @@ pub(crate) struct Region {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) field: usize,
-    pub(crate) side: Side,
+    pub(crate) side: Edge,
     /// What may be it, or what it matched.
     pub(crate) span: Range<usize>,
     pub(crate) matched: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Timeline {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     regions: Vec<Region>,
-    delimiters: Vec<(Range<usize>, usize, Side)>,
+    delimiters: Vec<(Range<usize>, usize, Edge)>,
     watches: Vec<Watch>,
     /// The text of the response that no field takes.
     unclaimed: Vec<Unclaimed>,
@@ -241,7 +241,7 @@ impl Timeline {
     }
 
     /// The delimiter that has the byte: its span, its field and its side.
-    pub(crate) fn delimiter_at(&self, byte: usize) -> Option<&(Range<usize>, usize, Side)> {
+    pub(crate) fn delimiter_at(&self, byte: usize) -> Option<&(Range<usize>, usize, Edge)> {
         let after = self
             .delimiters
             .partition_point(|(span, ..)| span.start <= byte);
@@ -346,7 +346,7 @@ impl<'t> Moment<'t> {
 
     /// The delimiters that count: in the region of an explicit field its close, elsewhere all that open a region and the
     /// implicit field's close.
-    pub(crate) fn watched(&self) -> Vec<(usize, Side, &'t Pattern)> {
+    pub(crate) fn watched(&self) -> Vec<(usize, Edge, &'t Pattern)> {
         let template = &self.timeline.template;
         let explicit = self
             .open()
@@ -357,17 +357,17 @@ impl<'t> Moment<'t> {
             Some(only) => {
                 let close = template.fields()[only].close.as_ref();
                 close
-                    .map(|close| (only, Side::Close, close))
+                    .map(|close| (only, Edge::Close, close))
                     .into_iter()
                     .collect()
             }
             None => fields
                 .flat_map(|(index, field)| {
                     let is_implicit = template.implicit() == Some(index);
-                    let open = field.open.as_ref().map(|open| (index, Side::Open, open));
+                    let open = field.open.as_ref().map(|open| (index, Edge::Open, open));
                     let close = field.close.as_ref().filter(|_| is_implicit);
                     open.into_iter()
-                        .chain(close.map(|close| (index, Side::Close, close)))
+                        .chain(close.map(|close| (index, Edge::Close, close)))
                 })
                 .collect(),
         }

@@ -22,9 +22,9 @@ pub(crate) use mode::{
 pub use sample::{Conversation, Sample};
 pub use template::Template;
 
-use super::layout::{self, Layout};
+use super::layout::{self, Layout, Pane};
 use super::replay::{Moment, Place, Recorder, Timeline};
-use super::text::{Editor, Rows};
+use super::text::{Editor, Motion, Rows};
 use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
 use crate::value::{Map, Path, Value};
@@ -59,39 +59,6 @@ impl Setup {
             derivation: None,
             byte: 0,
             breakpoints: Vec::new(),
-        }
-    }
-}
-
-/// A part of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Pane {
-    Response,
-    Events,
-    State,
-    Message,
-    Template,
-    Derivation,
-}
-
-impl Pane {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Response,
-        Self::Events,
-        Self::State,
-        Self::Message,
-        Self::Template,
-        Self::Derivation,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Response => "Response",
-            Self::Events => "Events",
-            Self::State => "State",
-            Self::Message => "Message",
-            Self::Template => "Template",
-            Self::Derivation => "Derivation",
         }
     }
 }
@@ -368,6 +335,32 @@ impl State {
                 &ends,
             )
         })
+    }
+
+    /// Asks for a line, which begins as `text`.
+    pub(crate) fn ask(&mut self, asked: Asked, text: &str) {
+        let mut editor = Editor::new(text);
+        editor.go(Motion::End);
+        self.enter(Mode::Prompt(Prompt { asked, editor }));
+    }
+
+    /// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
+    /// goes on arriving.
+    pub(crate) fn detach(&mut self) {
+        if !self.sample().live {
+            return;
+        }
+        let copy = Sample {
+            live: false,
+            name: format!("{} (copy)", self.sample().name),
+            ..self.sample().clone()
+        };
+        self.samples.push(copy);
+        self.sample = self.samples.len() - 1;
+        self.chunking = Chunking::Recorded;
+        self.follows = false;
+        self.rerun();
+        self.tell("a copy of what has arrived; o goes back to the response that is arriving");
     }
 
     /// Changes what the keys mean.

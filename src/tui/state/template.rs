@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lint;
-use crate::parser::Side;
+use crate::parser::Edge;
 use crate::response_template::{Invalid, ResponseTemplate, config};
 use crate::tui::text::Editor;
 use crate::value::json::{self, Format, Places};
@@ -132,7 +132,7 @@ impl Template {
     }
 
     /// Where a delimiter of the field stands in the text.
-    pub(crate) fn delimiter(&self, name: &str, side: Side) -> Option<Range<usize>> {
+    pub(crate) fn delimiter(&self, name: &str, side: Edge) -> Option<Range<usize>> {
         let field = Path::default().key("fields").key(name);
         let key = side.name();
         self.span(&field.key(key))
@@ -185,7 +185,7 @@ mod tests {
         template.editor.undo();
         assert!(template.check());
         assert!(template.is_valid);
-        let close = template.delimiter("content", Side::Close).expect("a place");
+        let close = template.delimiter("content", Edge::Close).expect("a place");
         assert_eq!(&DOCUMENT[close], "\"close\": \"<end>\"");
     }
 

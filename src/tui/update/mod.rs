@@ -12,9 +12,10 @@ use ratatui::layout::Rect;
 use super::action::{Action, Effect, Unit, Way};
 use super::keys;
 use super::layout;
+use super::layout::Pane;
 use super::state::detail;
 use super::state::tree::{self, value_at};
-use super::state::{Edited, Mode, Pane, Quit, RATES, Scroll, Shown, State};
+use super::state::{Edited, Mode, Quit, RATES, Scroll, Shown, State};
 use super::text::hex;
 
 /// Does what is asked, and says what the host is to do.

@@ -2,8 +2,9 @@
 
 use crate::check::{Difference, differences};
 use crate::tui::action::{Unit, Way};
+use crate::tui::layout::Pane;
 use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
-use crate::tui::state::{Pane, State, Trigger};
+use crate::tui::state::{State, Trigger};
 use crate::tui::text::line;
 use crate::value::{Value, json};
 

@@ -3,9 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
+use crate::tui::layout::Pane;
 use crate::tui::replay::{Entry, EntryKind, Moment};
+use crate::tui::state::State;
 use crate::tui::state::detail::{SHOWN, short};
-use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 

@@ -7,8 +7,9 @@ use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use crate::tui::layout::GUTTER;
+use crate::tui::layout::Pane;
 use crate::tui::replay::{EntryKind, Moment};
-use crate::tui::state::{Edited, Mode, Pane, State};
+use crate::tui::state::{Edited, Mode, State};
 use crate::tui::theme::Role;
 use crate::value::python;
 

@@ -11,10 +11,9 @@ mod written;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
-use super::inputs::REASONING;
-use super::object::Py;
+use crate::chat_template::REASONING_KEYS;
 use crate::chat_template::syntax::tree::Span;
 
 pub(super) use self::piece::Piece;
@@ -113,7 +112,7 @@ impl Trace {
     }
 
     /// Takes note of work; false when there was too much of it.
-    fn work(&self, amount: usize) -> bool {
+    pub(super) fn work(&self, amount: usize) -> bool {
         self.work.set(self.work.get().saturating_add(amount as u64));
         if self.work.get() > MAX_WORK {
             self.is_full.set(true);
@@ -181,7 +180,7 @@ impl Trace {
             _ => false,
         };
         if is_message && matches!(key, "reasoning_content" | "thinking") {
-            let names = REASONING.map(|name| self.absent(of, name));
+            let names = REASONING_KEYS.map(|name| self.absent(of, name));
             return self.join(self.join(names[0], names[1]), names[2]);
         }
         self.absent(of, key)
@@ -275,69 +274,5 @@ impl Trace {
         let node = self.add(Place::Expression(span));
         self.here.set((span, node));
         node
-    }
-
-    /// What a value was made of, without what it holds.
-    pub(super) fn taint(&self, value: &Py) -> Taint {
-        match value {
-            Py::Undefined(_, taint)
-            | Py::None(taint)
-            | Py::Bool(_, taint)
-            | Py::Int(_, taint)
-            | Py::Big(_, taint)
-            | Py::Float(_, taint)
-            | Py::Range(_, _, _, taint)
-            | Py::Generator(_, taint) => *taint,
-            Py::Str(text) | Py::Markup(text) => self.inputs_of_all(text.pieces()),
-            Py::List(list) | Py::Tuple(list) => list.shape(),
-            Py::Dict(dict) | Py::View(_, dict) => dict.shape(),
-            Py::Method(method) => self.taint(&method.0),
-            Py::Namespace(_)
-            | Py::Loop(_)
-            | Py::Macro(..)
-            | Py::Global(_)
-            | Py::Cycler(_)
-            | Py::Joiner(_) => Taint::NONE,
-        }
-    }
-
-    /// What a value was made of, with all that it holds.
-    pub(super) fn whole_taint(&self, value: &Py) -> Taint {
-        let mut all = Taint::NONE;
-        self.add_whole(value, &mut all, &mut HashSet::default());
-        all
-    }
-
-    fn add_whole(&self, value: &Py, all: &mut Taint, seen: &mut HashSet<usize>) {
-        *all = self.join(*all, self.taint(value));
-        let address = match value {
-            Py::List(list) | Py::Tuple(list) => Rc::as_ptr(list).addr(),
-            Py::Dict(dict) | Py::View(_, dict) => Rc::as_ptr(dict).addr(),
-            Py::Generator(items, _) => Rc::as_ptr(items).addr(),
-            _ => return,
-        };
-        // What is held twice is looked at once.
-        if !seen.insert(address) || !self.work(1 + value.len().unwrap_or(0)) {
-            return;
-        }
-        match value {
-            Py::List(list) | Py::Tuple(list) => {
-                list.items()
-                    .iter()
-                    .for_each(|item| self.add_whole(item, all, seen));
-            }
-            Py::Dict(dict) | Py::View(_, dict) => {
-                for (key, item) in dict.items().iter() {
-                    self.add_whole(&key.0, all, seen);
-                    self.add_whole(item, all, seen);
-                }
-            }
-            Py::Generator(items, _) => {
-                for item in items.borrow().iter() {
-                    self.add_whole(item, all, seen);
-                }
-            }
-            _ => {}
-        }
     }
 }
