@@ -71,7 +71,7 @@ pub const PARSERS: [&str; 7] = [
 #[derive(Debug, Clone)]
 pub struct ContentParser {
     parser: Parser,
-    /// What is wrong with the arguments, and thus with every parse.
+    /// The error of the arguments, with which every parse fails.
     broken: Option<ContentError>,
 }
 
@@ -140,7 +140,7 @@ impl ContentParser {
         }
     }
 
-    /// What is wrong with the arguments, of which every parse that needs them fails; `None` when they can be used.
+    /// The error of the arguments, with which every parse that needs them fails; `None` when they can be used.
     pub fn fault(&self) -> Option<&ContentError> {
         let values = match &self.parser {
             Parser::XmlInline(xml) => xml.values(),
@@ -159,12 +159,12 @@ impl ContentParser {
         })
     }
 
-    /// Whether the value is the text, with or without the white space around it.
+    /// Returns true if the value is the text, with or without the white space around it.
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.parser, Parser::Text(_)) && self.broken.is_none()
     }
 
-    /// What [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
+    /// The value that [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
     pub(crate) fn text(&self, text: Cow<'_, str>) -> Value {
         let Parser::Text(strip) = self.parser else {
             return Value::String(text.into_owned());
@@ -183,7 +183,7 @@ impl ContentParser {
         })
     }
 
-    /// Whether each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
+    /// Returns true if each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
     /// The pieces of other regions are raw material; the reference marks them `dirty`.
     pub fn is_streamable(&self) -> bool {
         matches!(
@@ -230,7 +230,7 @@ impl ContentParser {
     }
 }
 
-/// What a content parser does, in a form to be done piece by piece.
+/// The work of a content parser, in a form in which it can be done piece by piece.
 #[derive(Debug, Clone)]
 pub(crate) enum Form<'c> {
     /// The text, with or without the white space around it.
@@ -244,7 +244,7 @@ pub(crate) enum Form<'c> {
     },
     Tags(Tags<'c>),
     Lines(Lines<'c>),
-    /// What has a value only as a whole.
+    /// A parser whose text has a value only as a whole.
     Other,
 }
 
@@ -266,7 +266,7 @@ pub(crate) struct Lines<'c> {
     pub(crate) values: Values<'c>,
 }
 
-/// What makes values of the pieces.
+/// The parser that makes values of the pieces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Values<'c> {
     /// They are their text.

@@ -22,7 +22,7 @@ pub struct Utf8Decoder {
 pub struct Utf8Error {
     /// Bytes of the input before the offending one.
     pub offset: usize,
-    /// Whether the input merely ends too early.
+    /// True if the input merely ends too early.
     pub truncated: bool,
 }
 

@@ -86,7 +86,7 @@ impl Markers {
     }
 }
 
-/// Whether a fixed text of a delimiter is one that neither prose nor JSON writes anyway.
+/// Returns true if a fixed text of a delimiter is one that neither prose nor JSON writes anyway.
 fn is_telling(text: &str) -> bool {
     let is_sign = |c: char| !c.is_alphanumeric() && !python::is_space(c) && c != '_';
     text.chars().any(char::is_alphanumeric)
@@ -106,7 +106,7 @@ pub struct Leaked {
 }
 
 impl Leaked {
-    /// Whether it stands in a string of the value, or in a key.
+    /// Returns true if it stands in a string of the value, or in a key.
     pub(super) fn stands_in(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => text.contains(&self.text),

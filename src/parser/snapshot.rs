@@ -1,4 +1,4 @@
-//! What a parser is doing, to be looked at: the open region, the delimiters it looks for, what it holds and why.
+//! The state of a parser, to be looked at: the open region, the delimiters it looks for, what it holds and why.
 //!
 //! All places are byte offsets into the text that is parsed: what the prefix leaves after its anchor, then the response. The
 //! first [`Snapshot::prefix_bytes`] of it are the prefix's.
@@ -12,7 +12,7 @@ use crate::value::Map;
 /// The state of a parser between two calls.
 #[derive(Debug, Clone)]
 pub struct Snapshot<'p> {
-    /// Whether it reads on.
+    /// True if it reads on.
     pub status: Status,
     /// How much of the text is the prefix's.
     pub prefix_bytes: usize,
@@ -26,13 +26,13 @@ pub struct Snapshot<'p> {
     pub region: Option<OpenRegion<'p>>,
     /// The delimiters that count now.
     pub watched: Vec<Watched<'p>>,
-    /// What the parse has taken of what [`limits`](Self::limits) allows.
+    /// How much the parse has taken of what [`limits`](Self::limits) allows.
     pub usage: Usage,
-    /// What it may take.
+    /// How much it may take.
     pub limits: Limits,
 }
 
-/// Whether a parser reads on.
+/// Says whether a parser reads on, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
@@ -53,7 +53,7 @@ pub struct OpenRegion<'p> {
     pub field: usize,
     /// Its name.
     pub name: &'p str,
-    /// What the named groups of its opening delimiter matched.
+    /// The text of each named group of its opening delimiter.
     pub captures: &'p Map,
     /// Its text as far as it is known to be the region's.
     pub span: Range<usize>,
@@ -70,7 +70,7 @@ pub struct Watched<'p> {
     pub side: Edge,
     /// The delimiter.
     pub pattern: &'p Pattern,
-    /// What of it there is.
+    /// How much of it has been seen.
     pub waiting: Waiting,
 }
 
@@ -83,7 +83,7 @@ pub enum Edge {
     Close,
 }
 
-/// What there is of a delimiter that has not been read.
+/// How much has been seen of a delimiter that has not been passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waiting {
     /// Nothing: it does not begin in the text that has arrived.
@@ -95,14 +95,14 @@ pub enum Waiting {
     },
     /// It has matched, and is not read yet.
     Matched {
-        /// What it matched.
+        /// The bytes that it matched.
         span: Range<usize>,
-        /// Whether it waits because what follows may make it longer; otherwise another one may begin before it.
+        /// True if it waits because what follows may make it longer; otherwise another one may begin before it.
         may_grow: bool,
     },
 }
 
-/// What a parse has taken; see [`Limits`] for what each counts.
+/// How much a parse has taken; [`Limits`] says what each number counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The bytes of the open region.

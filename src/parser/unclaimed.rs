@@ -38,7 +38,7 @@ pub struct Unclaimed {
 }
 
 impl Unclaimed {
-    /// Whether it is nothing but what Python's `str.isspace()` takes for white space.
+    /// Returns true if it is nothing but what Python's `str.isspace()` takes for white space.
     pub fn is_white_space(&self) -> bool {
         self.text.chars().all(python::is_space)
     }

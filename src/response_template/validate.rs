@@ -107,7 +107,7 @@ fn template(
     })
 }
 
-/// Whether Python finds the value equal to 1.
+/// Returns true if Python finds the value equal to 1.
 fn is_one(value: &Value) -> bool {
     match value {
         Value::Int(version) => *version == Integer::from(1),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use obverse::chat_template::{self, ChatTemplateSource, Clock};
+use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{Derivation, DeriveError, Options, derive};
 
 use super::corpus;
@@ -99,14 +99,9 @@ fn derive_one(name: &str, path: &Path) -> Derived {
     let source = chat_template::load(path)
         .unwrap_or_else(|error| panic!("{name}: {error}"))
         .assuming_tokens();
-    let options = Options {
-        // The pages that are made of this must not change with the day.
-        clock: Clock::date(2026, 1, 1),
-        ..Options::default()
-    };
     Derived {
         name: name.to_owned(),
-        outcome: derive(&source, &options),
+        outcome: derive(&source, &Options::default()),
         source,
     }
 }

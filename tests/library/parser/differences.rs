@@ -180,8 +180,8 @@ fn the_list_and_the_cases_are_the_same() {
     assert_eq!(named, cases);
     for name in text.split("- test: `").skip(1) {
         let (name, _) = name.split_once('`').expect("a name in backticks");
-        let (file, function) = name.split_once("::").expect("file::test");
-        let source = read(&format!("tests/{file}.rs"));
+        let (file, function) = name.rsplit_once("::").expect("file::test");
+        let source = read(&format!("tests/{}.rs", file.replace("::", "/")));
         assert!(
             source.contains(&format!("fn {function}()"))
                 || source.contains(&format!("fn {function}(\n")),
