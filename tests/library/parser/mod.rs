@@ -1,5 +1,5 @@
 //! The parser, by what it is to hold to: the cases that are written down, the differences from the reference, its options,
-//! its limits, malformed responses, and when text comes.
+//! its limits, malformed responses, when text comes, and the words of its errors.
 
 mod cases;
 mod differences;
@@ -7,3 +7,4 @@ mod json_strings;
 mod limits;
 mod malformed;
 mod promptness;
+mod wordings;
