@@ -23,6 +23,7 @@ mod report;
 mod spot;
 #[cfg(test)]
 mod tests;
+mod unshown;
 mod widening;
 
 use std::sync::Arc;
@@ -36,7 +37,8 @@ use crate::value::{Map, Value};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use constants::Constants;
 pub use recorded::Recorded;
-pub use report::{Responses, Short, Widening};
+pub use report::{Addition, Responses, Short, Widening};
+pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};
 
@@ -94,11 +96,13 @@ struct Helpful {
 }
 
 /// Widens what was derived by what the responses teach. `keeps` says whether a response template loses nothing that renders prove.
+/// `shown` is what was derived with what no render shows, as the responses imply it.
 pub(in crate::derive) fn learn(
     lessons: &Lessons<'_>,
-    document: Document,
+    mut document: Document,
     template: Arc<ResponseTemplate>,
     cases: &[Case],
+    shown: Option<(Unshown, Document)>,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
 ) -> Learnt {
     let prompts = lessons.prompts_taken(&template);
@@ -114,6 +118,20 @@ pub(in crate::derive) fn learn(
         ..Responses::default()
     };
     let mut evidence = Vec::new();
+    if let Some((unshown, with)) = shown
+        && let Some(better) = lessons.better(&with, &state, &prompts)
+        && keeps(&better.draft.template)
+    {
+        let added = unshown.keys.iter();
+        report.added = added
+            .map(|key| Addition {
+                field: key.clone(),
+                taught_by: unshown.taught_by.clone(),
+            })
+            .collect();
+        document = with;
+        state = better;
+    }
     while report.widenings.len() < MAX_WIDENINGS {
         let mut helpful = lessons.helpful(&document, &state, &prompts);
         helpful.sort_by_cached_key(|one| {
@@ -254,6 +272,20 @@ impl Lessons<'_> {
             draft,
             read,
         }
+    }
+
+    /// Another document at work, if it reads more of the responses, and each that is right as before.
+    fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
+        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        let draft = Draft {
+            document: document.clone(),
+            template: Arc::new(template),
+            edits: Vec::new(),
+        };
+        let now = self.state(draft, prompts, None);
+        let mut both = now.read.iter().zip(&state.read);
+        let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
+        (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
     }
 
     /// The proposals with which more is read, and nothing worse.
