@@ -392,6 +392,11 @@ fn each_template_of_a_source_is_inspected() {
     assert!(found[0].answers.is_some() && found[0].error.is_none());
     assert_eq!(found[1].name, "tool_use");
     assert!(matches!(found[1].error, Some(InspectError::Render(_))));
+}
+
+#[test]
+#[ignore = "millions of steps; `.ci/run` runs it"]
+fn a_slow_template_exhausts_the_steps_of_all_renders() {
     let endless = "{% for a in range(90000) %}{% for b in range(100) %}{% endfor %}{% endfor %}";
     let slow = inspected(&format!("{endless}{{{{ messages[0].content }}}}"))
         .templates

@@ -123,19 +123,31 @@ fn parsed(mut answer: Value) -> Value {
     answer
 }
 
+/// Each fixture by one of the protocols, another than the fixture before it.
 #[test]
 fn the_sdks_assemble_every_fixture() {
+    assembled(1);
+}
+
+#[test]
+#[ignore = "half a minute; `.ci/run` runs it"]
+fn the_sdks_assemble_every_fixture_by_every_protocol() {
+    assembled(3);
+}
+
+fn assembled(protocols: usize) {
     let Some(python) = python() else { return };
     let mut random = Random::new(4);
     let (mut lines, mut expected) = (Vec::new(), Vec::new());
-    for Fixed {
-        name,
-        template,
-        prefix,
-        fixture,
-    } in fixtures()
-    {
-        for protocol in [Protocol::OpenAi, Protocol::Responses, Protocol::Anthropic] {
+    for (index, fixed) in fixtures().into_iter().enumerate() {
+        let Fixed {
+            name,
+            template,
+            prefix,
+            fixture,
+        } = fixed;
+        let all = [Protocol::OpenAi, Protocol::Responses, Protocol::Anthropic];
+        for protocol in all.into_iter().cycle().skip(index).take(protocols) {
             let mut parser =
                 DeltaParser::new(Arc::clone(&template), &prefix, &fixture.tools).expect("a prefix");
             let reply = Reply::default();
@@ -199,7 +211,7 @@ fn the_sdks_assemble_every_fixture() {
             ));
         }
     }
-    assert!(lines.len() > 600, "{}", lines.len());
+    assert!(lines.len() > 200 * protocols, "{}", lines.len());
     let answers = ask(&python, &lines);
     assert_eq!(answers.len(), expected.len());
     for ((name, expected), answer) in expected.into_iter().zip(answers) {

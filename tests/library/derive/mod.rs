@@ -347,6 +347,11 @@ fn templates_from_which_nothing_can_be_read() {
     )
     .expect_err("it never ends");
     assert!(endless.to_string().contains("limit"), "{endless}");
+}
+
+#[test]
+#[ignore = "millions of steps; `.ci/run` runs it"]
+fn a_slow_template_exhausts_the_steps_of_all_renders() {
     let slow = "{% for a in range(90000) %}{% for b in range(100) %}{% endfor %}{% endfor %}\
                 {% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}\
                 {% if add_generation_prompt %}<assistant>{% endif %}";
