@@ -1,4 +1,4 @@
-//! What is wrong, where, and what to do about it: data only. The binary renders it.
+//! Diagnostics: a mistake, its place, and advice. This is data only. The binary renders it.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub enum Severity {
 pub struct Label {
     /// Byte offsets into the source.
     pub span: Range<usize>,
-    /// What is to be seen there; may be empty.
+    /// A label for that place; may be empty.
     pub text: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Place {
 /// A change of the source that mends what a diagnostic speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix {
-    /// What it does, as an instruction.
+    /// An instruction that says what it does.
     pub message: String,
     /// The changes, all of them or none; they do not overlap.
     pub edits: Vec<Edit>,
@@ -67,7 +67,7 @@ pub struct Diagnostic {
     pub place: Place,
     /// Further places that explain it.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub hint: Option<String>,
     /// How to change the source so that it is gone, where a change is safe.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,21 +96,21 @@ impl Diagnostic {
         }
     }
 
-    /// The same with a JSON path.
+    /// The diagnostic with a JSON path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.place.path = Some(path.into());
         self
     }
 
-    /// The same with byte offsets into the source.
+    /// The diagnostic with byte offsets into the source.
     #[must_use]
     pub fn with_span(mut self, span: Range<usize>) -> Self {
         self.place.span = Some(span);
         self
     }
 
-    /// The same with advice.
+    /// The diagnostic with advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

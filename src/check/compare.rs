@@ -7,9 +7,9 @@ use crate::value::{Map, Path, Step, Value};
 pub struct Difference {
     /// Where.
     pub path: Path,
-    /// What was expected there; `None` where nothing was.
+    /// The value that was expected there; `None` where none was.
     pub expected: Option<Value>,
-    /// What was found there; `None` where nothing was.
+    /// The value that was found there; `None` where none was.
     pub found: Option<Value>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn renamed(differences: &[Difference]) -> Option<(String, String)> {
     })
 }
 
-/// Whether a value is the expected one, but for white space around it.
+/// Returns true if a value is the expected one, but for white space around it.
 fn is_it(value: &Value, expected: &Difference) -> bool {
     match (value, &expected.expected) {
         (Value::String(value), Some(Value::String(expected))) => value.trim() == expected.trim(),

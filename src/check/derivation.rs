@@ -10,10 +10,10 @@ use crate::derive::{self, Case, Derivation, DeriveError};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Path, Value};
 
-/// What comes of deriving again.
+/// The outcome of deriving again.
 #[derive(Debug)]
 pub struct Rederived {
-    /// What is derived now.
+    /// The derivation of now.
     pub derivation: Derivation,
     /// Where the document at hand differs from what is derived now.
     pub differences: Vec<Difference>,
@@ -28,7 +28,7 @@ pub struct Rederived {
 pub struct Disagreement {
     /// The response, its prompt, its tools and the message.
     pub case: Case,
-    /// What it parses to.
+    /// The message that it parses to.
     pub found: Map,
     /// In what that differs from the message.
     pub differences: Vec<Difference>,
@@ -99,12 +99,12 @@ fn disagreement(
 struct Names<'a> {
     source: &'a ChatTemplateSource,
     clock: Option<Clock>,
-    /// What was tried.
+    /// The cases that were tried.
     same: HashMap<(String, String), bool>,
 }
 
 impl Names<'_> {
-    /// Whether the chat template makes the same of a message whose key has the other name: it reads both, or neither.
+    /// Returns true if the chat template makes the same of a message whose key has the other name: it reads both, or neither.
     fn are_the_same(&mut self, case: &Case, name: &str, other: &str) -> bool {
         let names = (name.to_owned(), other.to_owned());
         if let Some(same) = self.same.get(&names) {

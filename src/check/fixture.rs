@@ -20,7 +20,7 @@ pub struct Fixture {
     pub response: String,
     /// The chunks in which it arrived, when they were recorded.
     pub chunks: Option<Vec<String>>,
-    /// What the model had been given.
+    /// The prompt that the model had been given.
     pub prompt: Prompt,
     /// The tools, whose schemas type the arguments of calls.
     pub tools: Vec<Value>,
@@ -34,7 +34,7 @@ pub struct Fixture {
     pub events: Option<Vec<Value>>,
 }
 
-/// What the model had been given before it wrote.
+/// The prompt that the model had been given before it wrote.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Prompt {
     /// Not told: the response holds the whole message.
@@ -42,7 +42,7 @@ pub enum Prompt {
     Untold,
     /// This text.
     Text(String),
-    /// What the chat template makes of this conversation, the generation prompt included: a list of messages, or an object
+    /// The render of this conversation by the chat template, the generation prompt included: a list of messages, or an object
     /// with `messages` and `kwargs`.
     Conversation(Value),
 }
@@ -64,7 +64,7 @@ pub struct FixtureError {
     pub path: PathBuf,
     /// Its text, when it was read.
     pub text: Option<String>,
-    /// What is wrong with it and where.
+    /// The mistake and its place.
     pub diagnostic: Box<Diagnostic>,
 }
 
@@ -182,7 +182,7 @@ impl Fixture {
         PARTS.iter().map(|part| part.file)
     }
 
-    /// What the files of a folder are to become so that it holds the fixture; nothing is written. Files of parts that the fixture
+    /// The changes of a folder's files by which it holds the fixture; nothing is written. Files of parts that the fixture
     /// does not have are to be removed, and what stays as it is is not listed.
     ///
     /// # Errors
@@ -375,7 +375,7 @@ impl Form {
 pub struct WrongPart {
     /// The part's key on a line; empty where it is no part's.
     pub key: &'static str,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 

@@ -16,7 +16,7 @@ pub struct Kind<'d> {
     pub count: usize,
     /// The one with the shortest response.
     pub smallest: &'d Disagreement,
-    /// What they have in common.
+    /// The difference that they have in common.
     pub what: What,
 }
 

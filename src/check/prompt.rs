@@ -22,7 +22,7 @@ pub enum PromptError {
 }
 
 impl Fixture {
-    /// What the model had been given, as text; `""` when that is not told. A conversation is rendered with the fixture's tools and
+    /// The prompt that the model had been given, as text; `""` when that is not told. A conversation is rendered with the fixture's tools and
     /// the generation prompt; `clock` is the time that the chat template is told.
     ///
     /// # Errors

@@ -30,9 +30,9 @@ pub enum Failure {
     },
     /// Text that no field takes, and that the fixture does not list; and what it lists that a field takes, or that is not there.
     Unclaimed {
-        /// What is not listed.
+        /// The text that is not listed.
         unexpected: Vec<Unclaimed>,
-        /// What is listed and not found.
+        /// The text that is listed and not found.
         missing: Vec<String>,
     },
     /// The events are other ones.

@@ -12,7 +12,7 @@ use crate::value::Map;
 /// The state of a parser between two calls.
 #[derive(Debug, Clone)]
 pub struct Snapshot<'p> {
-    /// True if it reads on.
+    /// Its status: whether it reads on.
     pub status: Status,
     /// How much of the text is the prefix's.
     pub prefix_bytes: usize,

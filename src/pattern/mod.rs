@@ -4,11 +4,21 @@
 //! It is searched over a complete text ([`Pattern::search`], [`Pattern::find_iter`]) or, with [`Search`], over one that
 //! grows: the answer is then the one that the complete text gives, however the text was cut.
 //!
-//! | engine | for | work |
+//! | matcher | for | work |
 //! |---|---|---|
 //! | literal | literals, and patterns that are one | linear |
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | limited; linear where no group is asked for |
+//!
+//! # Why it is our own
+//!
+//! Three things are asked at once, and no crate at hand does them together. The syntax and the choices are those of Python's `regex`
+//! (look-around, back-references, atomic groups, conditionals, the leftmost match that backtracking finds first), since response
+//! templates are written for it. Text arrives in chunks, so that a search must say of a position whether *later text could still
+//! change the match* there, as `regex` does with `partial=True`; `fancy-regex` reports no such thing, `regex-automata` does only for what
+//! an automaton can do, and PCRE2, which does, speaks Perl's syntax and is C behind `unsafe` calls. And work is linear in the text
+//! however it is cut, so that a search must go on where the last chunk left it, which a backtracking engine of others does not. What can be had is used: `regex-automata` compiles the automaton (its NFA is simulated here, state
+//! by state, since its own engines take whole haystacks), `regex-syntax` knows the classes of Unicode, `memchr` finds literals.
 //!
 //! Before its engine, a pattern that is a sequence of simple steps, as nearly all delimiters are, is searched step by step:
 //! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on.

@@ -416,6 +416,45 @@ mod tests {
         }
     }
 
+    /// How fast delimiters are searched in text that arrives, by their steps and by their engine. It asserts nothing about speed, which
+    /// is the machine's; the numbers in `sequence/mod.rs` and `docs/performance.md` are from here.
+    #[test]
+    #[ignore = "a measurement"]
+    #[allow(clippy::print_stderr, reason = "a measurement is told")]
+    fn sequence_beside_engine() {
+        let prose = "The quick brown fox, it is said, <b>jumps</b> over 3 < 4 lazy dogs.\n";
+        let text = prose.repeat((1 << 20) / prose.len());
+        for source in [
+            "</think>",
+            r"<\|im_end\|>\s*",
+            r"\s*</think>\s*",
+            r"<tool_call>\s*<function=(?P<name>[^\s>]+)>\s*",
+            r"<parameter=(?P<key>\w+)>(?P<value>.*?)</parameter>",
+        ] {
+            let pattern = Pattern::regex(source).expect("a pattern");
+            assert!(pattern.sequence().is_some(), "{source}");
+            let seconds = |by_engine: bool| {
+                let mut search = Search::new(&pattern, 0);
+                if by_engine {
+                    search.cursor.0 = State::of_engine(&pattern, 0);
+                }
+                let begun = std::time::Instant::now();
+                for end in (20..text.len()).step_by(20) {
+                    let window = Window {
+                        text: &text[..end],
+                        start: 0,
+                        complete: false,
+                    };
+                    search.advance(&window).expect("no limit");
+                }
+                begun.elapsed().as_secs_f64()
+            };
+            let speed = |seconds: f64| text.len() as f64 / seconds / 1e6;
+            let (steps, engine) = (speed(seconds(false)), speed(seconds(true)));
+            eprintln!("{source:55} {steps:8.0} MB/s by steps, {engine:8.0} MB/s by its engine");
+        }
+    }
+
     #[test]
     fn the_window_may_be_trimmed_to_the_last_hold_less_what_is_looked_back() {
         for source in [r"\bab", "(?<=x)ab", "(?<=x)(?P<n>a)b"] {

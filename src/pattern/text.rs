@@ -52,7 +52,7 @@ impl Window<'_> {
         self.text[..at - self.start].chars().next_back()
     }
 
-    /// Returns true if `assert` holds at `at`.
+    /// Tells if `assert` holds at `at`.
     pub(crate) fn holds(&self, assert: Assert, at: usize) -> Result<bool, NotArrived> {
         let is_word = |c: Option<char>, ascii: bool| {
             c.is_some_and(|c| WORD.contains(c) && (!ascii || c.is_ascii()))

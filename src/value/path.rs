@@ -76,7 +76,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Whether a key can stand after a dot and still be read in one way.
+/// Returns true if a key can stand after a dot and still be read in one way.
 fn is_plain(key: &str) -> bool {
     !key.is_empty()
         && key

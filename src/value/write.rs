@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Iter, Key, Value};
 
-/// What differs between the ways of writing a value.
+/// The differences between the ways of writing a value.
 pub(super) struct Style<'a> {
     /// For null, true and false.
     pub(super) words: [&'a str; 3],
@@ -17,7 +17,7 @@ pub(super) struct Style<'a> {
     pub(super) key_separator: &'a str,
 }
 
-/// What is left to write of a list or an object.
+/// The rest of a list or an object that is being written.
 enum Rest<'a> {
     Items(std::slice::Iter<'a, Value>),
     Members(Iter<'a>),

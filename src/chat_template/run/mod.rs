@@ -1,4 +1,19 @@
 //! Rendering: a walk over the syntax tree with Python's values and Jinja's rules.
+//!
+//! # Why it is our own
+//!
+//! Lexer and parser are minijinja's; its engine is not used, for three reasons. *Python's values*: `True`, `1` and `1.0` are one key of
+//! a dictionary, `{}` prints as Python prints it, strings have Python's methods and slices, lists are shared by
+//! those who hold them; minijinja's values are Rust's. *Origins*: each character of a render knows the place in the source or the input
+//! that it comes from, through every filter and method, so that each operation on strings has to carry them along. *Limits*: a chat
+//! template is untrusted, and steps, bytes, nesting and kept values are counted at every step; minijinja's fuel counts instructions
+//! alone. A render is held to transformers' byte for byte by `tests/reference/render`.
+//!
+//! # How
+//!
+//! A recursive walk: a statement writes to `out`, an expression gives a value. It costs one step for each node that is visited and one for each sixteen bytes of a
+//! new string, so that a render is linear in its steps, of which there is a limit. Origins are a number in each piece of a string; without tracing
+//! they cost nothing but that number.
 
 mod arguments;
 mod attributes;

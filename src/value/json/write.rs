@@ -13,9 +13,9 @@ pub struct Format {
     pub sort_keys: bool,
     /// Put each item and member on a line of its own, indented by this much for each level.
     pub indent: Option<String>,
-    /// What stands between items and members.
+    /// The text between items and members.
     pub item_separator: String,
-    /// What stands between a key and its value.
+    /// The text between a key and its value.
     pub key_separator: String,
 }
 
