@@ -1,4 +1,4 @@
-//! What can go wrong with a chat template: when it is compiled, when it renders, and when it is loaded from disk.
+//! The errors of chat templates: when one is compiled, when it renders, and when it is loaded from disk.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{diagnostic}")]
 pub struct TemplateError {
-    /// What is wrong and where, in byte offsets into the source as it was given.
+    /// The mistake and its place, in byte offsets into the source as it was given.
     pub diagnostic: Box<Diagnostic>,
 }
 
@@ -68,13 +68,13 @@ pub enum RenderError {
     /// The template refused its input with `raise_exception`.
     #[error("the chat template raised: {message}")]
     Raised {
-        /// What it said.
+        /// The text that it raised.
         message: String,
     },
     /// The template did something that Python does not allow, such as reading an attribute of something undefined.
     #[error("{diagnostic}")]
     Template {
-        /// What it did and where, in byte offsets into the template's source.
+        /// The mistake and its place, in byte offsets into the template's source.
         diagnostic: Box<Diagnostic>,
     },
     /// The render ran into a bound.
@@ -112,7 +112,7 @@ pub enum LoadError {
     InvalidJson {
         /// Which.
         path: PathBuf,
-        /// What is wrong and at which byte.
+        /// The mistake, and the byte at which it is.
         reason: String,
     },
     /// There is no chat template there.
@@ -120,7 +120,7 @@ pub enum LoadError {
     NoTemplate {
         /// Where it was looked for.
         path: PathBuf,
-        /// What was there instead: keys of the document, files of the folder, or names of chat templates.
+        /// The things that were there instead: keys of the document, files of the folder, or names of chat templates.
         seen: Vec<String>,
     },
     /// A chat template does not compile.
@@ -132,7 +132,7 @@ pub enum LoadError {
         name: String,
         /// Its source.
         source_text: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         error: TemplateError,
     },
 }

@@ -1,4 +1,4 @@
-//! What a render read of its inputs.
+//! The inputs that a render has read.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ pub struct Read {
     pub path: String,
     /// The role of the message that the place belongs to, when it belongs to one that has a string for a role.
     pub role: Option<String>,
-    /// Whether the input had something there.
+    /// True if the input had something there.
     pub found: bool,
 }
 
@@ -24,12 +24,12 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// Whether `path` was asked for, on a message of any role.
+    /// Returns true if `path` was asked for, on a message of any role.
     pub fn has(&self, path: &str) -> bool {
         self.places.iter().any(|read| read.path == path)
     }
 
-    /// Whether `path` was asked for on a message of this role.
+    /// Returns true if `path` was asked for on a message of this role.
     pub fn has_for(&self, role: &str, path: &str) -> bool {
         self.places
             .iter()

@@ -57,15 +57,15 @@ pub struct ChatTemplateSource {
     pub assumed_tokens: Vec<String>,
     /// The configuration's response template, as it stands there.
     pub response_template: Option<Value>,
-    /// What the tokenizer's files list.
+    /// The lists of the tokenizer's files.
     pub tokens: TokenLists,
 }
 
-/// What the beginning and the end of a text are most often called, for templates that come without a configuration.
+/// The most common tokens for the beginning and the end of a text, for templates that come without a configuration.
 const ASSUMED_TOKENS: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
 
 impl ChatTemplateSource {
-    /// The same source with special tokens, which win over those that it had.
+    /// The source with special tokens, which win over those that it had.
     #[must_use]
     pub fn with_special_tokens(mut self, tokens: Map) -> Self {
         self.assumed_tokens
@@ -79,7 +79,7 @@ impl ChatTemplateSource {
         self
     }
 
-    /// The same source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads, if there is no
+    /// The source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads, if there is no
     /// configuration that could name them, as is the case of a `.jinja` file on its own.
     #[must_use]
     pub fn assuming_tokens(self) -> Self {
@@ -103,7 +103,7 @@ impl ChatTemplateSource {
         }
     }
 
-    /// The same source with a text before each of its templates.
+    /// The source with a text before each of its templates.
     ///
     /// # Errors
     ///
@@ -272,7 +272,7 @@ fn name_of(path: &Path, is_folder: bool, file_name: &str) -> String {
         )
 }
 
-/// What a source holds before it is compiled.
+/// The contents of a source before it is compiled.
 #[derive(Debug, Default)]
 struct Found {
     /// Name, source and the file that holds it.

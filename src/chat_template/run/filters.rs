@@ -15,7 +15,7 @@ use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
 
-/// Whether there is a filter of that name.
+/// Returns true if there is a filter of that name.
 pub(super) fn is_filter(name: &str) -> bool {
     const NAMES: &str = " abs attr batch capitalize center count d default dictsort e escape first float forceescape \
         format indent int items join last length list lower map max min reject rejectattr replace reverse round safe \

@@ -1,4 +1,4 @@
-//! What a render is given: the variables that transformers passes to a chat template.
+//! The inputs of a render: the variables that transformers passes to a chat template.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::chat_template::syntax::tree::Tree;
 use crate::chat_template::{Inputs, REASONING_KEYS};
 use crate::value::{Key as MapKey, Map, Value};
 
-/// Whether one of the values nests deeper than so many levels; found out without recursing.
+/// Returns true if one of the values nests deeper than so many levels; found out without recursing.
 pub(super) fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
     let mut open: Vec<(&Value, usize)> = values.map(|value| (value, 1)).collect();
     while let Some((value, depth)) = open.pop() {

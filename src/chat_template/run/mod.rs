@@ -86,10 +86,10 @@ pub(super) struct Render<'t> {
     inputs: Vec<Option<Py>>,
     clock: Option<Clock>,
     fuel: u64,
-    /// What the fuel was at first.
+    /// The fuel that there was at first.
     max_fuel: u64,
     depth: usize,
-    /// What is printed; what a block under way captures is at the end.
+    /// The printed text; at its end is what a block under way captures.
     out: Written,
     /// The loops that can call themselves or leave items out, with the scope around each.
     loops: Vec<(&'t For, Rc<Scope>)>,
@@ -100,11 +100,11 @@ pub(super) struct Render<'t> {
     kept: Vec<Py>,
     rules: Rules,
     reads: Option<Reads>,
-    /// What knows the origins of characters, where they are traced.
+    /// The trace, which knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,
 }
 
-/// What happens after a statement.
+/// Where to go on after a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,

@@ -244,7 +244,7 @@ impl Render<'_> {
         }
     }
 
-    /// Whether a container may have so many items; what methods that only change give.
+    /// Checks that a container may have so many items; gives `None`, as methods do that only change their container.
     fn room_left(&mut self, len: usize) -> Result<Py, Fault> {
         if len > super::MAX_VALUE / 16 {
             return Err(Fault::Limit(Limit::Memory, super::MAX_VALUE as u64));
@@ -343,7 +343,7 @@ impl Render<'_> {
     }
 }
 
-/// What tells containers apart; 0 for what is none.
+/// The address by which containers are told apart; 0 for a value that is none.
 fn address(value: &Py) -> usize {
     match value {
         Py::List(list) | Py::Tuple(list) => Rc::as_ptr(list).addr(),

@@ -38,7 +38,7 @@ pub(in crate::chat_template::run) struct Container<T> {
     depth: Cell<u16>,
     /// How many containers it stands in, as far as that came about by putting something into one.
     level: Cell<u16>,
-    /// Whether the render empties it at its end.
+    /// True if the render empties it at its end.
     is_kept: Cell<bool>,
 }
 
@@ -80,7 +80,7 @@ impl Dict {
         self.items.borrow().len()
     }
 
-    /// What is there under a string.
+    /// The value under a string.
     pub(in crate::chat_template::run) fn get_str(&self, key: &str) -> Option<Py> {
         self.items.borrow().get(&StrKey(key)).cloned()
     }
@@ -98,12 +98,12 @@ impl<T> Container<T> {
         }
     }
 
-    /// What it holds. Nothing may be evaluated that could change it while this is looked at.
+    /// Its items. Nothing may be evaluated that could change it while this is looked at.
     pub(in crate::chat_template::run) fn items(&self) -> Ref<'_, T> {
         self.items.borrow()
     }
 
-    /// What it holds, to be changed; an error while it is looked at.
+    /// Its items, to be changed; an error while it is looked at.
     pub(in crate::chat_template::run) fn items_mut(&self) -> Result<RefMut<'_, T>, Fault> {
         self.items
             .try_borrow_mut()

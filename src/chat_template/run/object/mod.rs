@@ -27,7 +27,7 @@ pub(super) enum Py {
     Big(Rc<Integer>, Taint),
     Float(f64, Taint),
     Str(Text),
-    /// What `safe` and `escape` make: a string that escapes what is added to it.
+    /// The result of `safe` and `escape`: a string that escapes what is added to it.
     Markup(Text),
     List(Rc<List>),
     Tuple(Rc<List>),
@@ -35,7 +35,7 @@ pub(super) enum Py {
     Range(i64, i64, i64, Taint),
     /// `dict.keys()`, `.values()` and `.items()`.
     View(View, Rc<Dict>),
-    /// What filters such as `map` make: it can be walked once.
+    /// The result of filters such as `map`: it can be walked once.
     Generator(Rc<RefCell<VecDeque<Py>>>, Taint),
     Namespace(Rc<Attributes>),
     Loop(Rc<LoopState>),
@@ -47,7 +47,7 @@ pub(super) enum Py {
     Joiner(Rc<(Text, RefCell<bool>)>),
 }
 
-/// What a namespace holds.
+/// The attributes of a namespace.
 pub(super) type Attributes = RefCell<OrderedMap<Rc<str>, Py>>;
 
 /// Why something is undefined.
@@ -121,15 +121,15 @@ pub(super) struct Live {
 pub(super) struct LoopState {
     /// The items that were come to, or looked ahead at.
     pub(super) items: RefCell<Vec<Py>>,
-    /// What there is beside them, where that is not known at once; not all of it need be items of the loop.
+    /// The items beside them, where that is not known at once; not all of it need be items of the loop.
     pub(super) rest: Rest,
     /// Which of the loops that leave items out it is.
     pub(super) filter: Option<usize>,
     pub(super) index: RefCell<usize>,
     pub(super) depth: usize,
-    /// What `changed` was asked last, and the inputs of all that it was asked.
+    /// The arguments with which `changed` was asked last, and the inputs of all that it was asked.
     pub(super) changed: RefCell<Option<(Vec<Py>, Taint)>>,
-    /// What calling the loop runs again, for a recursive one: the address of its statement.
+    /// The address of the statement that calling the loop runs again, for a recursive one.
     pub(super) recursive: Option<usize>,
 }
 
@@ -225,7 +225,7 @@ impl Py {
         }
     }
 
-    /// Whether a value has neither text nor parts, so that it knows itself all the inputs from which it was made.
+    /// Returns true if a value has neither text nor parts, so that it knows itself all the inputs from which it was made.
     pub(super) fn is_scalar(&self) -> bool {
         matches!(
             self,
@@ -337,7 +337,7 @@ impl Py {
         }
     }
 
-    /// What `if` makes of it.
+    /// Its truth, as `if` asks for it.
     pub(super) fn is_true(&self) -> bool {
         match self {
             Self::Undefined(..) | Self::None(_) => false,
@@ -352,7 +352,7 @@ impl Py {
         }
     }
 
-    /// What `len()` says; `None` for what has no length.
+    /// Its length, as `len()` gives it; `None` for a value without one.
     pub(super) fn len(&self) -> Option<usize> {
         Some(match self {
             Self::Undefined(..) => 0,

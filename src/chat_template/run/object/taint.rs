@@ -8,7 +8,7 @@ use super::Py;
 use crate::chat_template::run::trace::{Taint, Trace};
 
 impl Trace {
-    /// What a value was made of, without what it holds.
+    /// The inputs of which a value was made, without those of its items.
     pub(in crate::chat_template::run) fn taint(&self, value: &Py) -> Taint {
         match value {
             Py::Undefined(_, taint)
@@ -32,7 +32,7 @@ impl Trace {
         }
     }
 
-    /// What a value was made of, with all that it holds.
+    /// The inputs of which a value and all of its items were made.
     pub(in crate::chat_template::run) fn whole_taint(&self, value: &Py) -> Taint {
         let mut all = Taint::NONE;
         self.add_whole(value, &mut all, &mut HashSet::default());

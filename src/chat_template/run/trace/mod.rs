@@ -1,4 +1,4 @@
-//! What a traced render knows of its values: from which inputs each was made, and which inputs control flow read.
+//! The trace of a render, which knows of each value from which inputs each was made, and which inputs control flow read.
 //!
 //! Every origin is a number, an index into [`Trace`]'s nodes, so that values can carry it at the price of a copy. Inputs make
 //! a tree of nodes, and what is derived from several is a node that joins two others; they are taken apart once, at the end.
@@ -48,12 +48,12 @@ impl Taint {
         self.0 == 0
     }
 
-    /// Whether the value is the input itself.
+    /// Returns true if the value is the input itself.
     pub(super) fn is_itself(self) -> bool {
         self.0 & Self::ITSELF != 0
     }
 
-    /// The same inputs, for a value that was made of them.
+    /// The inputs, for a value that was made of them.
     pub(super) fn derived(self) -> Self {
         Self(self.node())
     }
@@ -76,7 +76,7 @@ enum Place {
 /// Members by name, each with its node.
 type Members = Vec<(Rc<str>, Node)>;
 
-/// What is known of one render.
+/// The trace of one render.
 #[derive(Debug)]
 pub(super) struct Trace {
     nodes: RefCell<Vec<Place>>,
@@ -106,7 +106,7 @@ impl Trace {
         })
     }
 
-    /// Whether there were more origins than one render may have, so that what is told is not all.
+    /// Returns true if there were more origins than one render may have, so that what is told is not all.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.get()
     }
@@ -167,7 +167,7 @@ impl Trace {
         Taint(node)
     }
 
-    /// What a lookup in a dictionary that finds nothing was decided by. A message has its reasoning under two names whichever of
+    /// The inputs that decided a lookup in a dictionary that finds nothing. A message has its reasoning under two names whichever of
     /// three it came under, so that all of them have their say.
     pub(super) fn not_found(&self, of: Taint, key: &str) -> Taint {
         if of.is_none() {
@@ -186,7 +186,7 @@ impl Trace {
         self.absent(of, key)
     }
 
-    /// What is made of both; `a` counts for more.
+    /// The inputs of something that is made of both; `a` counts for more.
     pub(super) fn join(&self, a: Taint, b: Taint) -> Taint {
         let (a, b) = (a.node(), b.node());
         if a == 0 || b == 0 || a == b {
@@ -234,7 +234,7 @@ impl Trace {
         all
     }
 
-    /// Whether a text comes from one input, all of it, or from none at all.
+    /// Returns true if a text comes from one input, all of it, or from none at all.
     pub(super) fn is_of_one(&self, pieces: &[Piece]) -> bool {
         match pieces.split_first() {
             None => true,
