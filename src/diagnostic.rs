@@ -20,6 +20,7 @@ pub enum Severity {
 
 /// A stretch of the source that a diagnostic speaks of, with what it has to say there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Label {
     /// Byte offsets into the source.
     pub span: Range<usize>,
@@ -38,6 +39,7 @@ pub struct Place {
 
 /// A change of the source that mends what a diagnostic speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fix {
     /// An instruction that says what it does.
     pub message: String,
@@ -47,6 +49,7 @@ pub struct Fix {
 
 /// One stretch of the source and what to put there instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Edit {
     /// Byte offsets into the source; empty for an insertion.
     pub span: Range<usize>,
@@ -56,6 +59,7 @@ pub struct Edit {
 
 /// One finding about a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// A stable name such as `unknown-key`.
     pub code: &'static str,

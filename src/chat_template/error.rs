@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 /// The template cannot be compiled: a syntax error, or a source beyond the limits.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{diagnostic}")]
+#[non_exhaustive]
 pub struct TemplateError {
     /// The mistake and its place, in byte offsets into the source as it was given.
     pub diagnostic: Box<Diagnostic>,

@@ -101,6 +101,7 @@ fn is_name(key: &str) -> bool {
 
 /// A render with the origin of every byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traced {
     /// The rendered text, the same as without origins.
     pub text: String,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 /// One place in the inputs that a template asked for, whether or not something was there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Read {
     /// The place from the top-level variable down, list indices folded: `messages[].tool_calls[].function.name`.
     pub path: String,
@@ -15,6 +16,7 @@ pub struct Read {
 
 /// Everything that one render asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reads {
     /// The places in the inputs.
     pub places: BTreeSet<Read>,

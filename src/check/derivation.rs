@@ -12,6 +12,7 @@ use crate::value::{Map, Path, Value};
 
 /// The outcome of deriving again.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Rederived {
     /// The derivation of now.
     pub derivation: Derivation,
@@ -25,6 +26,7 @@ pub struct Rederived {
 
 /// A response that a response template does not parse to the message from which the chat template rendered it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Disagreement {
     /// The response, its prompt, its tools and the message.
     pub case: Case,

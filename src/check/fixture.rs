@@ -59,6 +59,7 @@ pub struct ExpectedError {
 /// A fixture that cannot be read or written, with the file and the place in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}: {}", path.display(), diagnostic.message)]
+#[non_exhaustive]
 pub struct FixtureError {
     /// The file.
     pub path: PathBuf,
@@ -372,6 +373,7 @@ impl Form {
 /// A part of a fixture that is not what it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct WrongPart {
     /// The part's key on a line; empty where it is no part's.
     pub key: &'static str,

@@ -20,6 +20,7 @@ pub struct Setting<'a> {
 
 /// The outcome of a parse.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Replay {
     /// The events, adjacent chunks of a region joined. A region that does not parse ends with
     /// [`Event::RegionError`].

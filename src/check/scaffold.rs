@@ -11,6 +11,7 @@ use crate::value::{Value, json};
 
 /// A fixture of the checklist.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Scaffold {
     /// Its name, as a folder.
     pub name: &'static str,

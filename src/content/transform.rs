@@ -35,6 +35,7 @@ pub(crate) enum Node {
 
 /// A string of a transform that holds a placeholder beside other text, which is not supported: nothing is interpolated.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MixedPlaceholder {
     /// Where the string stands in the transform.
     pub path: Path,
@@ -44,6 +45,7 @@ pub struct MixedPlaceholder {
 
 /// A placeholder of a transform.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Placeholder {
     /// Where it stands in the transform.
     pub path: Path,

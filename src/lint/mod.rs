@@ -49,6 +49,7 @@ pub struct Options<'a> {
 
 /// One thing that can be wrong with a response template that is valid.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its stable name.
     pub code: &'static str,
@@ -67,6 +68,7 @@ pub struct Rule {
 
 /// One reason why a document is no response template.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct DocumentCode {
     /// Its stable name.
     pub code: &'static str,

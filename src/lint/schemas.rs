@@ -13,6 +13,7 @@ use crate::value::{Map, Path, Step, Value, json};
 
 /// One thing that can be wrong with a response schema that is valid.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SchemaRule {
     /// Its stable name.
     pub code: &'static str,

@@ -7,6 +7,7 @@ use crate::value::{Map, Value};
 
 /// The message before and after the end of a response.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CutShort {
     /// The message before the end was told: the regions that were closed.
     pub before: Map,

@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 /// Nothing is lost with it: it carries the raw text, and the parser keeps the message parsed so far.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct ParseError {
     /// The kind of the error.
     pub kind: ErrorKind,

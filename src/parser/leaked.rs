@@ -96,6 +96,7 @@ fn is_telling(text: &str) -> bool {
 
 /// A marker that stands in a region's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Leaked {
     /// The field whose region it is.
     pub field: String,

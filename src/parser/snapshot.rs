@@ -11,6 +11,7 @@ use crate::value::Map;
 
 /// The state of a parser between two calls.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Snapshot<'p> {
     /// Its status: whether it reads on.
     pub status: Status,
@@ -48,6 +49,7 @@ pub enum Status {
 
 /// A region that is being read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenRegion<'p> {
     /// The field: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
@@ -61,6 +63,7 @@ pub struct OpenRegion<'p> {
 
 /// A delimiter that is looked for.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Watched<'p> {
     /// The field that it opens or closes: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
@@ -104,6 +107,7 @@ pub enum Waiting {
 
 /// How much a parse has taken; [`Limits`] says what each number counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// The bytes of the open region.
     pub region_bytes: usize,
@@ -115,6 +119,7 @@ pub struct Usage {
 
 /// A delimiter that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passed {
     /// The field that it opened or closed: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,

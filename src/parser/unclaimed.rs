@@ -30,6 +30,7 @@ use crate::value::{Map, Value, python};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unclaimed {
     /// Where it stands: byte offsets into the response.
     pub span: Range<usize>,

@@ -5,6 +5,7 @@ use std::ops::Range;
 /// Why a pattern was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct PatternError {
     /// One sentence: what is wrong. It names the construct.
     pub message: String,

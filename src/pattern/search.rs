@@ -13,6 +13,7 @@ use crate::value::Key;
 
 /// A match: where it is, and what its named groups matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Captures {
     /// Byte offsets into the complete text.
     pub span: Range<usize>,

@@ -54,6 +54,7 @@ pub struct Written {
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TemplateEntry {
     /// Globs for the response templates, or the `tokenizer_config.json` files that hold them.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
@@ -88,6 +89,7 @@ fn engine_names(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LintEntry {
     /// Codes whose findings are errors; `warnings` stands for all that are warnings.
     #[serde(default)]
@@ -102,6 +104,7 @@ pub struct LintEntry {
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AllowEntry {
     /// The code.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -142,6 +145,7 @@ struct Allow {
 
 /// The files that belong to one response template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Belongings {
     /// Its chat template, which need not exist.
     pub chat_template: Option<PathBuf>,

@@ -44,6 +44,7 @@ pub enum Source {
 
 /// A response template as it was found.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// Where.
     pub source: Source,

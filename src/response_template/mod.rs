@@ -47,6 +47,7 @@ pub struct ResponseTemplate {
 
 /// One field of a response template, compiled.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Field {
     /// The key of the message that it fills.
     pub name: Key,

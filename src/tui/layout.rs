@@ -114,7 +114,7 @@ pub(crate) fn top_of_markers(height: u16, chosen: usize) -> usize {
     (chosen + 1).saturating_sub(usize::from(height))
 }
 
-/// What may lie over the panes. The last line stays: it says what the keys do.
+/// The area that may lie over the panes. The last line stays: it says what the keys do.
 pub(crate) fn over(area: Rect) -> Rect {
     Rect {
         height: area.height.saturating_sub(1),

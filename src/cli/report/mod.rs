@@ -275,10 +275,7 @@ mod tests {
                     .with_path("$.b")
                     .with_span(text.find("\"b\"").map_or(0..0, |at| at..at + 3))
                     .with_hint("mend it"),
-                Diagnostic {
-                    severity: Severity::Warning,
-                    ..Diagnostic::error("dollar", "not <good>")
-                },
+                Diagnostic::warning("dollar", "not <good>"),
             ],
             text,
             allowed: 1,

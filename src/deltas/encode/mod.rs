@@ -66,6 +66,7 @@ impl Protocol {
 /// A name that is none of a protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is no form of deltas; there are growth, openai, responses and anthropic")]
+#[non_exhaustive]
 pub struct UnknownProtocol {
     /// The name.
     pub name: String,
@@ -86,6 +87,7 @@ impl FromStr for Protocol {
 
 /// The facts that a server tells of its reply beside the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reply {
     /// The reply's `id`.
     pub id: String,

@@ -22,7 +22,7 @@ pub(crate) struct Place {
     pub(crate) over: bool,
 }
 
-/// What was recorded at one step: after the prefix, after each chunk, and after the end.
+/// The record of one step: after the prefix, after each chunk, and after the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     /// The bytes of the response that had arrived, and those that the parser was given: whole characters.
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
     pub(crate) last: usize,
 }
 
-/// What an entry tells.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryKind {
     Open,
@@ -86,12 +86,12 @@ pub(crate) struct Region {
     pub(crate) replaces: Option<usize>,
 }
 
-/// What was known of a delimiter that was under way at a step.
+/// The state of a delimiter that was under way at a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) field: usize,
     pub(crate) side: Edge,
-    /// What may be it, or what it matched.
+    /// The bytes that may be it, or that it matched.
     pub(crate) span: Range<usize>,
     pub(crate) matched: bool,
     pub(crate) reason: &'static str,
@@ -144,12 +144,12 @@ impl Timeline {
         &self.template
     }
 
-    /// What the parse may take.
+    /// The limits of the parse.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// What is parsed: what the prefix leaves after its anchor, then the response.
+    /// The parsed text: what the prefix leaves after its anchor, then the response.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -183,7 +183,7 @@ impl Timeline {
         }
     }
 
-    /// What can be seen at a step.
+    /// The moment of a step, with all that can be seen at it.
     pub(crate) fn at(&self, step: usize) -> Moment<'_> {
         Moment {
             timeline: self,

@@ -13,7 +13,7 @@ use crate::parser::{
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
-/// What an event says, without its field: that is known from the place.
+/// An event without its field, which is known from the place.
 #[derive(Debug)]
 enum Said {
     Open(usize),

@@ -29,7 +29,7 @@ use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
 use crate::value::{Map, Path, Value};
 
-/// What a debugger begins with.
+/// The setup that a debugger begins with.
 #[derive(Debug)]
 pub struct Setup {
     /// The response template.
@@ -38,9 +38,9 @@ pub struct Setup {
     pub samples: Vec<Sample>,
     /// How they are cut.
     pub chunking: Chunking,
-    /// What the parser is told: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
+    /// The options of the parser: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
     pub options: Options,
-    /// What the response template was derived from.
+    /// The derivation of the response template.
     pub derivation: Option<Derivation>,
     /// Where to begin: how many bytes of the response have arrived.
     pub byte: usize,
@@ -112,7 +112,7 @@ pub(crate) struct State {
     pub(crate) folded: HashSet<Path>,
     /// The rows of the message's tree.
     pub(crate) message_rows: usize,
-    /// Whether the sample parses to something else than it must.
+    /// True if the sample parses to something else than it must.
     pub(crate) is_unexpected: bool,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
@@ -126,7 +126,7 @@ pub(crate) struct State {
     pub(crate) all_spaces: bool,
     pub(crate) notice: Option<Notice>,
     pub(crate) decoder: Utf8Decoder,
-    /// Whether the cursor goes along with what arrives.
+    /// True if the cursor goes along with what arrives.
     pub(crate) follows: bool,
     pub(crate) area: Rect,
     pub(crate) rows: Rows,
@@ -134,7 +134,7 @@ pub(crate) struct State {
     pub(crate) version: usize,
     rows_of: usize,
     pub(crate) template_rows: Rows,
-    /// Whether the response was scrolled by hand since the last move.
+    /// True if the response was scrolled by hand since the last move.
     pub(crate) scrolled: bool,
     pub(crate) scrolls: [Scroll; 6],
 }
@@ -214,7 +214,7 @@ impl State {
         &self.samples[self.sample]
     }
 
-    /// What was edited and is in no file, each in a few words.
+    /// The edits that are in no file, each in a few words.
     pub(crate) fn unsaved(&self) -> Vec<String> {
         let template = self.template.is_changed().then(|| {
             let path = self.template.path.as_ref();
@@ -243,7 +243,7 @@ impl State {
         }
     }
 
-    /// Whether the place lies within a chunk, and is shown as if characters arrived one by one.
+    /// Returns true if the place lies within a chunk, and is shown as if characters arrived one by one.
     pub(crate) fn is_within_chunk(&self) -> bool {
         self.timeline().step_at(self.place).is_err()
     }

@@ -189,7 +189,7 @@ impl Editor {
     }
 }
 
-/// Whether the cursor may stand at a byte.
+/// Returns true if the cursor may stand at a byte.
 fn is_stop(text: &str, at: usize) -> bool {
     if at == 0 || at == text.len() {
         return true;

@@ -56,7 +56,7 @@ fn field_at_work(state: &State) -> Option<usize> {
     Some(span.start)
 }
 
-/// What an action does to a text.
+/// Carries out an action on a text.
 pub(super) fn editing(state: &mut State, edited: Edited, action: Action) -> Effect {
     let before = editor(state, edited).text().len();
     let mut changed = false;

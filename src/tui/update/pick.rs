@@ -114,7 +114,7 @@ fn breakpoints(state: &mut State, row: usize) {
     pick(state, Picked::Breakpoints, rows, row);
 }
 
-/// What an action does while a line is asked for.
+/// Carries out an action while a line is asked for.
 pub(super) fn prompting(state: &mut State, action: Action) -> Effect {
     let Mode::Prompt(prompt) = &mut state.mode else {
         return Effect::None;
@@ -193,7 +193,7 @@ fn has_field(state: &State, name: &str) -> bool {
     timeline.template().field(name).is_some()
 }
 
-/// What an action does while one of a list is asked for.
+/// Carries out an action while one of a list is asked for.
 pub(super) fn picking(state: &mut State, action: Action) -> Effect {
     let Mode::Pick(pick) = &mut state.mode else {
         return Effect::None;

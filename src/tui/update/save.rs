@@ -186,7 +186,7 @@ fn difference(changes: &[Change]) -> Vec<(char, String)> {
     lines
 }
 
-/// What an action does while something is to be confirmed.
+/// Carries out an action while something is to be confirmed.
 pub(super) fn confirming(state: &mut State, action: Action) -> Effect {
     let Mode::Confirm(confirm) = &mut state.mode else {
         return Effect::None;

@@ -114,7 +114,7 @@ fn event(state: &mut State, way: Way) {
     }
 }
 
-/// Whether the place is the one to which the entry leads.
+/// Returns true if the place is the one to which the entry leads.
 fn is_just_complete(state: &mut State, entry: usize) -> bool {
     let place = state.place;
     place_of(fine(state), entry) == Some(place)

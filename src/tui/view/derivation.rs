@@ -159,7 +159,7 @@ fn render(pieces: &[Piece], side: Side, top: usize, area: Rect, canvas: &mut Can
     }
 }
 
-/// What of a shared piece is near a difference.
+/// The part of a shared piece that is near a difference.
 fn shared(text: &str, first: bool, last: bool) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let head = if first { 0 } else { CONTEXT };

@@ -78,7 +78,7 @@ fn tree(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Whether a value is another one than before. A long list is not compared whole for every frame: in a message lists grow at their
+/// Returns true if a value is another one than before. A long list is not compared whole for every frame: in a message lists grow at their
 /// ends, so that its length and its last item tell.
 fn has_changed(before: Option<&Value>, now: &Value) -> bool {
     match (before, now) {
@@ -130,7 +130,7 @@ fn open(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     };
 }
 
-/// What the region would be if it ended here.
+/// The value that the region would have if it ended here.
 fn preview(
     raw: &str,
     field: &crate::response_template::Field,

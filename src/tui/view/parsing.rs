@@ -1,4 +1,4 @@
-//! What the parser is doing: the open region, what it looks for and why it waits, what it holds, its limits.
+//! The pane of the parser's state: the open region, what it looks for and why it waits, what it holds, its limits.
 
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
