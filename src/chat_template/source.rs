@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::error::LoadError;
+use super::error::{LoadError, TemplateError};
 use super::{ChatTemplate, TokenLists, gguf};
 use crate::value::{Map, Value, json};
 

@@ -93,7 +93,7 @@ pub(crate) enum Action {
     Compared(Vec<Change>),
     /// The chunking that was asked for.
     Chunked(Result<Chunking, ChunkingError>),
-    /// True if they were written.
+    /// The outcome of writing them.
     Wrote(Result<(), String>),
 }
 

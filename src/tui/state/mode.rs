@@ -22,7 +22,7 @@ pub(crate) enum Mode {
     Confirm(Confirm),
     /// A text is shown in full.
     Show(Shown),
-    /// True if to quit although edits are not saved.
+    /// Asks whether to quit although edits are not saved.
     Quit(Quit),
 }
 
