@@ -17,6 +17,7 @@
 mod appraise;
 mod calls;
 mod constants;
+mod heads;
 mod propose;
 mod recorded;
 mod report;
@@ -352,10 +353,7 @@ impl Draft {
     /// The same with another widening of `base`; `None` where nothing comes of it.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
-        // What refers to another delimiter comes last, and so refers to all that opens it.
-        let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
-        let mut all = first.into_iter().chain(last);
-        let document = all.try_fold(base.clone(), |document, one| one.apply(&document))?;
+        let document = together(base, &edits).or_else(|| one_by_one(base, &edits))?;
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
         (document != self.document).then(|| Self {
             document,
@@ -363,6 +361,24 @@ impl Draft {
             edits,
         })
     }
+}
+
+/// The document with all changes, those of what stands around a call's name taken together.
+fn together(base: &Document, edits: &[Edit]) -> Option<Document> {
+    let (heads, others): (Vec<&Edit>, Vec<&Edit>) =
+        edits.iter().partition(|one| one.head().is_some());
+    let name = heads.first()?.field.as_str();
+    let document = heads::apply(base, name, &heads)?;
+    let others: Vec<Edit> = others.into_iter().cloned().collect();
+    one_by_one(&document, &others)
+}
+
+/// The document with one change after the other.
+fn one_by_one(base: &Document, edits: &[Edit]) -> Option<Document> {
+    // What refers to another delimiter comes last, and so refers to all that opens it.
+    let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
+    let mut all = first.into_iter().chain(last);
+    all.try_fold(base.clone(), |document, one| one.apply(&document))
 }
 
 impl State {

@@ -95,6 +95,14 @@ impl Edit {
         matches!(self.how, How::Before(_))
     }
 
+    /// What stands before a call's name, and what behind it, where that is the change.
+    pub(super) fn head(&self) -> Option<(&str, &str)> {
+        match &self.how {
+            How::Head { between } => Some((&self.text, between)),
+            _ => None,
+        }
+    }
+
     /// Whether the text that is new to the delimiter has this in it.
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.how {
@@ -416,7 +424,7 @@ fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
 }
 
 /// The group of a name without what stands behind the name now, where it is written as anything but some characters.
-fn without(group: &str, behind: &str) -> String {
+pub(super) fn without(group: &str, behind: &str) -> String {
     let first = behind.chars().next();
     let set = group.strip_prefix(&format!("{NAME}[^"));
     match (set.and_then(|set| set.strip_suffix("]+)")), first) {
@@ -488,7 +496,7 @@ pub(super) fn source(delimiter: &Delimiter) -> String {
 }
 
 /// What either pattern matches; one that is a choice already gets another way.
-fn either(pattern: &str, other: &str) -> String {
+pub(super) fn either(pattern: &str, other: &str) -> String {
     match choice(pattern) {
         Some(inner) => format!("(?:{inner}|{other})"),
         None => format!("(?:{pattern}|{other})"),
