@@ -51,12 +51,12 @@ impl FromStr for Size {
     }
 }
 
-/// Whether the path stands for standard input.
+/// Returns true if the path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What to call the file in messages.
+/// The name of the file in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) {
         "<stdin>".to_owned()

@@ -175,7 +175,7 @@ fn tell_fixed(path: &Path, applied: &[Diagnostic]) {
     output::tell(&text);
 }
 
-/// What is left of a text that went from one stream to the other.
+/// The rest of a text that went from one stream to the other.
 fn tell(outcome: &Outcome) {
     if !outcome.diagnostics.is_empty() {
         Problem::all(outcome.diagnostics.clone())
@@ -293,7 +293,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Whether a finding is meant.
+    /// Returns true if a finding is meant.
     fn allows(&self, found: &Diagnostic) -> bool {
         self.args.allow.iter().any(|code| code == found.code)
             || self

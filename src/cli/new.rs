@@ -171,7 +171,7 @@ fn to_fill(place: &Path) -> String {
     )
 }
 
-/// What became of a fixture.
+/// The outcome for a fixture.
 #[derive(Debug, Clone, Copy)]
 enum How {
     Made,
@@ -198,7 +198,7 @@ impl Told {
         format!("{how:<16} {}{why}\n", self.fixture)
     }
 
-    /// What is to be put into a fixture that is still empty.
+    /// The kind of response that is to be put into a fixture that is still empty.
     fn wants(&self) -> &'static str {
         match self.name {
             "plain" => ": a response with content alone",
@@ -224,7 +224,7 @@ impl Told {
     }
 }
 
-/// What a fixture in that folder, or on a line of that file, is called.
+/// The name of a fixture in that folder, or on a line of that file.
 fn called(place: &Path, name: &str) -> String {
     if check::is_suite_path(place) {
         format!("{} {name}", input::name(place))

@@ -13,10 +13,10 @@ use super::problem::{Document, Problem};
 use super::status::Status;
 use super::{input, near};
 
-/// What chat templates read that is no kwarg.
+/// Variables that chat templates read and that are no kwargs.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
 
-/// What a chat template is given beside its input.
+/// The arguments about a chat template, beside its input.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
     /// A special token, such as bos_token='<s>'. A source without a tokenizer_config.json has <s> and </s> by default
@@ -66,7 +66,7 @@ impl SourceArgs {
 }
 
 impl Opened {
-    /// What was assumed, in a sentence; `None` when nothing was that a template reads or `given` does not give.
+    /// A sentence that says what was assumed; `None` when nothing was that a template reads or `given` does not give.
     pub(crate) fn assumption(&self, given: &Map) -> Option<String> {
         let tokens: Vec<String> = self
             .source

@@ -1,4 +1,4 @@
-//! What transformers, run beside, says about what is checked.
+//! The findings of transformers, which is run beside, about the subjects of a check.
 
 use obverse::check::reference::{Answer, Question};
 use obverse::check::{Fixture, Replay, Setting};

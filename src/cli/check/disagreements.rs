@@ -74,7 +74,7 @@ fn diagnostic(subject: &Subject, told: &Told<'_>, tried: usize) -> Diagnostic {
     diagnostic
 }
 
-/// What may have caused it.
+/// The likely cause of a disagreement.
 fn cause(subject: &Subject, template: &Arc<ResponseTemplate>, kind: &Kind<'_>) -> Option<String> {
     if let What::Renamed { expected, found } = &kind.what {
         return Some(format!(

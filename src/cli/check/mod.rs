@@ -89,7 +89,7 @@ impl Args {
         }
     }
 
-    /// What there is to check. A response template is looked at itself where it is none, where it can be derived again and
+    /// Gathers the tasks. A response template is looked at itself where it is none, where it can be derived again and
     /// where transformers is asked about it.
     fn gather(&self, workspace: &Workspace<'_>) -> Result<Selected, Problem> {
         self.selection.gather(workspace, |subject| {

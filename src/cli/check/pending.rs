@@ -1,4 +1,4 @@
-//! What `obverse check --update` and `obverse derive` would write, before anybody writes it.
+//! Pending changes: those that `obverse check --update` and `obverse derive` would write, before anybody writes them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::cli::{bulk, input, project};
 /// A change that is pending.
 #[derive(Debug, Clone)]
 pub(crate) struct Pending {
-    /// What changes: the fixture or the response template.
+    /// The thing that changes: the fixture or the response template.
     pub(crate) name: String,
     /// Why, in a sentence.
     pub(crate) why: &'static str,
@@ -33,13 +33,13 @@ pub(crate) struct Pending {
     pub(crate) output: Option<String>,
     /// The response template that changes, or that the fixture belongs to.
     template: Option<PathBuf>,
-    /// Whether the response template itself changes.
+    /// True if the response template itself changes.
     is_template: bool,
     /// The line of a suite that changes, where it is not the files that are shown.
     line: Option<(Found, Fixture)>,
 }
 
-/// What becomes of one task.
+/// The pending changes of one task.
 enum State {
     Holds,
     Pending(Box<Pending>),
@@ -61,7 +61,7 @@ pub(crate) fn pending_now(
     find(selection, false, &is_it).map(|(found, _)| found.into_iter().next())
 }
 
-/// What is pending now of the fixtures that belong to a response template.
+/// The changes that are pending now of the fixtures that belong to a response template.
 pub(crate) fn pending_of(selection: &Selection, template: &Path) -> Result<Vec<Pending>, Problem> {
     let is_its = |subjects: &Subjects, task: &Task| match task {
         Task::Fixture(Some(index), _) => subjects.all[*index].path == template,
@@ -277,7 +277,7 @@ impl Pending {
 }
 
 impl Pending {
-    /// Whether it would write what the other one would, in the place of the same.
+    /// Returns true if it would write what the other one would, in the place of the same.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.name == other.name && self.shown == other.shown && self.line == other.line
     }
@@ -287,7 +287,7 @@ impl Pending {
         self.template.as_deref().filter(|_| self.is_template)
     }
 
-    /// Whether it is a fixture of that response template.
+    /// Returns true if it is a fixture of that response template.
     pub(crate) fn is_fixture_of(&self, template: &Path) -> bool {
         !self.is_template && self.template.as_deref() == Some(template)
     }

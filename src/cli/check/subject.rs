@@ -1,4 +1,4 @@
-//! What there is to check: response templates, each with its chat template and its fixtures.
+//! The subjects of a check: response templates, each with its chat template and its fixtures.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(super) struct Subjects {
 type Placed = (Found, Option<PathBuf>);
 
 impl Subjects {
-    /// What the arguments and the project name.
+    /// Gathers the response templates that the arguments and the project name.
     pub(super) fn gather(given: &[PathBuf], workspace: &Workspace<'_>) -> Result<Self, Problem> {
         let project = workspace.project.as_ref();
         let named = workspace.response_templates();
@@ -161,7 +161,7 @@ impl Subjects {
         Ok(self.all.len() - 1)
     }
 
-    /// What there is to do, in order: each response template that is a task, then its fixtures.
+    /// The tasks, in order: each response template that is a task, then its fixtures.
     pub(super) fn tasks(&self, is_task: impl Fn(&Subject) -> bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
         for (index, subject) in self.all.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Subjects {
         tasks
     }
 
-    /// What a task's result is called.
+    /// The name of a task's result.
     pub(super) fn name(&self, task: &Task) -> String {
         match task {
             Task::Template(index) => input::name(&self.all[*index].path),

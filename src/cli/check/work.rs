@@ -40,7 +40,7 @@ pub(super) struct How<'a> {
     pub(super) reference: Option<&'a Reference>,
 }
 
-/// What became of it.
+/// The outcome of a task.
 pub(super) struct Done {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
@@ -101,7 +101,7 @@ fn stray() -> Diagnostic {
     )
 }
 
-/// What does not hold of a fixture, and the fixture as it would hold.
+/// Checks a fixture: the findings, and the fixture as it would hold.
 fn of_fixture(
     how: &How<'_>,
     subject: &Subject,
@@ -158,7 +158,7 @@ fn of_fixture(
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
-/// What does not hold of a response template.
+/// Checks a response template.
 fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let mut all = of_document(how, subject);
     let disagrees = how

@@ -1,4 +1,4 @@
-//! What a response schema makes of a response, as a tree of its nodes. It is evaluated at once, so there is nothing to step through.
+//! The evaluation of a response schema, as a tree of its nodes. It is evaluated at once, so there is nothing to step through.
 
 use std::path::{Path, PathBuf};
 

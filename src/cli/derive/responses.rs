@@ -168,7 +168,7 @@ fn slug(name: &str) -> String {
     plain.collect()
 }
 
-/// What came of the responses, for people.
+/// The outcome of the responses, for people.
 pub(super) fn told(report: &Report) -> String {
     let Some(responses) = &report.responses else {
         return String::new();

@@ -17,7 +17,7 @@ use crate::cli::input;
 /// No line may be longer.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// What a line brings.
+/// The piece that a line or an event brings.
 #[derive(Debug, PartialEq, Eq)]
 enum Brought {
     /// A piece of the text, which may be empty, whether it is the last, and whether it is for the limit of tokens.
@@ -60,7 +60,7 @@ pub(super) struct Stream {
     /// The `data` lines of the event that has begun.
     data: Vec<String>,
     pub(super) recording: Recording,
-    /// Whether the stream has said that it is at its end.
+    /// True if the stream has said that it is at its end.
     pub(super) is_ended: bool,
 }
 

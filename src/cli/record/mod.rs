@@ -98,7 +98,7 @@ struct Recording {
     /// None of them empty.
     chunks: Vec<String>,
     size: usize,
-    /// Whether the server wrote as many tokens as it was to write at most.
+    /// True if the server wrote as many tokens as it was to write at most.
     is_limited: bool,
     /// Why it ended before its end, if it did.
     broken: Option<String>,
@@ -274,7 +274,7 @@ impl<'a> Place<'a> {
             .try_for_each(apply)
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     fn shown(&self) -> String {
         match self {
             Self::Folder(path) => input::name(path),
@@ -332,7 +332,7 @@ fn text(reading: &mut dyn Read) -> std::io::Result<Recording> {
     }
 }
 
-/// What the model was given.
+/// The prompt that the model was given.
 fn prompt(args: &Args) -> Result<Prompt, Problem> {
     let Some(path) = &args.messages else {
         let text = args.given.prefix()?;

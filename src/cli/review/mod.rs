@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     })
 }
 
-/// What is pending, for programs.
+/// The pending changes, for programs.
 fn report(all: &[Pending], failing: usize) -> Value {
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let change = |change: &Change| {
@@ -103,7 +103,7 @@ fn report(all: &[Pending], failing: usize) -> Value {
     ]))
 }
 
-/// What is pending by the files as they are.
+/// The changes that are pending by the files as they are.
 struct OnDisk<'a>(&'a Selection);
 
 impl ask::Changes for OnDisk<'_> {
@@ -116,7 +116,7 @@ impl ask::Changes for OnDisk<'_> {
     }
 }
 
-/// What makes a change, for a shell.
+/// The command that makes a change, for a shell.
 fn command(pending: &Pending) -> String {
     let mut command = "obverse".to_owned();
     for word in &pending.arguments {
