@@ -222,7 +222,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
     write_member(text, KEY, template)
 }
 
-/// Stores a value as any member of the configuration, as [`write`] does.
+/// Stores a value as any member of the configuration, as [`write()`] does.
 ///
 /// # Errors
 ///
