@@ -451,7 +451,10 @@ mod tests {
                 begun.elapsed().as_secs_f64()
             };
             let speed = |seconds: f64| text.len() as f64 / seconds / 1e6;
-            let (steps, engine) = (speed(seconds(false)), speed(seconds(true)));
+            // The best of several: the first pays for what is not yet in the caches.
+            let best =
+                |by_engine: bool| (0..5).map(|_| seconds(by_engine)).fold(f64::MAX, f64::min);
+            let (steps, engine) = (speed(best(false)), speed(best(true)));
             eprintln!("{source:55} {steps:8.0} MB/s by steps, {engine:8.0} MB/s by its engine");
         }
     }

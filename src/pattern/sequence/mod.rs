@@ -18,7 +18,19 @@
 //! # What it buys
 //!
 //! The cost is this folder, twelve hundred lines that the engines could do without. `cargo test --release --lib sequence_beside_engine --
-//! --ignored --nocapture` measures what they buy, over a mebibyte of prose in chunks of twenty bytes.
+//! --ignored --nocapture` measures what they buy, over a mebibyte of prose in chunks of twenty bytes. The best of five runs of a build for tests
+//! (`opt-level = 1`), on a machine that was busy with other work, in MB/s:
+//!
+//! | pattern | by steps | by its engine |
+//! |---|---:|---:|
+//! | `</think>` | 593 | 592 |
+//! | `<\|im_end\|>\s*` | 534 | 155 |
+//! | `\s*</think>\s*` | 354 | 9 |
+//! | `<tool_call>\s*<function=(?P<name>[^\s>]+)>\s*` | 529 | 147 |
+//! | `<parameter=(?P<key>\w+)>(?P<value>.*?)</parameter>` | 531 | 142 |
+//!
+//! So a literal gains nothing, a pattern that begins with one about three and a half times, and one that begins with white space, as many closes
+//! of derived templates do, forty times. That last is why it stays: an automaton that is simulated looks at each byte.
 
 mod build;
 mod parts;
