@@ -11,6 +11,7 @@ mod inspect;
 mod lint;
 mod parser;
 mod pattern_streams;
+#[cfg(feature = "project")]
 mod schemas;
 #[path = "../support/mod.rs"]
 mod support;
