@@ -1,4 +1,4 @@
-//! What is wrong, where, and what to do about it: data only. The binary renders it.
+//! Diagnostics: a mistake, its place, and advice. This is data only. The binary renders it.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,10 +20,11 @@ pub enum Severity {
 
 /// A stretch of the source that a diagnostic speaks of, with what it has to say there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Label {
     /// Byte offsets into the source.
     pub span: Range<usize>,
-    /// What is to be seen there; may be empty.
+    /// A label for that place; may be empty.
     pub text: String,
 }
 
@@ -38,8 +39,9 @@ pub struct Place {
 
 /// A change of the source that mends what a diagnostic speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fix {
-    /// What it does, as an instruction.
+    /// An instruction that says what it does.
     pub message: String,
     /// The changes, all of them or none; they do not overlap.
     pub edits: Vec<Edit>,
@@ -47,6 +49,7 @@ pub struct Fix {
 
 /// One stretch of the source and what to put there instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Edit {
     /// Byte offsets into the source; empty for an insertion.
     pub span: Range<usize>,
@@ -56,6 +59,7 @@ pub struct Edit {
 
 /// One finding about a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// A stable name such as `unknown-key`.
     pub code: &'static str,
@@ -67,7 +71,7 @@ pub struct Diagnostic {
     pub place: Place,
     /// Further places that explain it.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub hint: Option<String>,
     /// How to change the source so that it is gone, where a change is safe.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,21 +100,21 @@ impl Diagnostic {
         }
     }
 
-    /// The same with a JSON path.
+    /// The diagnostic with a JSON path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.place.path = Some(path.into());
         self
     }
 
-    /// The same with byte offsets into the source.
+    /// The diagnostic with byte offsets into the source.
     #[must_use]
     pub fn with_span(mut self, span: Range<usize>) -> Self {
         self.place.span = Some(span);
         self
     }
 
-    /// The same with advice.
+    /// The diagnostic with advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -62,7 +62,9 @@ pub mod response_template;
 #[cfg(test)]
 mod schemas;
 mod text;
+// For the binary alone: it is no part of the interface and may change with any release.
 #[cfg(feature = "tui")]
+#[doc(hidden)]
 pub mod tui;
 pub mod value;
 

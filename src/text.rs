@@ -1,4 +1,4 @@
-//! What two texts have in common.
+//! The parts that two texts have in common.
 
 /// The bytes with which both texts begin; they end between two characters.
 pub(crate) fn common_prefix(a: &str, b: &str) -> usize {

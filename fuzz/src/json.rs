@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use obverse::content::Content;
+use obverse::content::ContentParser;
 use obverse::value::json::{self, Format, Places};
 use obverse::value::{Map, Path, Value};
 
@@ -35,13 +35,13 @@ pub fn check(input: &[u8]) {
 }
 
 /// Every content parser with these arguments.
-fn parsers(args: &Value) -> Vec<Content> {
-    let compile = |parser| Content::compile(parser, args).expect("a parser of that name");
+fn parsers(args: &Value) -> Vec<ContentParser> {
+    let compile = |parser| ContentParser::compile(parser, args).expect("a parser of that name");
     obverse::content::PARSERS.into_iter().map(compile).collect()
 }
 
 /// Every content parser in every dialect: compiled once, since that takes longer than a parse.
-static DIALECTS: LazyLock<Vec<Content>> =
+static DIALECTS: LazyLock<Vec<ContentParser>> =
     LazyLock::new(|| arguments().iter().flat_map(parsers).collect());
 
 /// Dialects as templates use them, and some that no one should.
@@ -126,7 +126,7 @@ fn every_place_is_its_values(text: &str, value: &Value, places: &Places, path: &
 
 /// Without a dialect the content parser `json` reads what JSON is, and nothing else.
 fn plain_is_plain(text: &str) {
-    static PLAIN: LazyLock<Content> =
-        LazyLock::new(|| Content::compile("json", &Value::Object(Map::new())).expect("json"));
+    static PLAIN: LazyLock<ContentParser> =
+        LazyLock::new(|| ContentParser::compile("json", &Value::Object(Map::new())).expect("json"));
     assert_eq!(PLAIN.parse(text).ok(), json::parse(text).ok());
 }

@@ -1,7 +1,7 @@
 //! Patterns: no panic and no hang; a search over chunks answers as one over the whole text; and every engine that can search a
 //! pattern gives the same answer.
 
-use obverse::pattern::{Captures, Engine, MatchError, Pattern, Progress, Search, Window};
+use obverse::pattern::{Captures, Matcher, MatchError, Pattern, Progress, Search, Window};
 
 use crate::{cuts, parts};
 
@@ -27,7 +27,7 @@ pub fn check(input: &[u8]) {
     };
     one_answer(&pattern, text, sizes.as_bytes());
     // A look-ahead that always holds changes nothing but the engine.
-    if pattern.engine() != Engine::Backtracking
+    if pattern.engine() != Matcher::Backtracking
         && let Ok(other) = Pattern::regex(&format!("{source}(?=)"))
         && let (Ok(found), Ok(expected)) = (all(&pattern, text), all(&other, text))
     {

@@ -36,7 +36,7 @@ impl Clock {
         })
     }
 
-    /// The same day at another time; `None` for a time that a clock does not show.
+    /// The day of this clock at another time; `None` for a time that a clock does not show.
     pub fn at(self, hour: u32, minute: u32, second: u32) -> Option<Self> {
         (hour < 24 && minute < 60 && second < 60).then_some(Self {
             second: hour * 3600 + minute * 60 + second,

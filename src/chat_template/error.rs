@@ -1,12 +1,15 @@
-//! What can go wrong with a chat template: when it is compiled, when it renders, and when it is loaded from disk.
+//! The errors of chat templates: when one is compiled, when it renders, and when it is loaded from disk.
+
+use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostic;
 
 /// The template cannot be compiled: a syntax error, or a source beyond the limits.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{diagnostic}")]
+#[non_exhaustive]
 pub struct TemplateError {
-    /// What is wrong and where, in byte offsets into the source as it was given.
+    /// The mistake and its place, in byte offsets into the source as it was given.
     pub diagnostic: Box<Diagnostic>,
 }
 
@@ -20,6 +23,7 @@ impl TemplateError {
 
 /// Which bound a render ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Limit {
     /// The number of steps that one render may take.
     Fuel,
@@ -31,6 +35,19 @@ pub enum Limit {
     Memory,
     /// The number of items that one `range` may have, the sandbox's own bound.
     Range,
+}
+
+impl Limit {
+    /// Its stable name, such as `fuel-limit`, by which programs tell limits apart.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fuel => "fuel-limit",
+            Self::Output => "output-limit",
+            Self::Recursion => "recursion-limit",
+            Self::Memory => "memory-limit",
+            Self::Range => "range-limit",
+        }
+    }
 }
 
 impl std::fmt::Display for Limit {
@@ -47,17 +64,18 @@ impl std::fmt::Display for Limit {
 
 /// A render that did not finish.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RenderError {
     /// The template refused its input with `raise_exception`.
     #[error("the chat template raised: {message}")]
     Raised {
-        /// What it said.
+        /// The text that it raised.
         message: String,
     },
     /// The template did something that Python does not allow, such as reading an attribute of something undefined.
     #[error("{diagnostic}")]
     Template {
-        /// What it did and where, in byte offsets into the template's source.
+        /// The mistake and its place, in byte offsets into the template's source.
         diagnostic: Box<Diagnostic>,
     },
     /// The render ran into a bound.
@@ -68,4 +86,71 @@ pub enum RenderError {
         /// Its value.
         limit: u64,
     },
+}
+
+/// A chat template source that cannot be read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file or folder is not there, cannot be read, or is not what its name says.
+    #[error("{}: {reason}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why, in the system's words or ours.
+        reason: String,
+    },
+    /// The file is not UTF-8.
+    #[error("{}: not UTF-8 at byte {offset}", path.display())]
+    NotUtf8 {
+        /// Which.
+        path: PathBuf,
+        /// How many bytes are valid before the first that is not.
+        offset: usize,
+    },
+    /// The file is not JSON.
+    #[error("{}: {reason}", path.display())]
+    InvalidJson {
+        /// Which.
+        path: PathBuf,
+        /// The mistake, and the byte at which it is.
+        reason: String,
+    },
+    /// There is no chat template there.
+    #[error("{}: no chat template in it{}", path.display(), found(seen))]
+    NoTemplate {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// The things that were there instead: keys of the document, files of the folder, or names of chat templates.
+        seen: Vec<String>,
+    },
+    /// A chat template does not compile.
+    #[error("{}: chat template `{name}`: {error}", path.display())]
+    Template {
+        /// The file that holds it.
+        path: PathBuf,
+        /// Its name, `default` for the only one.
+        name: String,
+        /// Its source.
+        source_text: String,
+        /// The mistake in it.
+        error: TemplateError,
+    },
+}
+
+fn found(seen: &[String]) -> String {
+    if seen.is_empty() {
+        String::new()
+    } else {
+        format!(" (there is: {})", seen.join(", "))
+    }
+}
+
+impl LoadError {
+    pub(super) fn unreadable(path: &Path, reason: impl ToString) -> Self {
+        Self::Unreadable {
+            path: path.to_path_buf(),
+            reason: reason.to_string(),
+        }
+    }
 }

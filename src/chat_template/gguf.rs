@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::source::LoadError;
+use super::error::LoadError;
 use super::tokens::TokenLists;
 use crate::value::{Map, Value};
 
@@ -45,7 +45,7 @@ impl From<io::Error> for Bad {
     }
 }
 
-/// What a file says of chats.
+/// The parts of a file that are about chats.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Model {
     /// The chat templates by name.
@@ -66,7 +66,7 @@ const END_IDS: [&str; 3] = [
 /// The type of a control token among `tokenizer.ggml.token_type`.
 const CONTROL: i32 = 3;
 
-/// What a file says of chats.
+/// Reads the parts of a file that are about chats.
 pub(super) fn read(path: &Path) -> Result<Model, LoadError> {
     let file = File::open(path).map_err(|error| LoadError::unreadable(path, error))?;
     let length = file

@@ -45,19 +45,19 @@ use std::sync::Arc;
 use crate::value::{Map, Value};
 
 pub use clock::Clock;
-pub use error::{Limit, RenderError, TemplateError};
+pub use error::{Limit, LoadError, RenderError, TemplateError};
 pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
-pub use source::{ChatTemplateSource, LoadError, from_text, load};
+pub use source::{ChatTemplateSource, from_text, load};
 pub use tokens::TokenLists;
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
 pub const MAX_STEPS: u64 = 20_000_000;
 
 /// The names of a reasoning among a message's keys that transformers knows: under whichever it comes, it is handed on under
-/// the first two.
-pub(crate) const REASONING_KEYS: [&str; 3] = run::REASONING_KEYS;
+/// the first two, and the first that holds something counts.
+pub(crate) const REASONING_KEYS: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
 /// One chat template, compiled. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ struct Compiled {
     candidates: Vec<(String, Vec<Value>)>,
 }
 
-/// What a chat template is rendered with.
+/// The input with which a chat template is rendered.
 #[derive(Debug, Clone, Default)]
 pub struct RenderInput {
     /// The conversation.
@@ -85,7 +85,7 @@ pub struct RenderInput {
     pub tools: Option<Vec<Value>>,
     /// Documents for retrieval; the template sees `none` where there are none.
     pub documents: Option<Vec<Value>>,
-    /// Whether the prompt ends where the model's turn begins.
+    /// True if the prompt ends where the model's turn begins.
     pub add_generation_prompt: bool,
     /// Further variables, such as `enable_thinking`. They win over the special tokens.
     pub kwargs: Map,
@@ -95,7 +95,7 @@ pub struct RenderInput {
     pub rules: Rules,
 }
 
-/// The same, borrowed, for whoever renders many variants of one conversation.
+/// A [`RenderInput`] that borrows, for those who render many variants of one conversation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inputs<'a> {
     pub(crate) messages: &'a [Value],
@@ -157,7 +157,7 @@ impl ChatTemplate {
         })
     }
 
-    /// The same template with special tokens, which it sees as variables: `bos_token`, `eos_token`, ...
+    /// The template with special tokens, which it sees as variables: `bos_token`, `eos_token`, ...
     #[must_use]
     pub fn with_special_tokens(self, tokens: Map) -> Self {
         Self {
@@ -211,7 +211,7 @@ impl ChatTemplate {
         self.render_within(input, &mut steps)
     }
 
-    /// The same with no more steps than `steps` has, from which those that were taken are subtracted: for whoever renders
+    /// Renders with no more steps than `steps` has, from which those that were taken are subtracted: for whoever renders
     /// often and wants a limit on all of it.
     ///
     /// # Errors
@@ -233,7 +233,7 @@ impl ChatTemplate {
         run::render(&self.inner.tree, &self.tokens, inputs, false, steps).map(|(text, _)| text)
     }
 
-    /// The same, and what the template asked of its input on the way.
+    /// Renders, and gives what the template asked of its input on the way, too.
     ///
     /// # Errors
     ///
@@ -252,7 +252,7 @@ impl ChatTemplate {
         run::render(&self.inner.tree, &self.tokens, inputs, true, steps)
     }
 
-    /// The same render with the origin of every byte, and the inputs that control flow read.
+    /// Renders as [`render`](Self::render) does, with the origin of every byte and the inputs that control flow read.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ impl Path {
         Self::new(self.iter().cloned().chain([step.into()]))
     }
 
-    /// Whether one of the two leads to the other, or both to the same place.
+    /// Returns true if one of the two leads to the other, or both to the same place.
     pub fn is_along(&self, other: &Self) -> bool {
         self.iter().zip(other.iter()).all(|(a, b)| a == b)
     }
@@ -101,8 +101,9 @@ fn is_name(key: &str) -> bool {
 
 /// A render with the origin of every byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traced {
-    /// What was rendered, the same as without origins.
+    /// The rendered text, the same as without origins.
     pub text: String,
     /// The runs cover the text, in order and without gaps. Adjacent runs that continue each other are joined.
     pub runs: Vec<Run>,
@@ -146,7 +147,7 @@ pub enum Origin {
         end: usize,
         /// The bytes of the constant's value that the run shows; `(0, 0)` of an expression.
         from: (usize, usize),
-        /// Whether the text is not the constant's as it is: its case was changed, it was escaped, it was computed.
+        /// True if the text is not the constant's as it is: its case was changed, it was escaped, it was computed.
         derived: bool,
     },
     /// An input.
@@ -155,10 +156,10 @@ pub enum Origin {
         path: Path,
         /// The bytes of that input string which the run shows, or of the character for which an escape stands.
         from: Option<(usize, usize)>,
-        /// Whether the text is not the input's as it is: escaped, of another case, computed, or written around it. The digits
+        /// True if the text is not the input's as it is: escaped, of another case, computed, or written around it. The digits
         /// of an input that is a number are its text.
         derived: bool,
-        /// Whether the run is the text of the path's last key and not of what is found there; `from` are bytes of the key.
+        /// True if the run is the text of the path's last key and not of what is found there; `from` are bytes of the key.
         key: bool,
         /// Further inputs from which the run was derived.
         also: Vec<Path>,
@@ -175,7 +176,7 @@ impl Origin {
         path.into_iter().chain(also)
     }
 
-    /// Whether the run's text is other than what it comes from.
+    /// Returns true if the run's text is other than what it comes from.
     pub fn is_derived(&self) -> bool {
         match self {
             Self::Source { derived, .. } | Self::Input { derived, .. } => *derived,

@@ -1,20 +1,22 @@
-//! What a render read of its inputs.
+//! The inputs that a render has read.
 
 use std::collections::BTreeSet;
 
 /// One place in the inputs that a template asked for, whether or not something was there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Read {
     /// The place from the top-level variable down, list indices folded: `messages[].tool_calls[].function.name`.
     pub path: String,
     /// The role of the message that the place belongs to, when it belongs to one that has a string for a role.
     pub role: Option<String>,
-    /// Whether the input had something there.
+    /// True if the input had something there.
     pub found: bool,
 }
 
 /// Everything that one render asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reads {
     /// The places in the inputs.
     pub places: BTreeSet<Read>,
@@ -24,12 +26,12 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// Whether `path` was asked for, on a message of any role.
+    /// Returns true if `path` was asked for, on a message of any role.
     pub fn has(&self, path: &str) -> bool {
         self.places.iter().any(|read| read.path == path)
     }
 
-    /// Whether `path` was asked for on a message of this role.
+    /// Returns true if `path` was asked for on a message of this role.
     pub fn has_for(&self, role: &str, path: &str) -> bool {
         self.places
             .iter()

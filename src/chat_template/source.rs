@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::{ChatTemplate, TemplateError, TokenLists, gguf};
+use super::error::{LoadError, TemplateError};
+use super::{ChatTemplate, TokenLists, gguf};
 use crate::value::{Map, Value, json};
 
 /// Variables that every template is given; the others are kwargs to try.
@@ -39,72 +40,6 @@ const SPECIAL_TOKENS: [&str; 7] = [
     "mask_token",
 ];
 
-/// A chat template source that cannot be read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LoadError {
-    /// The file or folder is not there, cannot be read, or is not what its name says.
-    #[error("{}: {reason}", path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// Why, in the system's words or ours.
-        reason: String,
-    },
-    /// The file is not UTF-8.
-    #[error("{}: not UTF-8 at byte {offset}", path.display())]
-    NotUtf8 {
-        /// Which.
-        path: PathBuf,
-        /// How many bytes are valid before the first that is not.
-        offset: usize,
-    },
-    /// The file is not JSON.
-    #[error("{}: {reason}", path.display())]
-    InvalidJson {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong and at which byte.
-        reason: String,
-    },
-    /// There is no chat template there.
-    #[error("{}: no chat template in it{}", path.display(), found(seen))]
-    NoTemplate {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// What was there instead: keys of the document, files of the folder, or names of chat templates.
-        seen: Vec<String>,
-    },
-    /// A chat template does not compile.
-    #[error("{}: chat template `{name}`: {error}", path.display())]
-    Template {
-        /// The file that holds it.
-        path: PathBuf,
-        /// Its name, `default` for the only one.
-        name: String,
-        /// Its source.
-        source_text: String,
-        /// What is wrong with it.
-        error: TemplateError,
-    },
-}
-
-fn found(seen: &[String]) -> String {
-    if seen.is_empty() {
-        String::new()
-    } else {
-        format!(" (there is: {})", seen.join(", "))
-    }
-}
-
-impl LoadError {
-    pub(super) fn unreadable(path: &Path, reason: impl ToString) -> Self {
-        Self::Unreadable {
-            path: path.to_path_buf(),
-            reason: reason.to_string(),
-        }
-    }
-}
-
 /// The chat templates of one model and what its configuration says of them.
 #[derive(Debug, Clone)]
 pub struct ChatTemplateSource {
@@ -122,15 +57,15 @@ pub struct ChatTemplateSource {
     pub assumed_tokens: Vec<String>,
     /// The configuration's response template, as it stands there.
     pub response_template: Option<Value>,
-    /// What the tokenizer's files list.
+    /// The lists of the tokenizer's files.
     pub tokens: TokenLists,
 }
 
-/// What the beginning and the end of a text are most often called, for templates that come without a configuration.
+/// The most common tokens for the beginning and the end of a text, for templates that come without a configuration.
 const ASSUMED_TOKENS: [(&str, &str); 2] = [("bos_token", "<s>"), ("eos_token", "</s>")];
 
 impl ChatTemplateSource {
-    /// The same source with special tokens, which win over those that it had.
+    /// The source with special tokens, which win over those that it had.
     #[must_use]
     pub fn with_special_tokens(mut self, tokens: Map) -> Self {
         self.assumed_tokens
@@ -144,7 +79,7 @@ impl ChatTemplateSource {
         self
     }
 
-    /// The same source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads, if there is no
+    /// The source with `<s>` for a `bos_token` and `</s>` for an `eos_token` that a template reads, if there is no
     /// configuration that could name them, as is the case of a `.jinja` file on its own.
     #[must_use]
     pub fn assuming_tokens(self) -> Self {
@@ -168,7 +103,7 @@ impl ChatTemplateSource {
         }
     }
 
-    /// The same source with a text before each of its templates.
+    /// The source with a text before each of its templates.
     ///
     /// # Errors
     ///
@@ -337,7 +272,7 @@ fn name_of(path: &Path, is_folder: bool, file_name: &str) -> String {
         )
 }
 
-/// What a source holds before it is compiled.
+/// The contents of a source before it is compiled.
 #[derive(Debug, Default)]
 struct Found {
     /// Name, source and the file that holds it.

@@ -1,4 +1,4 @@
-//! What a template's syntax tree tells without rendering: its constants, its variables, and what it compares them with.
+//! A survey of a template's syntax tree, without rendering: its constants, its variables, and what it compares them with.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::syntax::tree::{
 };
 use crate::value::{Integer, Value};
 
-/// What was found, each list in source order without repetitions.
+/// The findings of a survey, each list in source order without repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) constants: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a tokenizer's files list: its special tokens, and those with which a response ends.
+//! The lists in a tokenizer's files: its special tokens, and those with which a response ends.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What may have made another message of a response than the one that is expected.
+//! The likely cause of a message that is not the expected one.
 //!
 //! Nearly always it is a delimiter: one that the response does not spell as the response template does, or that does not match where it
 //! should.
@@ -19,7 +19,7 @@ use crate::value::{Path, Value, json};
 pub(super) struct Cause {
     /// Where in the response it shows.
     pub(super) span: Option<Range<usize>>,
-    /// What is to be seen there.
+    /// A label for that place.
     pub(super) label: Option<Label>,
     /// The delimiter, by its path in the document.
     pub(super) delimiter: Option<Path>,
@@ -30,7 +30,7 @@ pub(super) struct Cause {
 /// One delimiter of a response template.
 struct Delimiter<'t> {
     path: Path,
-    /// What it does, such as "the close of `content`".
+    /// Its role, such as "the close of `content`".
     role: String,
     pattern: &'t Pattern,
 }
@@ -69,7 +69,7 @@ impl<'t> Delimiter<'t> {
         literals.unwrap_or_else(|| json::quote(self.pattern.source()))
     }
 
-    /// Whether it does not match behind that byte.
+    /// Returns true if it does not match behind that byte.
     fn is_absent(&self, text: &str, from: usize) -> bool {
         matches!(self.pattern.search(text, from), Ok(None))
     }

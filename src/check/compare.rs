@@ -1,15 +1,15 @@
 //! In what two JSON values differ, each difference with its path.
 
-use crate::value::{Map, Path, Value};
+use crate::value::{Map, Path, Step, Value};
 
 /// One place where two values differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Where.
     pub path: Path,
-    /// What was expected there; `None` where nothing was.
+    /// The value that was expected there; `None` where none was.
     pub expected: Option<Value>,
-    /// What was found there; `None` where nothing was.
+    /// The value that was found there; `None` where none was.
     pub found: Option<Value>,
 }
 
@@ -63,6 +63,34 @@ fn compare_members(path: &Path, expected: &Map, found: &Map, all: &mut Vec<Diffe
         if !expected.contains_key(key) {
             compare(&path.key(key), None, Some(value), all);
         }
+    }
+}
+
+/// A key of the message that is missing, and one beside it that has its value.
+pub(super) fn renamed(differences: &[Difference]) -> Option<(String, String)> {
+    let key = |difference: &Difference| match difference.path.steps() {
+        [Step::Key(key)] => Some(key.clone()),
+        _ => None,
+    };
+    let missing = |difference: &&Difference| difference.found.is_none();
+    differences.iter().filter(missing).find_map(|expected| {
+        let has_it = |found: &&Difference| {
+            found.expected.is_none()
+                && found
+                    .found
+                    .as_ref()
+                    .is_some_and(|value| is_it(value, expected))
+        };
+        let found = differences.iter().find(has_it)?;
+        Some((key(expected)?, key(found)?))
+    })
+}
+
+/// Returns true if a value is the expected one, but for white space around it.
+fn is_it(value: &Value, expected: &Difference) -> bool {
+    match (value, &expected.expected) {
+        (Value::String(value), Some(Value::String(expected))) => value.trim() == expected.trim(),
+        (value, expected) => expected.as_ref() == Some(value),
     }
 }
 

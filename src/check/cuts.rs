@@ -14,7 +14,7 @@ pub struct Effort {
     pub truncation_bytes: usize,
     /// How many bytes may be parsed to try the splits of one response between prompt and response, in the same way.
     pub split_bytes: usize,
-    /// What the samples depend on beside the response: the same seed gives the same ones.
+    /// The seed of the samples: with the same seed a response gets the same ones.
     pub seed: u64,
 }
 

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::compare::{Difference, differences};
-use super::kinds::renamed;
+use super::compare::{Difference, differences, renamed};
 use super::replay::Setting;
 use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
 use crate::derive::{self, Case, Derivation, DeriveError};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Path, Value};
 
-/// What comes of deriving again.
+/// The outcome of deriving again.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Rederived {
-    /// What is derived now.
+    /// The derivation of now.
     pub derivation: Derivation,
     /// Where the document at hand differs from what is derived now.
     pub differences: Vec<Difference>,
@@ -26,10 +26,11 @@ pub struct Rederived {
 
 /// A response that a response template does not parse to the message from which the chat template rendered it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Disagreement {
     /// The response, its prompt, its tools and the message.
     pub case: Case,
-    /// What it parses to.
+    /// The message that it parses to.
     pub found: Map,
     /// In what that differs from the message.
     pub differences: Vec<Difference>,
@@ -100,12 +101,12 @@ fn disagreement(
 struct Names<'a> {
     source: &'a ChatTemplateSource,
     clock: Option<Clock>,
-    /// What was tried.
+    /// The cases that were tried.
     same: HashMap<(String, String), bool>,
 }
 
 impl Names<'_> {
-    /// Whether the chat template makes the same of a message whose key has the other name: it reads both, or neither.
+    /// Returns true if the chat template makes the same of a message whose key has the other name: it reads both, or neither.
     fn are_the_same(&mut self, case: &Case, name: &str, other: &str) -> bool {
         let names = (name.to_owned(), other.to_owned());
         if let Some(same) = self.same.get(&names) {

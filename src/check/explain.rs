@@ -1,4 +1,4 @@
-//! What a failure says to people: as diagnostics whose places lie in the response, with the likely cause.
+//! Failures explained to people: diagnostics whose places lie in the response, with the likely cause.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SHOWN: usize = 160;
 /// A response template as it is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Written<'a> {
-    /// What its file is called.
+    /// The name of its file.
     pub name: &'a str,
     /// The file's text.
     pub text: &'a str,

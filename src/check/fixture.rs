@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::suite::Change;
+use super::change::Change;
 use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
@@ -20,7 +20,7 @@ pub struct Fixture {
     pub response: String,
     /// The chunks in which it arrived, when they were recorded.
     pub chunks: Option<Vec<String>>,
-    /// What the model had been given.
+    /// The prompt that the model had been given.
     pub prompt: Prompt,
     /// The tools, whose schemas type the arguments of calls.
     pub tools: Vec<Value>,
@@ -34,7 +34,7 @@ pub struct Fixture {
     pub events: Option<Vec<Value>>,
 }
 
-/// What the model had been given before it wrote.
+/// The prompt that the model had been given before it wrote.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Prompt {
     /// Not told: the response holds the whole message.
@@ -42,7 +42,7 @@ pub enum Prompt {
     Untold,
     /// This text.
     Text(String),
-    /// What the chat template makes of this conversation, the generation prompt included: a list of messages, or an object
+    /// The render of this conversation by the chat template, the generation prompt included: a list of messages, or an object
     /// with `messages` and `kwargs`.
     Conversation(Value),
 }
@@ -59,12 +59,13 @@ pub struct ExpectedError {
 /// A fixture that cannot be read or written, with the file and the place in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}: {}", path.display(), diagnostic.message)]
+#[non_exhaustive]
 pub struct FixtureError {
     /// The file.
     pub path: PathBuf,
     /// Its text, when it was read.
     pub text: Option<String>,
-    /// What is wrong with it and where.
+    /// The mistake and its place.
     pub diagnostic: Box<Diagnostic>,
 }
 
@@ -182,7 +183,7 @@ impl Fixture {
         PARTS.iter().map(|part| part.file)
     }
 
-    /// What the files of a folder are to become so that it holds the fixture; nothing is written. Files of parts that the fixture
+    /// The changes of a folder's files by which it holds the fixture; nothing is written. Files of parts that the fixture
     /// does not have are to be removed, and what stays as it is is not listed.
     ///
     /// # Errors
@@ -372,10 +373,11 @@ impl Form {
 /// A part of a fixture that is not what it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct WrongPart {
     /// The part's key on a line; empty where it is no part's.
     pub key: &'static str,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::compare::Difference;
+use super::compare::{Difference, renamed};
 use super::derivation::Disagreement;
-use crate::value::{Path, Step, Value};
+use crate::value::{Path, Step};
 
 /// Places that are further down than this count as the same place: below it the names are those of some tool.
 const DEPTH: usize = 4;
@@ -16,7 +16,7 @@ pub struct Kind<'d> {
     pub count: usize,
     /// The one with the shortest response.
     pub smallest: &'d Disagreement,
-    /// What they have in common.
+    /// The difference that they have in common.
     pub what: What,
 }
 
@@ -75,34 +75,6 @@ fn what(differences: &[Difference]) -> Option<What> {
             _ => What::Other(path()),
         })
     })
-}
-
-/// A key of the message that is missing, and one beside it that has its value.
-pub(super) fn renamed(differences: &[Difference]) -> Option<(String, String)> {
-    let key = |difference: &Difference| match difference.path.steps() {
-        [Step::Key(key)] => Some(key.clone()),
-        _ => None,
-    };
-    let missing = |difference: &&Difference| difference.found.is_none();
-    differences.iter().filter(missing).find_map(|expected| {
-        let has_it = |found: &&Difference| {
-            found.expected.is_none()
-                && found
-                    .found
-                    .as_ref()
-                    .is_some_and(|value| is_it(value, expected))
-        };
-        let found = differences.iter().find(has_it)?;
-        Some((key(expected)?, key(found)?))
-    })
-}
-
-/// Whether a value is the expected one, but for white space around it.
-fn is_it(value: &Value, expected: &Difference) -> bool {
-    match (value, &expected.expected) {
-        (Value::String(value), Some(Value::String(expected))) => value.trim() == expected.trim(),
-        (value, expected) => expected.as_ref() == Some(value),
-    }
 }
 
 /// The first steps; which item of a list it is does not matter.

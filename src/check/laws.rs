@@ -1,4 +1,4 @@
-//! What must hold for every response, whatever message it parses to.
+//! The laws that must hold for every response, whatever message it parses to.
 //!
 //! - One answer for every chunking: the message, the events and the errors do not depend on how the response is cut.
 //! - What a client puts together of the deltas is the message, however the response is cut.
@@ -16,6 +16,7 @@ use crate::value::Value;
 
 /// A law that a response breaks, and where.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Broken {
     /// In the chunks that were recorded, the response gives this instead.
     Recorded(Box<Replay>),
@@ -23,10 +24,10 @@ pub enum Broken {
     Chunking {
         /// How.
         chunking: Chunking,
-        /// What it gives then.
+        /// The outcome in that case.
         replay: Box<Replay>,
     },
-    /// What a client puts together of the deltas is not the message.
+    /// The message that a client puts together of the deltas is another one.
     Deltas {
         /// How the response was cut; whole without it.
         chunking: Option<Chunking>,
@@ -37,7 +38,7 @@ pub enum Broken {
     Split {
         /// How many bytes of the response the prompt had.
         at: usize,
-        /// What it gives then.
+        /// The outcome in that case.
         replay: Box<Replay>,
     },
     /// The response ends here, and a field that was finished is gone.
@@ -167,7 +168,7 @@ fn by_end(setting: &Setting<'_>, response: &str, effort: &Effort) -> Option<Brok
     })
 }
 
-/// What is lost when the response ends at this byte. What fails at the end has left what there is.
+/// The first value that is lost when the response ends at this byte. An error at the end leaves what was parsed before.
 fn lost_at(at: usize, ended: &CutShort) -> Option<Broken> {
     // A region of the same field that the end closed may have put its own value in the place, unless that is empty.
     let overwritten = |field: &str| {

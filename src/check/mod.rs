@@ -4,6 +4,7 @@
 //! between prompt and response, and cut short, and says everything that is not as recorded, as [`Failure`]s.
 
 mod cause;
+mod change;
 mod compare;
 mod cuts;
 mod derivation;
@@ -13,6 +14,7 @@ mod kinds;
 mod laws;
 mod near;
 mod prompt;
+#[doc(hidden)]
 pub mod reference;
 mod replay;
 mod run;
@@ -21,13 +23,25 @@ mod suite;
 
 pub use compare::{Difference, differences};
 pub use cuts::Effort;
-pub use derivation::{Disagreement, Rederived, rederive};
-pub use explain::{Written, explain};
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
-pub use kinds::{Kind, What, kinds};
-pub use laws::{Broken, first_broken};
+pub use laws::Broken;
 pub use prompt::PromptError;
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
+pub use suite::{Found, find};
+
+// What only the binary and the debugger use. It is no part of the library's interface and may change with any release.
+#[doc(hidden)]
+pub use change::Change;
+#[doc(hidden)]
+pub use derivation::{Disagreement, Rederived, rederive};
+#[doc(hidden)]
+pub use explain::{Written, explain};
+#[doc(hidden)]
+pub use kinds::{Kind, What, kinds};
+#[doc(hidden)]
+pub use laws::first_broken;
+#[doc(hidden)]
 pub use scaffold::{Scaffold, scaffold};
-pub use suite::{Change, Found, additions, changes, find, is_suite_path, template_around};
+#[doc(hidden)]
+pub use suite::{additions, changes, is_suite_path, template_around};

@@ -8,6 +8,7 @@ use crate::value::Value;
 
 /// Why the prompt of a fixture cannot be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PromptError {
     /// The prompt is a conversation, and there is no chat template to render it.
     #[error("the prompt is a conversation, but no chat template belongs to the response template")]
@@ -21,7 +22,7 @@ pub enum PromptError {
 }
 
 impl Fixture {
-    /// What the model had been given, as text; `""` when that is not told. A conversation is rendered with the fixture's tools and
+    /// The prompt that the model had been given, as text; `""` when that is not told. A conversation is rendered with the fixture's tools and
     /// the generation prompt; `clock` is the time that the chat template is told.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What the reference, transformers' own parser, makes of a response, held against what is made of it here. How the reference
+//! The answers of the reference, transformers' own parser, held against the parse here. How the reference
 //! is run is the caller's business: this makes the questions and reads the answers.
 
 use super::compare::{Difference, differences};
@@ -14,7 +14,7 @@ use crate::value::{Map, Value};
 /// A response is cut into at most so many chunks: the reference searches what it holds again with each.
 const CHUNKS: usize = 1024;
 
-/// What the reference is asked: to parse a response with a response template, in several ways.
+/// A question for the reference: to parse a response with a response template, in several ways.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
     document: &'a str,
@@ -31,16 +31,17 @@ struct Run<'a> {
     how: String,
 }
 
-/// What the reference makes of it.
+/// The reference's answer.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Answer {
     /// It takes no such response template, for this reason.
     Refused(String),
-    /// What comes of each way.
+    /// The outcome of each way.
     Runs(Vec<Outcome>),
 }
 
-/// What comes of one parse.
+/// The outcome of one parse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The events, those of the prefix included, adjacent chunks of a region joined.
@@ -50,7 +51,7 @@ pub struct Outcome {
 }
 
 impl<'a> Question<'a> {
-    /// Whether the reference takes a response template, whose text this is.
+    /// The question whether the reference takes a response template, whose text this is.
     pub fn about_document(document: &'a str) -> Self {
         Self {
             document,
@@ -59,7 +60,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// What the reference makes of a fixture: whole, whole with what the prompt has already, in the recorded chunks, and in
+    /// The question about a fixture: whole, whole with what the prompt has already, in the recorded chunks, and in
     /// small ones. `document` is the text of the response template.
     pub fn about_fixture(document: &'a str, setting: &Setting<'a>, fixture: &Fixture) -> Self {
         let response = &fixture.response;
@@ -186,7 +187,7 @@ impl Outcome {
         })
     }
 
-    /// What comes of a parse here.
+    /// The outcome of a parse here.
     fn of(replay: &Replay) -> Self {
         let events = replay
             .events
@@ -201,7 +202,7 @@ impl Outcome {
         }
     }
 
-    /// Whether both fail, or both give the same. How far a parse that fails comes is not compared.
+    /// Returns true if both fail, or both give the same. How far a parse that fails comes is not compared.
     fn agrees(&self, other: &Self) -> bool {
         match (&self.message, &other.message) {
             (Err(_), Err(_)) => true,
@@ -261,7 +262,7 @@ mod tests {
 
     const DOCUMENT: &str = r#"{"start_anchor": "A:", "fields": {"content": {"close": "<e>"}}}"#;
 
-    /// What is told of an answer to a question about the response `Hi`.
+    /// The finding for an answer to a question about the response `Hi`.
     fn told_of(answer: &str) -> Option<(Severity, String)> {
         let template = Arc::new(ResponseTemplate::from_json(DOCUMENT).unwrap());
         let setting = Setting {

@@ -7,7 +7,7 @@ use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, Unclaim
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
-/// What a response is parsed with.
+/// The setting of a parse: the response template, the prefix and the tools.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// The response template.
@@ -18,8 +18,9 @@ pub struct Setting<'a> {
     pub tools: &'a [Value],
 }
 
-/// What came of a parse.
+/// The outcome of a parse.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Replay {
     /// The events, adjacent chunks of a region joined. A region that does not parse ends with
     /// [`Event::RegionError`].
@@ -93,7 +94,7 @@ impl Setting<'_> {
         }
     }
 
-    /// The same with another prefix.
+    /// The setting with another prefix.
     #[must_use]
     pub fn after<'s>(&'s self, prefix: &'s str) -> Setting<'s> {
         Setting { prefix, ..*self }
@@ -101,7 +102,7 @@ impl Setting<'_> {
 }
 
 impl Replay {
-    /// Whether another parse gave the same, but for where in the response its errors lie, and for the text that no field
+    /// Returns true if another parse gave the same, but for where in the response its errors lie, and for the text that no field
     /// takes, of which a response has the less the more of it is in the prompt.
     pub fn agrees(&self, other: &Self) -> bool {
         self.message == other.message

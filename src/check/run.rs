@@ -13,6 +13,7 @@ use crate::value::Value;
 
 /// Something about a response that is not as its fixture records, or that must hold for every response and does not.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Failure {
     /// The fixture records no message.
     NotRecorded,
@@ -29,9 +30,9 @@ pub enum Failure {
     },
     /// Text that no field takes, and that the fixture does not list; and what it lists that a field takes, or that is not there.
     Unclaimed {
-        /// What is not listed.
+        /// The text that is not listed.
         unexpected: Vec<Unclaimed>,
-        /// What is listed and not found.
+        /// The text that is listed and not found.
         missing: Vec<String>,
     },
     /// The events are other ones.

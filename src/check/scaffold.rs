@@ -11,8 +11,9 @@ use crate::value::{Value, json};
 
 /// A fixture of the checklist.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Scaffold {
-    /// What it is called, as a folder.
+    /// Its name, as a folder.
     pub name: &'static str,
     /// The fixture; `None` where nothing is known that could fill it in.
     pub fixture: Option<Fixture>,
@@ -24,7 +25,7 @@ struct Parts {
     content: bool,
     reasoning: bool,
     calls: usize,
-    /// Whether each call has arguments, and none of them is empty.
+    /// True if each call has arguments, and none of them is empty.
     arguments: bool,
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::change::Change;
 use super::fixture::{Fixture, FixtureError, RESPONSE};
 use crate::diagnostic::Diagnostic;
 use crate::response_schema;
@@ -17,7 +18,7 @@ const DEPTH: usize = 32;
 /// A fixture that was found, not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it is called: the folder's path, or the file's with the line's number and name.
+    /// Its name: the folder's path, or the file's with the line's number and name.
     pub name: String,
     /// The folder, or the `.jsonl` file.
     pub path: PathBuf,
@@ -69,7 +70,7 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<Found>) -> Result<(), Fixtu
     Ok(())
 }
 
-/// Whether a `.jsonl` file that nobody named holds fixtures, as far as its first line tells.
+/// Returns true if a `.jsonl` file that nobody named holds fixtures, as far as its first line tells.
 fn is_suite(path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(path) else {
         return false;
@@ -150,12 +151,12 @@ impl Found {
 /// The ending of a suite's name.
 const SUITE: &str = "jsonl";
 
-/// Whether a path is, or would be, that of a suite: a `.jsonl` file with a fixture on each line.
+/// Returns true if a path is, or would be, that of a suite: a `.jsonl` file with a fixture on each line.
 pub fn is_suite_path(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == SUITE)
 }
 
-/// What a suite is to become so that fixtures stand at its end, and the names of those that are new; `None` when none is.
+/// The change by which fixtures come to stand at the end of a suite, and the names of those that are new; `None` when none is.
 /// Those whose names it has already are left out. The suite need not be there; nothing is written.
 ///
 /// # Errors
@@ -198,18 +199,7 @@ pub fn additions<'n>(
     Ok((!added.is_empty()).then_some((change, added)))
 }
 
-/// What a file is to become.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The file.
-    pub path: PathBuf,
-    /// Its text; `None` where it is not there yet.
-    pub before: Option<String>,
-    /// Its new text; `None` where it is to be removed.
-    pub after: Option<String>,
-}
-
-/// What files are to become so that fixtures that were found are kept where they were; of a `.jsonl` file the other lines stay as
+/// The changes of files by which fixtures that were found are kept where they were; of a `.jsonl` file the other lines stay as
 /// they are. Nothing is written.
 ///
 /// # Errors

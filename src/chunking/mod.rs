@@ -25,6 +25,7 @@ pub use tokens::Tokens;
 /// # Ok::<(), obverse::chunking::ChunkingError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Chunking {
     /// In one piece.
     Whole,
@@ -45,6 +46,7 @@ pub enum Chunking {
 
 /// Why a response cannot be cut as was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChunkingError {
     /// The name of no chunking.
     #[error(
@@ -67,7 +69,7 @@ pub enum ChunkingError {
     NoTokenizer {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         message: String,
     },
     /// The tokenizer does not take the text.
@@ -78,7 +80,7 @@ pub enum ChunkingError {
 /// The longest piece of a random chunking, in characters.
 const RANDOM_MOST: usize = 16;
 
-/// What comes before the file of a tokenizer.
+/// The word that comes before the file of a tokenizer.
 const TOKENS: &str = "tokens:";
 
 impl Chunking {
@@ -86,7 +88,7 @@ impl Chunking {
     ///
     /// # Errors
     ///
-    /// What is no chunking; a tokenizer that cannot be read or is none.
+    /// A text that is no chunking; a tokenizer that cannot be read or is none.
     pub fn read(
         text: &str,
         read: &mut dyn FnMut(&Path) -> Result<String, String>,

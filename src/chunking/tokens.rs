@@ -29,7 +29,7 @@ impl Tokens {
         &self.file
     }
 
-    /// Whether tokenizers are built in.
+    /// Refuses where tokenizers are not built in.
     pub(super) fn is_built_in() -> Result<(), ChunkingError> {
         engine::is_built_in()
     }

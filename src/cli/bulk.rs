@@ -16,7 +16,8 @@ use std::thread;
 use obverse::value::Value;
 
 use super::input::{self, Size};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::wire;
 
 /// How much is read at once.
@@ -33,7 +34,7 @@ const STACK: usize = 8 * 1024 * 1024;
 pub(crate) struct Answer {
     /// A line, with its line feed.
     pub(crate) line: String,
-    /// Whether it is an error.
+    /// True if it is an error.
     pub(crate) failed: bool,
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn answer_lines(
 ///
 /// # Errors
 ///
-/// What `take` returns; no further item is begun then.
+/// The error that `take` returns; no further item is begun then.
 pub(crate) fn spread<T: Sync, R: Send, E>(
     items: &[T],
     work: &(dyn Fn(&T) -> R + Sync),
@@ -135,7 +136,7 @@ pub(crate) fn spread<T: Sync, R: Send, E>(
     spread_over(None, items, work, take)
 }
 
-/// The same on so many threads, if that is said.
+/// Spreads work over so many threads, if their number is given.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What every code means: a page for each, of whichever verb tells it.
+//! The meaning of every code: a page for each, of whichever verb tells it.
 //!
 //! The pages of the linter's codes come from its rules, whose examples its own tests run. All others are sections of the files in
 //! `docs/codes`, whose examples are commands that a test of the command line runs, comparing what they print.
@@ -15,15 +15,15 @@ const FILES: [&str; 4] = [
     include_str!("../../docs/codes/errors.md"),
 ];
 
-/// What begins the section of a code.
+/// The text that begins the section of a code.
 const HEADING: &str = "\n## ";
 
-/// What a code means.
+/// The meaning of a code.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
     /// The code.
     pub(crate) code: &'static str,
-    /// What it means, in a sentence or two.
+    /// A sentence or two that say what it means.
     pub(crate) summary: Cow<'static, str>,
     /// All of it, in Markdown.
     pub(crate) text: Cow<'static, str>,

@@ -18,7 +18,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Whether what fills the screen has colours; `otherwise` where nobody has said, and it does not go to a terminal.
+    /// Returns true if what fills the screen has colours; `otherwise` where nobody has said, and it does not go to a terminal.
     #[cfg(feature = "tui")]
     pub(crate) fn is_wanted(self, otherwise: bool) -> bool {
         match self {
@@ -70,7 +70,7 @@ pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BLUE: Style = AnsiColor::Blue.on_default();
 /// Names of rows.
 pub(crate) const BOLD: Style = Style::new().effects(Effects::BOLD);
-/// What surrounds the point.
+/// The text around the point.
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
 
 /// `text` in `style`.

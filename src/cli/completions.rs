@@ -5,7 +5,8 @@ use clap_complete::Shell;
 
 use super::Cli;
 use super::output;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 
 /// Print the completions for a shell
 #[derive(Debug, clap::Args)]

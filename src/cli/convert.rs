@@ -14,7 +14,8 @@ use obverse::value::{Map, Value, json};
 use super::problem::{Document, Problem};
 use super::replace::{refuse_protected, replace_or_force};
 use super::source::SourceArgs;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Either};
 use super::{derive as derive_verb, escape, input, output, wire};
 
@@ -166,21 +167,15 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
             samples.push(given(input::read_text(path)?));
             continue;
         }
-        let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+        let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
         for fixture in found {
-            let fixture = fixture.read().map_err(|error| fixture_problem(&error))?;
+            let fixture = fixture
+                .read()
+                .map_err(|error| input::fixture_problem(&error))?;
             samples.push(given(fixture.response));
         }
     }
     Ok(samples)
-}
-
-fn fixture_problem(error: &check::FixtureError) -> Problem {
-    let name = input::name(&error.path);
-    Problem::of(*error.diagnostic.clone()).about(Document {
-        name,
-        text: error.text.clone(),
-    })
 }
 
 fn derived(args: &Args, path: &Path) -> Result<Derivation, Problem> {

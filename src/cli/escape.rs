@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a terminal or its reader would take the character for something else than itself: control characters, the
+/// Returns true if a terminal or its reader would take the character for something else than itself: control characters, the
 /// marks that turn the direction of writing, and what takes no room at all.
 fn is_harmful(c: char) -> bool {
     c.is_control()

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal as _};
 use obverse::lint;
 
 use super::problem::Problem;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{codes, markdown, output, width};
 
 /// Tell what a code means that any verb tells: what was found, why that matters, what to do, an example

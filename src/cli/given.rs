@@ -1,4 +1,4 @@
-//! What a parser is given beside the response, as the commands that parse one take it.
+//! The arguments that a parser is given beside the response, as the commands that parse one take it.
 
 use std::path::{Path, PathBuf};
 

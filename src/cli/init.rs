@@ -10,10 +10,11 @@ use obverse::project::FILE;
 
 use super::problem::Problem;
 use super::replace::replace_or_force;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{input, output, project};
 
-/// What stands in patterns for the name of a response template.
+/// The placeholder in patterns for the name of a response template.
 const NAME: &str = "{name}";
 
 /// Where `obverse new` makes fixtures when there are none yet.
@@ -75,7 +76,7 @@ fn nothing(seen: &Seen) -> Problem {
     })
 }
 
-/// What lies in the folder, by paths that begin there.
+/// The contents of the folder, by paths that begin there.
 #[derive(Debug, Default)]
 struct Seen {
     response_templates: Vec<PathBuf>,
@@ -194,12 +195,12 @@ struct Entry {
     folder: PathBuf,
     chat_template: Option<String>,
     fixtures: Option<String>,
-    /// Whether some of its response templates have no fixtures.
+    /// True if some of its response templates have no fixtures.
     lacks: bool,
     has_reports: bool,
 }
 
-/// Whether a file of lines holds fixtures: each has a response.
+/// Returns true if a file of lines holds fixtures: each has a response.
 fn is_suite(path: &Path) -> bool {
     check::find(path).is_ok_and(|found| {
         let mut found = found.into_iter();
@@ -281,7 +282,7 @@ fn shown(file: &Path) -> String {
     input::name(file.strip_prefix(".").unwrap_or(file))
 }
 
-/// What was written and what comes next.
+/// Tells what was written and what comes next.
 fn told(file: &Path, entries: &[Entry]) -> String {
     let mut out = format!("wrote {}\n", shown(file));
     for entry in entries {

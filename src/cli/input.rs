@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
+use obverse::check::FixtureError;
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Value, json};
 
@@ -50,12 +51,12 @@ impl FromStr for Size {
     }
 }
 
-/// Whether the path stands for standard input.
+/// Returns true if the path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What to call the file in messages.
+/// The name of the file in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) {
         "<stdin>".to_owned()
@@ -188,6 +189,16 @@ pub(crate) fn one_stdin<'p>(
         ));
     }
     Ok(())
+}
+
+/// The problem of a fixture that cannot be read or written.
+pub(crate) fn fixture_problem(error: &FixtureError) -> Problem {
+    let problem = Problem::of(*error.diagnostic.clone());
+    let name = name(&error.path);
+    problem.about(match &error.text {
+        Some(text) => Document::new(name, text.as_str()),
+        None => Document { name, text: None },
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
 use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{escape, input, output, project};
 
 /// Find what will go wrong with response templates: traps of the format, patterns, and what their chat template says
@@ -174,7 +175,7 @@ fn tell_fixed(path: &Path, applied: &[Diagnostic]) {
     output::tell(&text);
 }
 
-/// What is left of a text that went from one stream to the other.
+/// The rest of a text that went from one stream to the other.
 fn tell(outcome: &Outcome) {
     if !outcome.diagnostics.is_empty() {
         Problem::all(outcome.diagnostics.clone())
@@ -292,7 +293,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Whether a finding is meant.
+    /// Returns true if a finding is meant.
     fn allows(&self, found: &Diagnostic) -> bool {
         self.args.allow.iter().any(|code| code == found.code)
             || self

@@ -8,7 +8,8 @@ use super::Cli;
 use super::input;
 use super::output;
 use super::problem::Problem;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 
 /// Write the manual's pages into a folder: obverse.1, and one for each verb
 #[derive(Debug, clap::Args)]

@@ -41,6 +41,7 @@ mod schema;
 mod shape;
 mod source;
 mod status;
+mod stop;
 mod table;
 mod template;
 mod verbosity;
@@ -54,7 +55,8 @@ use clap::{Parser, Subcommand};
 use color::Color;
 use pager::PagerArgs;
 use problem::Problem;
-use status::{Status, Stop};
+use status::Status;
+use stop::Stop;
 use verbosity::VerbosityArgs;
 
 /// The workbench for response templates: derive them from chat templates, prove them, parse with them.

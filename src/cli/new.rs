@@ -7,13 +7,13 @@ use obverse::check::{self, Fixture};
 use obverse::derive;
 use obverse::value::Value;
 
-use super::check::fixture_problem;
 use super::problem::Problem;
 use super::progress::Progress;
 use super::project::{ProjectArgs, Workspace};
 use super::replace::apply;
 use super::shape::ShapeArgs;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Opened};
 use super::{input, near, output, project, wire};
 
@@ -171,7 +171,7 @@ fn to_fill(place: &Path) -> String {
     )
 }
 
-/// What became of a fixture.
+/// The outcome for a fixture.
 #[derive(Debug, Clone, Copy)]
 enum How {
     Made,
@@ -198,7 +198,7 @@ impl Told {
         format!("{how:<16} {}{why}\n", self.fixture)
     }
 
-    /// What is to be put into a fixture that is still empty.
+    /// The kind of response that is to be put into a fixture that is still empty.
     fn wants(&self) -> &'static str {
         match self.name {
             "plain" => ": a response with content alone",
@@ -224,7 +224,7 @@ impl Told {
     }
 }
 
-/// What a fixture in that folder, or on a line of that file, is called.
+/// The name of a fixture in that folder, or on a line of that file.
 fn called(place: &Path, name: &str) -> String {
     if check::is_suite_path(place) {
         format!("{} {name}", input::name(place))
@@ -243,7 +243,7 @@ fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n 
         }
         let changes = fixture
             .changes(&path)
-            .map_err(|error| fixture_problem(&error))?;
+            .map_err(|error| input::fixture_problem(&error))?;
         changes.iter().try_for_each(apply)?;
         made.push(*name);
     }
@@ -252,7 +252,8 @@ fn folders<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n 
 
 /// Adds a line to a suite for each fixture that it has not yet; the names of those that were added.
 fn lines<'n>(place: &Path, fixtures: &[(&'n str, Fixture)]) -> Result<Vec<&'n str>, Problem> {
-    let added = check::additions(place, fixtures).map_err(|error| fixture_problem(&error))?;
+    let added =
+        check::additions(place, fixtures).map_err(|error| input::fixture_problem(&error))?;
     let Some((change, names)) = added else {
         return Ok(Vec::new());
     };

@@ -69,7 +69,7 @@ pub(crate) fn tell(text: &str) {
     }
 }
 
-/// The same for much text: where it is long, and goes to a terminal, in a pager.
+/// Prints much text: where it is long, and goes to a terminal, in a pager.
 pub(crate) fn tell_long(text: &str) {
     if verbosity::chosen() == Verbosity::Quiet {
         return;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
 
-/// What is asked where `PAGER` is not set.
+/// The pager where `PAGER` is not set.
 const DEFAULT: &str = "less";
 
-/// What `less` is told where `LESS` is not set: to leave at once where a screen is enough, to show styles, to leave the text there.
+/// The options of `less` where `LESS` is not set: to leave at once where a screen is enough, to show styles, to leave the text there.
 const LESS: &str = "FRX";
 
 /// Whether `--no-pager` was given.
@@ -35,7 +35,7 @@ impl PagerArgs {
 pub(crate) enum Stream {
     /// Results.
     Output,
-    /// What people are told.
+    /// The stream of what people are told: standard error.
     Error,
 }
 

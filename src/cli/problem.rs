@@ -1,4 +1,4 @@
-//! What stops a verb or is worth telling, rendered with its place in the source.
+//! Problems: reasons for a verb to stop, and warnings, rendered with their place in the source.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -45,11 +45,11 @@ impl Document {
 /// Diagnostics about one document, and the exit status that they lead to.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    /// What the tool exits with if this stops it.
+    /// The status with which the tool exits if this stops it.
     pub(crate) status: Status,
     /// At least one.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What they speak of.
+    /// The document that they speak of.
     pub(crate) document: Option<Document>,
     /// Further facts, each a line, shown below every diagnostic.
     pub(crate) notes: Vec<String>,
@@ -61,12 +61,12 @@ impl Problem {
         Self::of(Diagnostic::error(code, message))
     }
 
-    /// The same with a diagnostic.
+    /// The problem with a diagnostic.
     pub(crate) fn of(diagnostic: Diagnostic) -> Self {
         Self::all(vec![diagnostic])
     }
 
-    /// The same with several.
+    /// The problem with several diagnostics.
     pub(crate) fn all(diagnostics: Vec<Diagnostic>) -> Self {
         Self {
             status: Status::Failed,
@@ -76,21 +76,21 @@ impl Problem {
         }
     }
 
-    /// The same about a document.
+    /// The problem, about a document.
     #[must_use]
     pub(crate) fn about(mut self, document: Document) -> Self {
         self.document = Some(document);
         self
     }
 
-    /// The same with another exit status.
+    /// The problem with another exit status.
     #[must_use]
     pub(crate) fn with_status(mut self, status: Status) -> Self {
         self.status = status;
         self
     }
 
-    /// The same with advice.
+    /// The problem with advice.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         if let Some(first) = self.diagnostics.first_mut() {
@@ -99,7 +99,7 @@ impl Problem {
         self
     }
 
-    /// The same with a further fact.
+    /// The problem with a further fact.
     #[must_use]
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());

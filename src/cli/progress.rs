@@ -13,7 +13,7 @@ use super::verbosity::{self, Verbosity};
 /// How often the bar is drawn anew while nothing is finished.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What takes no longer than this shows nothing.
+/// Work that takes no longer than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The bar, which comes after a while; there is none where nobody would see it.
@@ -31,7 +31,7 @@ impl Progress {
         Self::new(count, "{bar:24} {pos} of {len}  {wide_msg}")
     }
 
-    /// The same for one thing that takes its time.
+    /// Progress of one thing that takes its time.
     pub(crate) fn of_one(name: &str) -> Self {
         let progress = Self::new(1, "{spinner} {elapsed}  {wide_msg}");
         progress.bar.set_message(escape::line(name).into_owned());

@@ -26,12 +26,12 @@ pub(crate) struct ProjectArgs {
     pub(crate) source: SourceArgs,
 }
 
-/// What belongs together, as the arguments and `obverse.toml` say it.
+/// The project: which files belong together, as the arguments and `obverse.toml` say it.
 pub(crate) struct Workspace<'a> {
     source: &'a SourceArgs,
     /// The chat template that was given.
     pub(crate) given: Option<ChatTemplateSource>,
-    /// What it says.
+    /// The document, read; `None` where there is none.
     pub(crate) project: Option<Project>,
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn response_templates(folder: &Path, found: &mut Vec<PathBuf>) -> Res
     Ok(())
 }
 
-/// Whether the file is a response template or holds one. What is not JSON is none.
+/// Returns true if the file is a response template or holds one. What is not JSON is none.
 fn is_response_template(path: &Path) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else {
         return false;

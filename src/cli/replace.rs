@@ -25,7 +25,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     }
 }
 
-/// The same for a verb that has `--force`, with which protected files are written too: where the file is a symbolic link, the
+/// Replaces a file for a verb that has `--force`, with which protected files are written too: where the file is a symbolic link, the
 /// file that it leads to.
 pub(crate) fn replace_or_force(path: &Path, text: &str, force: bool) -> Result<(), Problem> {
     refuse_protected(path, force)?;

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 
 use super::output;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 
 /// Print the JSON Schema of a file, by which editors complete and check it
 #[derive(Debug, clap::Args)]

@@ -21,7 +21,7 @@ pub(crate) struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// Whether it is to be JSON.
+    /// Returns true if it is to be JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.format == Shape::Json
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use obverse::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Clock, Limit, LoadError, RenderError,
+    self, ChatTemplate, ChatTemplateSource, Clock, LoadError, RenderError,
 };
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
@@ -13,10 +13,10 @@ use super::problem::{Document, Problem};
 use super::status::Status;
 use super::{input, near};
 
-/// What chat templates read that is no kwarg.
+/// Variables that chat templates read and that are no kwargs.
 const GIVEN: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
 
-/// What a chat template is given beside its input.
+/// The arguments about a chat template, beside its input.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
     /// A special token, such as bos_token='<s>'. A source without a tokenizer_config.json has <s> and </s> by default
@@ -66,7 +66,7 @@ impl SourceArgs {
 }
 
 impl Opened {
-    /// What was assumed, in a sentence; `None` when nothing was that a template reads or `given` does not give.
+    /// A sentence that says what was assumed; `None` when nothing was that a template reads or `given` does not give.
     pub(crate) fn assumption(&self, given: &Map) -> Option<String> {
         let tokens: Vec<String> = self
             .source
@@ -241,6 +241,7 @@ fn load_problem(error: &LoadError) -> Problem {
             };
             Problem::of((*error.diagnostic).clone()).about(Document::new(shown, source_text))
         }
+        error => Problem::failed("unreadable", error.to_string()),
     }
 }
 
@@ -271,9 +272,7 @@ pub(crate) fn render_problem(error: &RenderError, document: Document) -> Problem
         RenderError::Template { diagnostic } => Problem::of((**diagnostic).clone())
             .about(document)
             .with_status(Status::Found),
-        RenderError::Limit { .. } => {
-            Problem::failed(render_kind(error), error.to_string()).about(bare(document))
-        }
+        error => Problem::failed(render_kind(error), error.to_string()).about(bare(document)),
     }
 }
 
@@ -282,13 +281,8 @@ pub(crate) fn render_kind(error: &RenderError) -> &'static str {
     match error {
         RenderError::Raised { .. } => "raised",
         RenderError::Template { .. } => "template",
-        RenderError::Limit { which, .. } => match which {
-            Limit::Fuel => "fuel-limit",
-            Limit::Output => "output-limit",
-            Limit::Recursion => "recursion-limit",
-            Limit::Memory => "memory-limit",
-            Limit::Range => "range-limit",
-        },
+        RenderError::Limit { which, .. } => which.name(),
+        _ => "template",
     }
 }
 

@@ -103,7 +103,7 @@ fn none(path: &Path, diagnostic: Diagnostic) -> Problem {
     })
 }
 
-/// What makes a response template where there is none.
+/// The command that makes a response template where there is none.
 fn hint(path: &Path) -> String {
     let name = input::name(path);
     let is_config = path.file_name().is_some_and(|file| file == CONFIG);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub(crate) enum Verbosity {
     /// Errors alone.
     Quiet,
-    /// What was found and done.
+    /// Results, and what was done.
     Normal,
     /// Also with what it was done, and how long that took.
     Verbose,
@@ -45,7 +45,7 @@ impl VerbosityArgs {
     }
 }
 
-/// What counts.
+/// The verbosity that was chosen.
 pub(crate) fn chosen() -> Verbosity {
     CHOSEN.get().copied().unwrap_or(Verbosity::Normal)
 }

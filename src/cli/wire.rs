@@ -1,4 +1,4 @@
-//! What the verbs write for programs: values, as JSON whose spelling is Python's.
+//! The output of the verbs for programs: values, as JSON whose spelling is Python's.
 
 use obverse::value::json::{self, Format};
 use obverse::value::{Map, Value};
@@ -110,7 +110,7 @@ pub(crate) fn span(span: std::ops::Range<usize>) -> Value {
     Value::Array(vec![Value::count(span.start), Value::count(span.end)])
 }
 
-/// What is reported, as a value.
+/// A diagnostic as a value.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::value::{Integer, Value, json, python};
 
-/// What the tools of a conversation say about the types of their arguments.
+/// The types that the tools of a conversation declare for their arguments.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSchemas {
     /// For each tool its parameters, for each parameter its types in the order in which they are tried.
@@ -26,7 +26,7 @@ pub(crate) enum Type {
 
 impl ToolSchemas {
     /// Reads the schemas from tools as a chat template takes them: objects with a `function`, or the function itself.
-    /// What is neither, or has no name, declares nothing; of two tools of one name the later counts.
+    /// A tool that is neither, or that has no name, declares nothing; of two tools of one name the later counts.
     pub fn from_tools(tools: &[Value]) -> Self {
         let mut schemas = HashMap::new();
         for tool in tools.iter().filter_map(Value::as_object) {
@@ -61,7 +61,7 @@ impl ToolSchemas {
         }
     }
 
-    /// Whether no tool was named.
+    /// Returns true if no tool was named.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
@@ -151,7 +151,7 @@ impl Types {
 }
 
 impl Type {
-    /// Whether a text that begins so can still be of the type. It never says no of one that can, and may say yes of one that cannot.
+    /// Returns true if a text that begins so can still be of the type. It never says no of one that can, and may say yes of one that cannot.
     pub(crate) fn may_begin(self, beginning: &str) -> bool {
         let text = beginning.trim_start_matches(python::is_space);
         let Some(first) = text.chars().next() else {

@@ -64,21 +64,21 @@ impl ContentError {
         }
     }
 
-    /// The same with a byte offset inside the region's text.
+    /// The error with a byte offset inside the region's text.
     #[must_use]
     pub(crate) fn at(mut self, offset: usize) -> Self {
         self.offset = Some(offset);
         self
     }
 
-    /// The same with advice.
+    /// The error with advice.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same for a part of the region: `what` it is, and where it starts if that is known.
+    /// The error of a part of the region: `what` it is, and where it starts if that is known.
     #[must_use]
     pub(crate) fn inside(mut self, what: &str, start: Option<usize>) -> Self {
         self.message = format!("{what}: {}", self.message);
@@ -99,7 +99,7 @@ impl ContentError {
         self.kind
     }
 
-    /// What is wrong, without the place and the advice.
+    /// The message, without the place and the advice.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -109,7 +109,7 @@ impl ContentError {
         self.offset
     }
 
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

@@ -18,9 +18,9 @@ const FREE: usize = 1 << 16;
 pub(super) struct Json {
     /// Put bare words before a colon in quotes.
     unquoted_keys: bool,
-    /// What opens and closes strings, in the order in which they are looked for.
+    /// The pairs of texts that open and close strings, in the order in which they are looked for.
     string_delims: Vec<(String, String)>,
-    /// What is no JSON is text.
+    /// True if text that is no JSON is taken as text.
     allow_non_json: bool,
     strip: Strip,
 }

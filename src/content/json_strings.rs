@@ -38,11 +38,11 @@ pub(crate) enum Place {
     Outside,
     /// In a string, whose text goes on up to here at least.
     Inside(usize),
-    /// What has arrived does not decide it.
+    /// The text that has arrived does not decide it.
     NotArrived,
 }
 
-/// What a string comes to.
+/// How a string ends.
 enum End {
     /// Its text ends here, and what closes it has this length; without one the text is no JSON.
     At(usize, Option<usize>),

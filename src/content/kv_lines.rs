@@ -8,7 +8,7 @@ use crate::value::{Map, Value, json, python};
 #[derive(Debug, Clone)]
 pub(super) struct KvLines {
     line_sep: LineSep,
-    /// What is wrong with it shows only at the first line that is not empty.
+    /// A separator that cannot be used shows only at the first line that is not empty.
     kv_sep: Result<String, ContentError>,
     strip: Strip,
     value_parser: ValueParser,
@@ -57,12 +57,12 @@ impl KvLines {
         })
     }
 
-    /// What makes values of the pieces.
+    /// The parser that makes values of the pieces.
     pub(super) fn values(&self) -> &ValueParser {
         &self.value_parser
     }
 
-    /// What is wrong with the separators.
+    /// The error of separators that cannot be used.
     pub(super) fn fault(&self) -> Option<&ContentError> {
         self.kv_sep.as_ref().err()
     }

@@ -62,16 +62,16 @@ pub const PARSERS: [&str; 7] = [
 /// A content parser with its arguments, ready to run.
 ///
 /// ```
-/// use obverse::content::Content;
+/// use obverse::content::ContentParser;
 /// use obverse::value::{Map, Value, json};
-/// let content = Content::compile("kv-lines", &Value::Object(Map::new())).unwrap();
+/// let content = ContentParser::compile("kv-lines", &Value::Object(Map::new())).unwrap();
 /// let value = content.parse("city: Paris\nunit: C").unwrap();
 /// assert_eq!(json::to_string(&value), r#"{"city": "Paris", "unit": "C"}"#);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Content {
+pub struct ContentParser {
     parser: Parser,
-    /// What is wrong with the arguments, and thus with every parse.
+    /// The error of the arguments, with which every parse fails.
     broken: Option<ContentError>,
 }
 
@@ -86,7 +86,7 @@ enum Parser {
     KvLines(Box<kv_lines::KvLines>),
 }
 
-impl Content {
+impl ContentParser {
     /// The content parser `name` with the document's `content_args`; `None` when there is no parser of that name.
     ///
     /// Arguments that the parser cannot use are no error here: they are the error of every parse that needs them.
@@ -140,7 +140,7 @@ impl Content {
         }
     }
 
-    /// What is wrong with the arguments, of which every parse that needs them fails; `None` when they can be used.
+    /// The error of the arguments, with which every parse that needs them fails; `None` when they can be used.
     pub fn fault(&self) -> Option<&ContentError> {
         let values = match &self.parser {
             Parser::XmlInline(xml) => xml.values(),
@@ -159,12 +159,12 @@ impl Content {
         })
     }
 
-    /// Whether the value is the text, with or without the white space around it.
+    /// Returns true if the value is the text, with or without the white space around it.
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.parser, Parser::Text(_)) && self.broken.is_none()
     }
 
-    /// What [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
+    /// The value that [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
     pub(crate) fn text(&self, text: Cow<'_, str>) -> Value {
         let Parser::Text(strip) = self.parser else {
             return Value::String(text.into_owned());
@@ -183,7 +183,7 @@ impl Content {
         })
     }
 
-    /// Whether each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
+    /// Returns true if each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
     /// The pieces of other regions are raw material; the reference marks them `dirty`.
     pub fn is_streamable(&self) -> bool {
         matches!(
@@ -230,7 +230,7 @@ impl Content {
     }
 }
 
-/// What a content parser does, in a form to be done piece by piece.
+/// The work of a content parser, in a form in which it can be done piece by piece.
 #[derive(Debug, Clone)]
 pub(crate) enum Form<'c> {
     /// The text, with or without the white space around it.
@@ -244,7 +244,7 @@ pub(crate) enum Form<'c> {
     },
     Tags(Tags<'c>),
     Lines(Lines<'c>),
-    /// What has a value only as a whole.
+    /// A parser whose text has a value only as a whole.
     Other,
 }
 
@@ -266,13 +266,13 @@ pub(crate) struct Lines<'c> {
     pub(crate) values: Values<'c>,
 }
 
-/// What makes values of the pieces.
+/// The parser that makes values of the pieces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Values<'c> {
     /// They are their text.
     Text { strip: bool },
     /// A content parser that needs each of them whole.
-    Whole(&'c Content),
+    Whole(&'c ContentParser),
 }
 
 /// The `value_parser` of `xml-inline` and `kv-lines`: what makes a value of each piece of text.
@@ -280,7 +280,7 @@ pub(crate) enum Values<'c> {
 enum ValueParser {
     /// There is none: the text itself.
     Raw,
-    Content(Content),
+    Content(ContentParser),
     /// It cannot be used, which is the error of each value but not of a region without one.
     Broken(ContentError),
 }
@@ -302,7 +302,7 @@ impl ValueParser {
         let empty = Value::Object(Map::new());
         let content = name
             .as_str()
-            .and_then(|name| Content::compile(name, members.get("args").unwrap_or(&empty)));
+            .and_then(|name| ContentParser::compile(name, members.get("args").unwrap_or(&empty)));
         content.map_or_else(
             || {
                 let name = crate::value::json::to_string(&name);
@@ -317,7 +317,7 @@ impl ValueParser {
     fn form(&self) -> Option<Values<'_>> {
         Some(match self {
             Self::Raw => Values::Text { strip: false },
-            Self::Content(Content {
+            Self::Content(ContentParser {
                 parser: Parser::Text(strip),
                 broken: None,
             }) => Values::Text {
@@ -340,7 +340,7 @@ impl ValueParser {
     fn parse_missing(&self) -> Result<Value, ContentError> {
         match self {
             Self::Raw => Ok(Value::Null),
-            Self::Content(Content {
+            Self::Content(ContentParser {
                 parser: Parser::Text(strip),
                 broken: None,
             }) if !strip.is_on() => Ok(Value::Null),
@@ -364,10 +364,10 @@ impl ValueParser {
 ///
 /// # Errors
 ///
-/// Those of [`Content::parse`] and [`Transform::apply`], and with `each` when the value is not a list of objects.
+/// Those of [`ContentParser::parse`] and [`Transform::apply`], and with `each` when the value is not a list of objects.
 pub fn process(
     body: &str,
-    content: &Content,
+    content: &ContentParser,
     transform: Option<&Transform>,
     each: bool,
     mut captures: Map,
@@ -422,8 +422,8 @@ mod tests {
     use crate::value::json;
 
     fn error(name: &str, args: &str, text: &str) -> (&'static str, Option<usize>, String) {
-        let content =
-            Content::compile(name, &json::parse(args).expect("JSON")).expect("a content parser");
+        let content = ContentParser::compile(name, &json::parse(args).expect("JSON"))
+            .expect("a content parser");
         let error = content.parse(text).expect_err("no value");
         (error.kind(), error.offset(), error.to_string())
     }
@@ -533,7 +533,8 @@ mod tests {
 
         let template = Value::Array(vec![Value::from("{content}"); 10_000]);
         let transform = Transform::compile(&template).expect("a transform");
-        let text = Content::compile("text", &Value::Object(Map::new())).expect("a content parser");
+        let text =
+            ContentParser::compile("text", &Value::Object(Map::new())).expect("a content parser");
         let apply = |body: &str| process(body, &text, Some(&transform), false, Map::new());
         assert_eq!(
             apply(&"x".repeat(1_000_000)).expect_err("too much").kind(),

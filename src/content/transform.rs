@@ -19,14 +19,14 @@ use crate::value::{Key, Map, Path, Step, Value, json, python};
 #[derive(Debug, Clone)]
 pub struct Transform(Node);
 
-/// What a transform, or a part of it, stands for.
+/// A node of a transform: a placeholder, or the value that it stands for.
 #[derive(Debug, Clone)]
 pub(crate) enum Node {
     Literal(Value),
     /// The dotted path, its first part being the name in scope.
     Placeholder {
         names: Vec<String>,
-        /// Whether no other placeholder stands for the same value or a part of it, so that it need not be copied.
+        /// True if no other placeholder stands for the same value or a part of it, so that it need not be copied.
         only: bool,
     },
     Array(Vec<Node>),
@@ -35,6 +35,7 @@ pub(crate) enum Node {
 
 /// A string of a transform that holds a placeholder beside other text, which is not supported: nothing is interpolated.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MixedPlaceholder {
     /// Where the string stands in the transform.
     pub path: Path,
@@ -44,6 +45,7 @@ pub struct MixedPlaceholder {
 
 /// A placeholder of a transform.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Placeholder {
     /// Where it stands in the transform.
     pub path: Path,
@@ -135,14 +137,14 @@ impl Transform {
     }
 }
 
-/// What placeholders can name.
+/// The names that placeholders can use.
 pub(super) struct Scope<'a> {
     pub(super) outer: Outer<'a>,
     /// Hides what has the same name outside. What is asked for once is taken out.
     pub(super) inner: Inner<'a>,
 }
 
-/// What was captured.
+/// The captures of the delimiters.
 pub(super) enum Outer<'a> {
     /// For this one transform: what is asked for once is taken out.
     Once(&'a mut Map),
@@ -159,7 +161,7 @@ impl Outer<'_> {
     }
 }
 
-/// What was parsed.
+/// The parsed content of the region.
 pub(super) enum Inner<'a> {
     /// The name `content` alone.
     Content(&'a mut Value),
@@ -212,7 +214,7 @@ impl Scope<'_> {
 pub(super) struct Budget(usize);
 
 impl Budget {
-    /// What any transform may write, however small its input.
+    /// How many bytes any transform may write, however small its input.
     const FREE: usize = 16 << 20;
     /// How many times its input a transform may write beyond that.
     const FACTOR: usize = 64;
@@ -356,7 +358,7 @@ fn look_up<'a>(names: &[String], scope: &'a Scope<'_>) -> Result<&'a Value, Cont
     Ok(value)
 }
 
-/// What a placeholder could have named, for advice.
+/// The names that a placeholder could have used, for advice.
 fn there_are<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 20;
     let names: BTreeSet<String> = names.into_iter().take(MOST).map(json::quote).collect();

@@ -45,7 +45,7 @@ impl XmlInline {
         })
     }
 
-    /// What makes values of the pieces.
+    /// The parser that makes values of the pieces.
     pub(super) fn values(&self) -> &ValueParser {
         &self.value_parser
     }

@@ -1,4 +1,4 @@
-//! What a client makes of the steps that it is sent, and whether it is the message.
+//! A client's side: the message that it puts together of the steps that it is sent.
 
 use super::Growth;
 use super::calls::{as_call, holds_call};
@@ -39,11 +39,11 @@ pub struct AssembledCall {
     pub name: String,
     /// The text of its arguments so far.
     pub arguments: String,
-    /// What is known of it.
+    /// How much of it is known.
     pub state: CallState,
 }
 
-/// What a client knows of a call.
+/// A client's knowledge of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallState {
     /// It is being written.

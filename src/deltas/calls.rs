@@ -23,7 +23,7 @@ pub(super) fn as_call(value: &Value) -> Option<CallParts<'_>> {
     })
 }
 
-/// Whether the value is a call or a list, however deep, with one.
+/// Returns true if the value is a call or a list, however deep, with one.
 pub(super) fn holds_call(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(holds_call),
@@ -133,9 +133,9 @@ pub(super) struct Call {
     pub(super) index: Option<usize>,
     /// The text of arguments that wait for the name or the `id`.
     pub(super) waiting: String,
-    /// Whether the text that waits spells an object, whose members can still get the types that the tool declares.
+    /// True if the text that waits spells an object, whose members can still get the types that the tool declares.
     pub(super) untyped: bool,
-    /// Whether the arguments are whole.
+    /// True if the arguments are whole.
     pub(super) complete: bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) struct Call {
 pub(super) struct Slot {
     /// Its number; `None` where it was not passed on.
     pub(super) index: Option<usize>,
-    /// Whether all of its arguments were.
+    /// True if all of its arguments were.
     pub(super) complete: bool,
 }
 
@@ -208,12 +208,12 @@ fn retyped(arguments: &str, types: &Types) -> Option<String> {
 pub(super) struct TypedText {
     /// What has come of it while it may still be of another type.
     held: String,
-    /// Whether it is passed on as a string.
+    /// True if it is passed on as a string.
     is_text: bool,
 }
 
 impl TypedText {
-    /// Whether the piece of the string is passed on as it is: nothing in it is escaped, and that it is a string is clear.
+    /// Returns true if the piece of the string is passed on as it is: nothing in it is escaped, and that it is a string is clear.
     pub(super) fn is_plain(&self, piece: &str) -> bool {
         self.is_text && json::plain(piece.as_bytes()) == piece.len()
     }

@@ -15,9 +15,9 @@ const MOST_HELD: usize = 1 << 16;
 pub(super) struct Rewriter {
     /// What has come and is not decided.
     held: String,
-    /// Whether a string is open.
+    /// True if a string is open.
     within: bool,
-    /// Whether a bracket or comma came last, and so a word may be a key.
+    /// True if a bracket or comma came last, and so a word may be a key.
     key_may_come: bool,
 }
 

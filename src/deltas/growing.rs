@@ -32,17 +32,17 @@ pub(super) struct Growing {
 struct Past {
     /// How many items its list has.
     items: usize,
-    /// Whether it has a text to which more is joined.
+    /// True if it has a text to which more is joined.
     joined: bool,
-    /// Whether its value is passed on at the end of the response.
+    /// True if its value is passed on at the end of the response.
     at_end: bool,
-    /// Whether a text or value of it was passed on that another would replace.
+    /// True if a text or value of it was passed on that another would replace.
     replaceable: bool,
     /// The calls of it that another region's would replace.
     calls: Vec<usize>,
 }
 
-/// Whether a field has the value of its last region alone.
+/// Returns true if a field has the value of its last region alone.
 fn keeps_last(field: &Field) -> bool {
     !field.repeats && field.join.is_none()
 }
@@ -95,7 +95,7 @@ impl Growing {
         }
     }
 
-    /// Whether the field's value is passed on at the end of the response, whatever comes.
+    /// Returns true if the field's value is passed on at the end of the response, whatever comes.
     fn waits_for_end(&self, index: usize, field: &Field) -> bool {
         self.certain && keeps_last(field) && !self.template.comes_once[index]
     }

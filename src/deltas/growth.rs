@@ -1,4 +1,4 @@
-//! What a message grows by.
+//! The steps by which a message grows.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub enum Growth<'a> {
     Text {
         /// Where in the message the text stands.
         path: Cow<'a, Path>,
-        /// What is put to its end; never empty.
+        /// The text that is put to its end; never empty.
         text: Cow<'a, str>,
     },
     /// A value that is neither text nor a call, or that came in one piece.
@@ -27,7 +27,7 @@ pub enum Growth<'a> {
         /// The value.
         value: Cow<'a, Value>,
     },
-    /// What was passed on for this path (a text or a value) is not in the message: a field that keeps only its last value has begun
+    /// The text or value that was passed on for this path is not in the message: a field that keeps only its last value has begun
     /// another. Never with [`Options::certain`](super::Options::certain).
     Restart {
         /// Where in the message it stood.
@@ -48,7 +48,7 @@ pub enum Growth<'a> {
     Arguments {
         /// The call's number.
         index: usize,
-        /// What is put to its end; never empty.
+        /// The text that is put to its end; never empty.
         text: Cow<'a, str>,
     },
     /// A call is whole, and in the message.
@@ -79,7 +79,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Whether it says that something which was passed on does not count.
+    /// Returns true if it says that something which was passed on does not count.
     pub fn is_retraction(&self) -> bool {
         matches!(self, Self::Restart { .. } | Self::CallDropped { .. })
     }
@@ -133,7 +133,7 @@ impl Growth<'_> {
         members
     }
 
-    /// The same step, borrowing nothing.
+    /// Copies the step so that it borrows nothing.
     pub fn into_owned(self) -> Growth<'static> {
         fn path(path: Cow<'_, Path>) -> Cow<'static, Path> {
             Cow::Owned(path.into_owned())

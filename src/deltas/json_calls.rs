@@ -28,7 +28,7 @@ struct State {
     call: Option<Call>,
     /// What became of the calls so far; an item of the list that is none has an empty one.
     slots: Vec<Slot>,
-    /// Whether the calls are items of a list.
+    /// True if the calls are items of a list.
     in_list: bool,
     /// The text of the name, the `id` or the argument that is being read.
     text: String,

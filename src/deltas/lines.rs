@@ -12,7 +12,7 @@ const MOST_HELD: usize = 1 << 16;
 pub(super) struct LineReader {
     /// What has come of the line and is not passed on.
     held: String,
-    /// Whether the line's key has been passed on, and its value is.
+    /// True if the line's key has been passed on, and its value is.
     in_value: bool,
     members: Members,
     /// A value could not be parsed.

@@ -10,7 +10,7 @@ use crate::value::{Map, Value, json};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
-    /// Whether a member has been written.
+    /// True if a member has been written.
     begun: bool,
     key: String,
     value: Under,

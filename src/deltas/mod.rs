@@ -115,7 +115,7 @@ impl DeltaTemplate {
     }
 }
 
-/// What happens while a response is read.
+/// A step of reading a response.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step<'a> {
     /// An event of the parser.
@@ -124,13 +124,13 @@ pub enum Step<'a> {
     Growth(Growth<'a>),
 }
 
-/// What a delta parser is told beside its template; the default is what the clients of a server want.
+/// The options of a delta parser, beside its template; the defaults suit the clients of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// What the parser is told.
+    /// The options of the parser.
     pub parser: parser::Options,
-    /// Whether to hold all that can still turn out otherwise, so that nothing is ever taken back; see [the room](self).
+    /// True if to hold all that can still turn out otherwise, so that nothing is ever taken back; see [the room](self).
     pub certain: bool,
 }
 
@@ -164,7 +164,7 @@ impl DeltaParser {
         Self::with_options(template, prefix, tools, Options::default())
     }
 
-    /// The same with other options than the default ones.
+    /// A new parser, as [`new`](Self::new) makes it, with options of one's own.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl DeltaParser {
         })
     }
 
-    /// What the defaults and the prefix had already written into the message.
+    /// The growth by what the defaults and the prefix had already written into the message.
     pub fn initial_growth(&self) -> &[Growth<'static>] {
         &self.initial
     }
@@ -219,7 +219,7 @@ impl DeltaParser {
         self.deliver(growth, result)
     }
 
-    /// The same, handing each step to `sink` without copying its text.
+    /// As [`feed`](Self::feed), but each step goes to `sink` without its text being copied.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl DeltaParser {
         self.after(result, sink)
     }
 
-    /// The same, handing the parser's events to `sink`, too: the growth that an event brings comes right before it.
+    /// As [`feed`](Self::feed), but the growth and the parser's events go to `sink`: the growth that an event brings comes right before it.
     ///
     /// # Errors
     ///
@@ -261,7 +261,7 @@ impl DeltaParser {
             .map(|growth| (self.parser.message().clone(), growth))
     }
 
-    /// The same, handing each step to `sink`; the message is the [`parser`](Self::parser)'s.
+    /// As [`finalize`](Self::finalize), but each step goes to `sink`; the message is the [`parser`](Self::parser)'s.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl DeltaParser {
         Ok(())
     }
 
-    /// The same with the parser's events; see [`feed_steps`](Self::feed_steps).
+    /// As [`finalize`](Self::finalize), but the growth and the parser's events go to `sink`; see [`feed_steps`](Self::feed_steps).
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ pub(super) trait Visit {
     fn text(&mut self, text: &str);
     /// The value that began last and has not ended ends before this byte of the piece.
     fn end(&mut self, at: usize);
-    /// Whether the keys of the object that is open are wanted.
+    /// Returns true if the keys of the object that is open are wanted.
     fn wants_keys(&self) -> bool;
     /// The key of the member whose value comes next.
     fn key(&mut self, key: &str);
@@ -39,7 +39,7 @@ pub(super) struct JsonReader {
     escape: Escape,
     /// The first half of a surrogate pair, which may be followed by the second.
     high: Option<u32>,
-    /// Whether the text of the string is wanted.
+    /// True if the text of the string is wanted.
     wanted: bool,
     key: String,
 }
@@ -78,12 +78,12 @@ enum Escape {
 }
 
 impl JsonReader {
-    /// Whether the text cannot be JSON any more.
+    /// Returns true if the text cannot be JSON any more.
     pub(super) fn is_broken(&self) -> bool {
         self.state == State::Broken
     }
 
-    /// Whether the text so far is one value.
+    /// Returns true if the text so far is one value.
     pub(super) fn is_over(&self) -> bool {
         self.state == State::Over
     }
@@ -310,7 +310,7 @@ impl JsonReader {
     }
 }
 
-/// Whether the byte can be a part of a number or word, or of what is none and so ends neither: all that means nothing else.
+/// Returns true if the byte can be a part of a number or word, or of what is none and so ends neither: all that means nothing else.
 fn is_token(byte: u8) -> bool {
     !matches!(
         byte,

@@ -15,7 +15,7 @@ pub(super) struct Region {
     /// Where in the message its value will stand.
     pub(super) base: Path,
     stream: Stream,
-    /// Whether any of its text was passed on.
+    /// True if any of its text was passed on.
     pub(super) has_text: bool,
 }
 
@@ -166,7 +166,7 @@ impl Region {
         }
     }
 
-    /// Whether its text is passed on as it comes.
+    /// Returns true if its text is passed on as it comes.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.stream, Stream::Text(_))
     }
@@ -184,7 +184,7 @@ impl Region {
     }
 }
 
-/// Whether what was passed on are calls of the value, and whole.
+/// Returns true if what was passed on are calls of the value, and whole.
 fn agree(slots: &[Slot], value: &Value) -> bool {
     let agrees = |slot: &Slot, value: Option<&Value>| {
         slot.index.is_none() || slot.complete && value.is_some_and(|value| as_call(value).is_some())

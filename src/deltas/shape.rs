@@ -1,6 +1,6 @@
-//! What of a field can be passed on while it is written, read off the response template once.
+//! The parts of a field that can be passed on while it is written, read off the response template once.
 
-use crate::content::{Content, Form, Lines, Node, Tags, Values};
+use crate::content::{ContentParser, Form, Lines, Node, Tags, Values};
 use crate::pattern::Pattern;
 use crate::response_template::Field;
 use crate::value::{Key, Value};
@@ -39,7 +39,7 @@ pub(super) enum Source {
     Content,
 }
 
-/// What the text of the region spells.
+/// The value that the text of the region spells.
 #[derive(Debug, Clone)]
 pub(super) enum Body {
     /// The arguments, which are a string.
@@ -56,7 +56,7 @@ pub(super) enum Body {
 pub(super) struct JsonShape {
     pub(super) dialect: Dialect,
     pub(super) list: List,
-    /// Whether a call without an `id` is one.
+    /// True if a call without an `id` is one.
     pub(super) id_may_lack: bool,
     /// The objects and values that are looked into, the first being the whole.
     pub(super) places: Vec<JsonPlace>,
@@ -65,12 +65,12 @@ pub(super) struct JsonShape {
 /// How plain the JSON is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dialect {
-    /// What opens and closes strings beside double quotes.
+    /// The texts that open and close strings beside double quotes.
     pub(super) strings: Option<(String, String)>,
     pub(super) unquoted_keys: bool,
 }
 
-/// Whether what holds the calls is a list.
+/// How the calls are held: by a list, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     Never,
@@ -102,7 +102,7 @@ pub(super) enum Role {
 #[derive(Debug, Clone)]
 pub(super) struct TagShape {
     pub(super) pattern: Pattern,
-    /// The same in two halves, where its values can be passed on before their end.
+    /// The tag's pattern in two halves, where its values can be passed on before their end.
     pub(super) split: Option<Split>,
     pub(super) values: ValueShape,
     pub(super) merge_duplicates: bool,
@@ -117,11 +117,11 @@ pub(super) struct LineShape {
     pub(super) values: ValueShape,
 }
 
-/// What makes values of the pieces.
+/// The parser that makes values of the pieces.
 #[derive(Debug, Clone)]
 pub(super) enum ValueShape {
     Text { strip: bool },
-    Whole(Content),
+    Whole(ContentParser),
 }
 
 impl ValueShape {

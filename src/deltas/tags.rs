@@ -4,7 +4,7 @@ use super::calls::{Call, Tell};
 use super::members::Members;
 use super::shape::{TagShape, ValueShape};
 use super::split::{Split, alternative};
-use crate::content::Content;
+use crate::content::ContentParser;
 use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
 use crate::value::Value;
 
@@ -247,7 +247,7 @@ fn matched(
 ) -> Option<Looking> {
     let key = found.group("key")?;
     let value = found.groups.iter().find(|(name, _)| name == "value");
-    let parse = |content: &Content, text: &str| content.parse(text).ok();
+    let parse = |content: &ContentParser, text: &str| content.parse(text).ok();
     let value = match (value.map(|(_, span)| span), &shape.values) {
         (None, ValueShape::Text { .. }) => Value::from(""),
         (None, ValueShape::Whole(content)) => parse(content, "")?,

@@ -1,11 +1,11 @@
-//! What the chat template renders, as far as the rules ask.
+//! Renders of the chat template, as far as the rules ask for them.
 
 use std::cell::Cell;
 
 use crate::chat_template::{ChatTemplate, ChatTemplateSource, RenderInput};
 use crate::value::{Map, Value, json};
 
-/// What the renders of one lint may cost together, in the steps of a render.
+/// The cost that the renders of one lint may have together, in the steps of a render.
 const STEPS: u64 = 40_000_000;
 
 /// Texts that no chat template has, by which a message's content is found in a render.
@@ -19,28 +19,28 @@ pub(super) struct Chat {
     /// Those that end where the model's turn begins.
     pub(super) prompts: Vec<Prompt>,
     source: ChatTemplateSource,
-    /// What further renders may cost.
+    /// The cost that further renders may have.
     steps: Cell<u64>,
 }
 
 /// A conversation's prompt.
 #[derive(Debug)]
 pub(super) struct Prompt {
-    /// What the conversation is, in a few words.
+    /// A few words that describe the conversation.
     pub(super) of: &'static str,
     pub(super) text: String,
-    /// Whether its last message is a tool's.
+    /// True if its last message is a tool's.
     after_tool: bool,
 }
 
 impl Prompt {
-    /// Whether a part of the prompt holds what a message says, so that it is not the model's to parse.
+    /// Returns true if a part of the prompt holds what a message says, so that it is not the model's to parse.
     pub(super) fn has_conversation(part: &str) -> bool {
         part.contains(ASKED) || part.contains(RETURNED)
     }
 }
 
-/// Whether a message with a certain key shows it in any render.
+/// The answers to whether a message with a certain key shows it in any render.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadBack {
     Yes,
@@ -83,7 +83,7 @@ impl Chat {
         plain.then_some(chat)
     }
 
-    /// Whether the chat template renders what a message of the model has under `key`.
+    /// Tries if the chat template renders what a message of the model has under `key`.
     pub(super) fn reads_back(&self, key: &str) -> ReadBack {
         let is_calls = key == "tool_calls";
         let mut messages = Vec::new();

@@ -1,4 +1,4 @@
-//! What keeps a document from being a response template. The findings themselves come from its validation.
+//! The mistakes that keep a document from being a response template. The findings themselves come from its validation.
 
 use super::DocumentCode;
 

@@ -14,7 +14,7 @@ const MANY: usize = 256;
 pub struct Fixed {
     /// The text. Without its edits it is the original, byte for byte.
     pub text: String,
-    /// What was fixed, as it was found; the places are those of the text that each was found in.
+    /// The findings that were fixed, as they were found; the places are those of the text that each was found in.
     pub applied: Vec<Diagnostic>,
 }
 
@@ -88,7 +88,7 @@ struct Tried {
     found: Vec<Diagnostic>,
 }
 
-/// What a fix makes of the text; `None` when that is no response template any more.
+/// The text after a fix; `None` when that is no response template any more.
 fn try_fix(text: &str, fix: &Fix, options: &Options<'_>) -> Option<Tried> {
     let text = apply(text, fix);
     config::load_any(&text).ok()?;
@@ -96,7 +96,7 @@ fn try_fix(text: &str, fix: &Fix, options: &Options<'_>) -> Option<Tried> {
     Some(Tried { text, found })
 }
 
-/// Whether there is less to find than before, and no more errors.
+/// Returns true if there is less to find than before, and no more errors.
 fn is_better(before: &[Diagnostic], after: &[Diagnostic]) -> bool {
     let errors = |all: &[Diagnostic]| {
         let errors = all.iter().filter(|found| found.severity == Severity::Error);

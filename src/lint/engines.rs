@@ -1,4 +1,4 @@
-//! What keeps a response template from running elsewhere. The findings themselves come from the engines.
+//! The rules about engines: mistakes that keep a response template from running elsewhere. The findings themselves come from the engines.
 
 use crate::diagnostic::Diagnostic;
 use crate::response_template::{Document, Engine};

@@ -13,24 +13,24 @@ use crate::{
 pub struct Example {
     /// The response template that has it.
     pub bad: &'static str,
-    /// The same without it.
+    /// The example without the mistake.
     pub good: &'static str,
     /// The source of the chat template that both belong to, for rules that need one.
     pub chat: Option<&'static str>,
-    /// What comes of them.
+    /// The difference that they make.
     pub shows: Shows,
 }
 
-/// What becomes visible with both response templates of an [`Example`]. A test holds what stands here to what happens.
+/// The difference that is visible with both response templates of an [`Example`]. A test holds what stands here to what happens.
 #[derive(Debug, Clone, Copy)]
 pub enum Shows {
     /// The message of a response, or the error that begins with `error: `.
     Message {
         /// The response.
         response: &'static str,
-        /// What the bad one gives.
+        /// The result of the bad one.
         bad: &'static str,
-        /// What the good one gives.
+        /// The result of the good one.
         good: &'static str,
     },
     /// The text that has been handed on before the response, which arrives character by character, ends.
@@ -46,18 +46,18 @@ pub enum Shows {
     Prompted {
         /// The response.
         response: &'static str,
-        /// What the bad one gives.
+        /// The result of the bad one.
         bad: &'static str,
-        /// What the good one gives.
+        /// The result of the good one.
         good: &'static str,
     },
     /// The message of a response, appended to the conversation and rendered again.
     Rendered {
         /// The response.
         response: &'static str,
-        /// What the bad one gives.
+        /// The result of the bad one.
         bad: &'static str,
-        /// What the good one gives.
+        /// The result of the good one.
         good: &'static str,
     },
     /// Nothing here: the difference is one for other programs.
@@ -110,7 +110,7 @@ impl Example {
 
 #[cfg(test)]
 impl Example {
-    /// What comes of one of the two, and what was said to come of them.
+    /// The result of one of the two, beside the one that the example tells.
     pub(super) fn outcome(self, document: &str) -> Option<(String, &'static str, &'static str)> {
         let template = ResponseTemplate::from_json(document).expect("a response template");
         let said = |result: Result<crate::value::Map, String>| match result {

@@ -29,31 +29,33 @@ use crate::response_schema;
 use crate::response_template::{Engine, config};
 
 pub use edit::{Fixed, fix, fix_where};
+#[doc(hidden)]
 pub use example::{Example, Shows};
 pub use schemas::SchemaRule;
 
 use subject::Subject;
 
-/// What stands for every code where findings that are warnings are made errors.
+/// The word that stands for every code where findings that are warnings are made errors.
 pub const WARNINGS: &str = "warnings";
 
-/// What the linter is told beside the response template.
+/// The options of the linter, beside the response template.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     /// The chat template that belongs to it; some rules need one.
     pub chat: Option<&'a ChatTemplateSource>,
-    /// What the response template is to run in beside transformers.
+    /// The engines that the response template is to run in beside transformers.
     pub engines: &'a [Engine],
 }
 
 /// One thing that can be wrong with a response template that is valid.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its stable name.
     pub code: &'static str,
     /// How much a finding matters, at most.
     pub severity: Severity,
-    /// What it finds, in a sentence.
+    /// A sentence that says what it finds.
     pub summary: &'static str,
     /// Why that is bad.
     pub why: &'static str,
@@ -66,10 +68,11 @@ pub struct Rule {
 
 /// One reason why a document is no response template.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct DocumentCode {
     /// Its stable name.
     pub code: &'static str,
-    /// What is wrong, and what to do about it.
+    /// The explanation: why it is wrong, and what to do about it.
     pub text: &'static str,
     /// A document that has it.
     pub bad: &'static str,
@@ -78,7 +81,7 @@ pub struct DocumentCode {
 }
 
 impl DocumentCode {
-    /// What is found in the document that has it, of this code alone.
+    /// The findings of this code in a document that has the mistake.
     fn findings(&self) -> Vec<Diagnostic> {
         let options = Options {
             engines: self.engine.as_slice(),
@@ -115,7 +118,7 @@ pub fn rules() -> &'static [&'static Rule] {
     rules::ALL
 }
 
-/// What can keep a document from being a response template. Each is an error.
+/// The mistakes that keep a document from being a response template. Each is an error.
 pub fn document_codes() -> &'static [DocumentCode] {
     documents::ALL
 }
@@ -125,12 +128,12 @@ pub fn engine_codes() -> &'static [DocumentCode] {
     engines::CODES
 }
 
-/// What can be wrong with a response schema that is valid, in the order in which it is documented.
+/// The rules for a response schema that is valid, in the order in which it is documented.
 pub fn schema_rules() -> &'static [SchemaRule] {
     schemas::ALL
 }
 
-/// Whether there is such a code.
+/// Returns true if there is such a code.
 pub fn is_code(code: &str) -> bool {
     schema_rules().iter().any(|rule| rule.code == code)
         || rules().iter().any(|rule| rule.code == code)
@@ -181,7 +184,7 @@ pub fn lint(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// What [`lint`] finds, with fixes that may be none.
+/// The findings of [`lint`], with fixes that may be none.
 fn findings(text: &str, options: &Options<'_>) -> Vec<Diagnostic> {
     match response_schema::load_any(text) {
         Some(Ok(loaded)) => return schemas::findings(&loaded),

@@ -1,4 +1,4 @@
-//! What goes wrong with response schemas.
+//! The rules for response schemas: what goes wrong with them.
 //!
 //! A schema fails node by node, and only for the texts that get there. So each node is visited with what is known of what it will be
 //! given: text, an object of texts, a list of them, or a value that the text decides.
@@ -13,12 +13,13 @@ use crate::value::{Map, Path, Step, Value, json};
 
 /// One thing that can be wrong with a response schema that is valid.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SchemaRule {
     /// Its stable name.
     pub code: &'static str,
     /// How much a finding matters.
     pub severity: Severity,
-    /// What it finds, in a sentence.
+    /// A sentence that says what it finds.
     pub summary: &'static str,
     /// Why that is bad.
     pub why: &'static str,
@@ -182,7 +183,7 @@ const LAZY_END: &str = "schema-lazy-end";
 const DOLLAR: &str = "schema-dollar";
 const SLOW: &str = "schema-slow";
 
-/// What is known of what a node is given.
+/// The knowledge about the value that a node is given.
 #[derive(Debug, Clone, PartialEq)]
 enum Given {
     Text,
@@ -336,7 +337,7 @@ impl Visit<'_> {
         }
     }
 
-    /// What the patterns of a node are like.
+    /// Checks the patterns of a node.
     fn patterns(&mut self, node: &Node) {
         let keyed = [
             ("x-regex", &node.regex),
@@ -429,7 +430,7 @@ impl Visit<'_> {
         }
     }
 
-    /// What the node's patterns leave of what it is given.
+    /// The knowledge about the value that the node's patterns leave of the one it is given.
     fn extracted(&mut self, node: &Node, given: Given) -> Given {
         let mut left = given;
         let by = |pattern: &Pattern| match groups(pattern) {

@@ -1,4 +1,4 @@
-//! What the rules look at: the response template as it is written and as it is compiled, with the places of both.
+//! The subject of the rules: the response template as it is written and as it is compiled, with the places of both.
 
 use std::cell::OnceCell;
 
@@ -38,7 +38,7 @@ pub(super) enum Side {
     Close,
 }
 
-/// What opens or closes a field's region.
+/// A delimiter that opens or closes a field's region.
 pub(super) struct Delimiter<'a> {
     pub(super) side: Side,
     /// The index of its field.

@@ -19,10 +19,11 @@ pub struct Utf8Decoder {
 /// Bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid UTF-8 at byte {offset}{}", if *.truncated { " (the input ends inside a character)" } else { "" })]
+#[non_exhaustive]
 pub struct Utf8Error {
     /// Bytes of the input before the offending one.
     pub offset: usize,
-    /// Whether the input merely ends too early.
+    /// True if the input merely ends too early.
     pub truncated: bool,
 }
 

@@ -5,18 +5,19 @@ use super::merge::{add_to_message, is_empty};
 use super::{Event, ParseError, ResponseParser};
 use crate::value::{Map, Value};
 
-/// What the end of a response made of the message.
+/// The message before and after the end of a response.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CutShort {
     /// The message before the end was told: the regions that were closed.
     pub before: Map,
-    /// The same with the regions that a delimiter closed of which only the end told that it is whole.
+    /// The message before, with those regions in addition whose closing delimiter only the end showed to be whole.
     pub finished: Map,
     /// The message after.
     pub after: Map,
     /// The field whose region the end closed: one that was open, or that the text that was held back opened.
     pub closed: Option<String>,
-    /// What ended the parse too early, or what the end of the response raises.
+    /// The error that ended the parse too early, or that the end of the response raises.
     pub error: Option<ParseError>,
 }
 
@@ -27,7 +28,7 @@ pub struct Growing {
     parser: ResponseParser,
     /// The field whose region is open.
     open: Option<String>,
-    /// What ended the parse.
+    /// The error that ended the parse.
     error: Option<ParseError>,
 }
 
@@ -56,7 +57,7 @@ impl Growing {
         }
     }
 
-    /// What comes if this is all.
+    /// The outcome if this is all of the response.
     pub fn cut_short(&self) -> CutShort {
         self.clone().end()
     }
@@ -104,7 +105,7 @@ fn note(open: &mut Option<String>, event: &Event<'_>) {
     }
 }
 
-/// Whether a finished value is still there later: the same, the beginning of what is there, or one that is empty and so may
+/// Returns true if a finished value is still there later: the same, the beginning of what is there, or one that is empty and so may
 /// be left out.
 pub fn is_kept(finished: &Value, later: Option<&Value>) -> bool {
     match (finished, later) {

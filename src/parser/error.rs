@@ -12,12 +12,13 @@ use crate::value::{Map, Value};
 /// Nothing is lost with it: it carries the raw text, and the parser keeps the message parsed so far.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct ParseError {
-    /// What went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What went wrong and where, in a sentence.
+    /// A sentence that says what went wrong and where.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The field whose region it is.
@@ -68,7 +69,7 @@ impl Serialize for ErrorKind {
 }
 
 impl ParseError {
-    /// Whether the parser reads no further. After an error of which this is false it leaves out the region and goes on with
+    /// Returns true if the parser reads no further. After an error of which this is false it leaves out the region and goes on with
     /// the next call; after one of which it is true every further call fails.
     pub fn is_final(&self) -> bool {
         !matches!(self.kind, ErrorKind::Content(_) | ErrorKind::Merge)

@@ -1,4 +1,4 @@
-//! What a parser reports while it reads.
+//! The events that a parser reports while it reads.
 
 use std::borrow::Cow;
 
@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 /// An event that a parser hands to a sink borrows from the parser; [`Event::into_owned`] makes one that can be kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// The model has begun to write into a field. For the implicit field this comes with its first text.
     RegionOpen {
@@ -24,21 +25,21 @@ pub enum Event<'a> {
         field: Cow<'a, str>,
         /// The text as the model wrote it.
         text: Cow<'a, str>,
-        /// Whether this is raw text of a structured region, whose value only the close brings.
+        /// True if this is raw text of a structured region, whose value only the close brings.
         dirty: bool,
     },
     /// The region has ended.
     RegionClose {
         /// The field's name.
         field: Cow<'a, str>,
-        /// What the region's text was parsed to.
+        /// The value that the region's text was parsed to.
         value: Cow<'a, Value>,
     },
     /// The region has ended, and its text does not parse. Only with [`super::OnError::Keep`]; the reference knows no such event.
     RegionError {
         /// The field's name.
         field: Cow<'a, str>,
-        /// What is wrong, where, and the text as the model wrote it. In a box, since an event is moved for every chunk.
+        /// The error with its place and the text as the model wrote it. In a box, since an event is moved for every chunk.
         error: Cow<'a, Box<ParseError>>,
     },
 }
@@ -86,7 +87,7 @@ impl Event<'_> {
         }
     }
 
-    /// The same event, borrowing nothing.
+    /// Copies the event so that it borrows nothing.
     pub fn into_owned(self) -> Event<'static> {
         let owned = |field: Cow<'_, str>| Cow::Owned(field.into_owned());
         match self {

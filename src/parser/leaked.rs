@@ -86,7 +86,7 @@ impl Markers {
     }
 }
 
-/// Whether a fixed text of a delimiter is one that neither prose nor JSON writes anyway.
+/// Returns true if a fixed text of a delimiter is one that neither prose nor JSON writes anyway.
 fn is_telling(text: &str) -> bool {
     let is_sign = |c: char| !c.is_alphanumeric() && !python::is_space(c) && c != '_';
     text.chars().any(char::is_alphanumeric)
@@ -96,6 +96,7 @@ fn is_telling(text: &str) -> bool {
 
 /// A marker that stands in a region's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Leaked {
     /// The field whose region it is.
     pub field: String,
@@ -106,7 +107,7 @@ pub struct Leaked {
 }
 
 impl Leaked {
-    /// Whether it stands in a string of the value, or in a key.
+    /// Returns true if it stands in a string of the value, or in a key.
     pub(super) fn stands_in(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => text.contains(&self.text),

@@ -1,4 +1,4 @@
-//! What a parse may take.
+//! The limits of a parse.
 
 /// The limits of a parse. A response that reaches one ends in an error of the kind [`super::ErrorKind::Limit`] that names
 /// it; the parser reads no further then, and [`super::ResponseParser::message`] has what was parsed before.

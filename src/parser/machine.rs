@@ -13,7 +13,7 @@ use super::listener::Listener;
 use super::merge::is_empty;
 use super::options::Options;
 use super::region::Region;
-use super::snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage};
+use super::snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage};
 use super::unclaimed::{Account, Unclaimed};
 use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{JsonStrings, Place, ToolSchemas};
@@ -46,17 +46,17 @@ pub(super) struct Machine {
     /// One for each delimiter of the template's plan.
     watches: Vec<Watch>,
     region: Region,
-    hush: Hush,
+    fast_path: FastPath,
     /// Delimiters since the position last moved.
     idle: usize,
     options: Options,
-    /// What did not parse and was to be kept.
+    /// The errors of regions that did not parse, under [`OnError::Keep`](super::OnError::Keep).
     malformed: Vec<ParseError>,
     /// The delimiters since they were last taken, when they are asked for.
     passed: Vec<Passed>,
     /// The text that no field took.
     unclaimed: Account,
-    /// What is looked for in the text of regions, if anything is.
+    /// The delimiters' texts that are looked for in the text of regions, if any are.
     markers: Option<Arc<Markers>>,
     leaked: Vec<Leaked>,
     /// Regions that were closed.
@@ -70,9 +70,9 @@ pub(super) struct Machine {
     finalized: bool,
 }
 
-/// What text can be taken without asking the delimiters.
+/// The fast path: which text can be taken without asking the delimiters.
 #[derive(Debug, Clone, Copy)]
-enum Hush {
+enum FastPath {
     /// None.
     Not,
     /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
@@ -104,7 +104,7 @@ impl Machine {
             position: 0,
             prefix_len: 0,
             region,
-            hush: Hush::Not,
+            fast_path: FastPath::Not,
             idle: 0,
             options,
             malformed: Vec::new(),
@@ -213,15 +213,17 @@ impl Machine {
             self.deferred = self.take(rest, sink).err();
         }
         if self.deferred.is_some() {
-            self.hush = Hush::Not;
+            self.fast_path = FastPath::Not;
         }
         Ok(())
     }
 
     pub(super) fn feed(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
-        match &self.hush {
-            Hush::Passing if self.begins_nothing(text) => self.pass_over(text, sink),
-            Hush::Holding(bytes) if self.changes_nothing(text, bytes) => self.buffer.push_str(text),
+        match &self.fast_path {
+            FastPath::Passing if self.begins_nothing(text) => self.pass_over(text, sink),
+            FastPath::Holding(bytes) if self.changes_nothing(text, bytes) => {
+                self.buffer.push_str(text)
+            }
             _ => {
                 self.refuse_if_finalized()?;
                 if let Some(error) = self.deferred.take() {
@@ -241,7 +243,7 @@ impl Machine {
 
     /// Reads more text, from where it is if nothing before it is needed.
     fn take(&mut self, text: &str, sink: Sink<'_>) -> Result<(), ParseError> {
-        self.hush = Hush::Not;
+        self.fast_path = FastPath::Not;
         if self.stalled {
             return self.leave_unread(text);
         }
@@ -290,7 +292,7 @@ impl Machine {
         kept
     }
 
-    /// Whether no delimiter that counts now can begin in the text, and the region has room for it.
+    /// Returns true if no delimiter that counts now can begin in the text, and the region has room for it.
     fn begins_nothing(&self, text: &str) -> bool {
         let starts = self.template.plan().starts(self.region.field);
         let kept = match self.region.field {
@@ -302,7 +304,7 @@ impl Machine {
             && kept + text.len() <= self.options.limits.region_bytes
     }
 
-    /// Whether the text can be held like what is held, of which only `bytes` would change anything.
+    /// Returns true if the text can be held like what is held, of which only `bytes` would change anything.
     fn changes_nothing(&self, text: &str, bytes: &ByteSet) -> bool {
         bytes.find(text.as_bytes()).is_none()
             && self.buffer.len() + text.len() <= self.options.limits.held_bytes
@@ -345,7 +347,7 @@ impl Machine {
         if let Some(error) = self.deferred.take() {
             return Err(error);
         }
-        self.hush = Hush::Not;
+        self.fast_path = FastPath::Not;
         let buffer = std::mem::take(&mut self.buffer);
         let result = self.run(&buffer, sink, true);
         self.buffer = buffer;
@@ -443,7 +445,7 @@ impl Machine {
     fn hold(&mut self, window: &Window<'_>, end: usize, sink: Sink<'_>) -> Result<(), ParseError> {
         self.read_to(window, end, sink)?;
         self.check_held(window)?;
-        self.hush = self.hush(window, end);
+        self.fast_path = self.fast_path(window, end);
         Ok(())
     }
 
@@ -478,7 +480,7 @@ impl Machine {
         if self.options.keep_delimiters {
             self.passed.push(Passed {
                 field,
-                side: if opens { Side::Open } else { Side::Close },
+                side: if opens { Edge::Open } else { Edge::Close },
                 span: start..end,
             });
         }
@@ -573,7 +575,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The same for text that comes when the parser reads no further.
+    /// Accounts for text that comes when the parser reads no further.
     fn leave_unread(&mut self, text: &str) -> Result<(), ParseError> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
@@ -621,18 +623,18 @@ impl Machine {
         }
     }
 
-    /// What text may follow without being looked at, up to `hold` being read.
-    fn hush(&self, window: &Window<'_>, hold: usize) -> Hush {
+    /// The fast path for the text that follows, when everything up to `hold` has been read.
+    fn fast_path(&self, window: &Window<'_>, hold: usize) -> FastPath {
         let plan = self.template.plan();
         let field = self.region.field;
         if field.is_some_and(|field| self.strings(field, hold).is_some()) {
-            return Hush::Not;
+            return FastPath::Not;
         }
         if hold == window.end() {
             return if plan.lookbehind == 0 {
-                Hush::Passing
+                FastPath::Passing
             } else {
-                Hush::Not
+                FastPath::Not
             };
         }
         let counting = plan.counting(self.region.field).iter();
@@ -641,7 +643,7 @@ impl Machine {
         bytes
             .reduce(|all, bytes| Some(all?.union(&bytes?)))
             .flatten()
-            .map_or(Hush::Not, Hush::Holding)
+            .map_or(FastPath::Not, FastPath::Holding)
     }
 
     fn in_response(&self, offset: usize) -> usize {

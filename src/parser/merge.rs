@@ -1,4 +1,4 @@
-//! What becomes of a region's value: its place in the message.
+//! Merging: how the value of a region finds its place in the message.
 
 use std::borrow::Cow;
 
@@ -69,7 +69,7 @@ pub(super) fn merge<'m>(
     Ok(Cow::Borrowed(&message[index]))
 }
 
-/// What the reference drops from a message: none, and empty strings, lists and objects.
+/// Returns true for the values that the reference drops from a message: none, and empty strings, lists and objects.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -27,7 +27,9 @@ pub use limits::Limits;
 pub(crate) use listener::Listener;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
-pub use snapshot::{OpenRegion, Passed, Side, Snapshot, Status, Usage, Waiting, Watched};
+/// The name by which the deriver knows it.
+pub(crate) use snapshot::Edge as Side;
+pub use snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage, Waiting, Watched};
 pub use unclaimed::Unclaimed;
 
 use std::sync::Arc;
@@ -111,7 +113,7 @@ impl ResponseParser {
         Self::with_limits(template, prefix, tools, Limits::default())
     }
 
-    /// The same with other limits than the default ones.
+    /// A new parser, as [`new`](Self::new) makes it, with limits of one's own.
     ///
     /// # Errors
     ///
@@ -129,7 +131,7 @@ impl ResponseParser {
         Self::with_options(template, prefix, tools, options)
     }
 
-    /// The same with other options than the default ones.
+    /// A new parser, as [`new`](Self::new) makes it, with options of one's own.
     ///
     /// # Errors
     ///
@@ -149,7 +151,7 @@ impl ResponseParser {
         })
     }
 
-    /// The same, telling a listener what the prefix brings instead of keeping it.
+    /// A new parser with options that tells a listener the events of the prefix instead of keeping them.
     pub(crate) fn with_listener(
         template: impl Into<Arc<ResponseTemplate>>,
         prefix: &str,
@@ -166,7 +168,7 @@ impl ResponseParser {
         })
     }
 
-    /// What the prefix had already written into the message.
+    /// The events of what the prefix had already written into the message.
     pub fn initial_events(&self) -> &[Event<'static>] {
         &self.initial_events
     }
@@ -197,7 +199,7 @@ impl ResponseParser {
         self.machine.feed(text, &mut sink)
     }
 
-    /// The same for a listener.
+    /// As [`feed`](Self::feed), but each event goes to a listener.
     pub(crate) fn feed_to(
         &mut self,
         text: &str,
@@ -220,7 +222,7 @@ impl ResponseParser {
             .map(|(events, ())| (self.message().clone(), events))
     }
 
-    /// The same, handing each event to `sink`; the message is in [`message`](Self::message).
+    /// As [`finalize`](Self::finalize), but each event goes to `sink`; the message is in [`message`](Self::message).
     ///
     /// # Errors
     ///
@@ -229,7 +231,7 @@ impl ResponseParser {
         self.machine.finalize(&mut sink)
     }
 
-    /// The same for a listener.
+    /// As [`finalize`](Self::finalize), but each event goes to a listener.
     pub(crate) fn finalize_to(&mut self, listener: &mut dyn Listener) -> Result<(), ParseError> {
         self.machine.finalize(listener)
     }
@@ -239,7 +241,7 @@ impl ResponseParser {
         self.machine.message()
     }
 
-    /// The same, for who is done with the parser.
+    /// As [`message`](Self::message), by value, for callers that are done with the parser.
     pub fn into_message(self) -> Map {
         self.machine.into_message()
     }
@@ -279,7 +281,7 @@ impl ResponseParser {
         self.machine.leaked()
     }
 
-    /// What the parser is doing: the open region, the delimiters that it looks for, what it holds.
+    /// The parser's state: the open region, the delimiters that it looks for, what it holds.
     pub fn snapshot(&self) -> Snapshot<'_> {
         self.machine.snapshot()
     }

@@ -1,8 +1,8 @@
-//! What a caller can ask of a parser.
+//! The options of a parser.
 
 use super::limits::Limits;
 
-/// What a parser is told beside its template; the default is what the reference does.
+/// The options of a parser, which it is given beside its template. The defaults do as the reference does.
 ///
 /// ```
 /// use obverse::parser::{OnError, Options, ResponseParser};
@@ -21,20 +21,21 @@ use super::limits::Limits;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What the parse may take.
+    /// How much the parse may take.
     pub limits: Limits,
-    /// What becomes of a region that does not parse.
+    /// How a region is treated that does not parse.
     pub on_error: OnError,
-    /// Whether delimiters that begin inside a string of a `json` region do not count; see [`crate::content`]. In the
+    /// True if delimiters that begin inside a string of a `json` region do not count; see [`crate::content`]. In the
     /// reference they close it.
     pub skip_json_strings: bool,
-    /// Whether to keep where each delimiter stands, for [`super::ResponseParser::take_delimiters`].
+    /// True to keep the place of each delimiter, for [`super::ResponseParser::take_delimiters`].
     pub keep_delimiters: bool,
 }
 
-/// What becomes of a region whose text is not what its content parser, its transform or the merge takes. In neither case
+/// How a region is treated whose text its content parser, its transform or the merge does not take. In neither case
 /// does it fill its field. Other errors are always returned: limits, required fields that are missing, and use after the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OnError {
     /// Its error is returned by the call that met it.
     #[default]

@@ -14,7 +14,7 @@ const FIRST_BYTES: usize = 128;
 pub(super) struct Region {
     /// The field; `None` discards the text (there is no implicit field).
     pub(super) field: Option<usize>,
-    /// Whether its `region_open` has been reported.
+    /// True if its `region_open` has been reported.
     pub(super) opened: bool,
     pub(super) captures: Map,
     /// The text of it that earlier calls brought.

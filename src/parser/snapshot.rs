@@ -1,4 +1,4 @@
-//! What a parser is doing, to be looked at: the open region, the delimiters it looks for, what it holds and why.
+//! The state of a parser, to be looked at: the open region, the delimiters it looks for, what it holds and why.
 //!
 //! All places are byte offsets into the text that is parsed: what the prefix leaves after its anchor, then the response. The
 //! first [`Snapshot::prefix_bytes`] of it are the prefix's.
@@ -6,13 +6,14 @@
 use std::ops::Range;
 
 use super::limits::Limits;
-use crate::pattern::{Engine, Pattern};
+use crate::pattern::{Matcher, Pattern};
 use crate::value::Map;
 
 /// The state of a parser between two calls.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Snapshot<'p> {
-    /// Whether it reads on.
+    /// Its status: whether it reads on.
     pub status: Status,
     /// How much of the text is the prefix's.
     pub prefix_bytes: usize,
@@ -26,14 +27,15 @@ pub struct Snapshot<'p> {
     pub region: Option<OpenRegion<'p>>,
     /// The delimiters that count now.
     pub watched: Vec<Watched<'p>>,
-    /// What the parse has taken of what [`limits`](Self::limits) allows.
+    /// How much the parse has taken of what [`limits`](Self::limits) allows.
     pub usage: Usage,
-    /// What it may take.
+    /// How much it may take.
     pub limits: Limits,
 }
 
-/// Whether a parser reads on.
+/// Says whether a parser reads on, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Status {
     /// It does.
     Reading,
@@ -47,12 +49,13 @@ pub enum Status {
 
 /// A region that is being read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenRegion<'p> {
     /// The field: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
     /// Its name.
     pub name: &'p str,
-    /// What the named groups of its opening delimiter matched.
+    /// The text of each named group of its opening delimiter.
     pub captures: &'p Map,
     /// Its text as far as it is known to be the region's.
     pub span: Range<usize>,
@@ -60,29 +63,30 @@ pub struct OpenRegion<'p> {
 
 /// A delimiter that is looked for.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Watched<'p> {
     /// The field that it opens or closes: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
     /// Its name.
     pub name: &'p str,
     /// Which of the field's two delimiters it is.
-    pub side: Side,
+    pub side: Edge,
     /// The delimiter.
     pub pattern: &'p Pattern,
-    /// What of it there is.
+    /// How much of it has been seen.
     pub waiting: Waiting,
 }
 
 /// Which of a field's two delimiters. An open counts before a close that begins at the same place and is as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
+pub enum Edge {
     /// The one that opens its region.
     Open,
     /// The one that closes it.
     Close,
 }
 
-/// What there is of a delimiter that has not been read.
+/// How much has been seen of a delimiter that has not been passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waiting {
     /// Nothing: it does not begin in the text that has arrived.
@@ -94,15 +98,16 @@ pub enum Waiting {
     },
     /// It has matched, and is not read yet.
     Matched {
-        /// What it matched.
+        /// The bytes that it matched.
         span: Range<usize>,
-        /// Whether it waits because what follows may make it longer; otherwise another one may begin before it.
+        /// True if it waits because what follows may make it longer; otherwise another one may begin before it.
         may_grow: bool,
     },
 }
 
-/// What a parse has taken; see [`Limits`] for what each counts.
+/// How much a parse has taken; [`Limits`] says what each number counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// The bytes of the open region.
     pub region_bytes: usize,
@@ -114,11 +119,12 @@ pub struct Usage {
 
 /// A delimiter that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passed {
     /// The field that it opened or closed: an index into [`crate::response_template::ResponseTemplate::fields`].
     pub field: usize,
     /// Which of the field's two delimiters.
-    pub side: Side,
+    pub side: Edge,
     /// Where it stands.
     pub span: Range<usize>,
 }
@@ -135,7 +141,7 @@ impl Status {
     }
 }
 
-impl Side {
+impl Edge {
     /// The side's stable name.
     pub fn name(self) -> &'static str {
         match self {
@@ -150,11 +156,13 @@ impl Watched<'_> {
     pub fn reason(&self) -> Option<&'static str> {
         Some(match (&self.waiting, self.pattern.engine()) {
             (Waiting::Nothing, _) => return None,
-            (Waiting::UnderWay { .. }, Engine::Literal) => "the last bytes are the beginning of it",
-            (Waiting::UnderWay { .. }, Engine::Automaton) => {
+            (Waiting::UnderWay { .. }, Matcher::Literal) => {
+                "the last bytes are the beginning of it"
+            }
+            (Waiting::UnderWay { .. }, Matcher::Automaton) => {
                 "the last bytes may be the beginning of it"
             }
-            (Waiting::UnderWay { .. }, Engine::Backtracking) => {
+            (Waiting::UnderWay { .. }, Matcher::Backtracking) => {
                 "whether it matches depends on what follows"
             }
             (Waiting::Matched { may_grow: true, .. }, _) => "what follows may make it longer",
@@ -271,7 +279,7 @@ mod tests {
         assert_eq!(parser.snapshot().status, Status::Finalized);
         let passed = Passed {
             field: 0,
-            side: Side::Close,
+            side: Edge::Close,
             span: 2..8,
         };
         assert_eq!(parser.take_delimiters(), [passed]);
@@ -321,7 +329,7 @@ mod tests {
             states.map(Status::name),
             ["reading", "stalled", "ended", "finalized"]
         );
-        assert_eq!([Side::Open, Side::Close].map(Side::name), ["open", "close"]);
+        assert_eq!([Edge::Open, Edge::Close].map(Edge::name), ["open", "close"]);
     }
 
     #[test]
@@ -336,9 +344,9 @@ mod tests {
         assert_eq!(
             passed,
             [
-                (0, Side::Open, 0..7),
-                (0, Side::Close, 8..16),
-                (1, Side::Close, 17..22)
+                (0, Edge::Open, 0..7),
+                (0, Edge::Close, 8..16),
+                (1, Edge::Close, 17..22)
             ]
         );
     }

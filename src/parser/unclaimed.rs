@@ -30,6 +30,7 @@ use crate::value::{Map, Value, python};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unclaimed {
     /// Where it stands: byte offsets into the response.
     pub span: Range<usize>,
@@ -38,7 +39,7 @@ pub struct Unclaimed {
 }
 
 impl Unclaimed {
-    /// Whether it is nothing but what Python's `str.isspace()` takes for white space.
+    /// Returns true if it is nothing but what Python's `str.isspace()` takes for white space.
     pub fn is_white_space(&self) -> bool {
         self.text.chars().all(python::is_space)
     }

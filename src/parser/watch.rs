@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::snapshot::{Side, Waiting, Watched};
+use super::snapshot::{Edge, Waiting, Watched};
 use crate::pattern::{ByteSet, Cursor, MatchError, Scanned, Window};
 use crate::response_template::{Field, Sought};
 use crate::value::{Map, Value};
@@ -29,7 +29,7 @@ enum State {
     Found { start: usize, end: usize },
 }
 
-/// What is known about the next delimiter.
+/// The knowledge about the next occurrence of a delimiter.
 #[derive(Debug)]
 pub(super) enum Next {
     /// This one, whatever follows; the index is into the watches.
@@ -73,7 +73,7 @@ impl Watch {
         }
     }
 
-    /// What is known of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
+    /// A snapshot of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
     /// what was passed over without asking it, says nothing.
     pub(super) fn snapshot<'p>(
         &self,
@@ -136,15 +136,15 @@ impl Watch {
 }
 
 /// Which of its field's delimiters it is.
-pub(super) fn side(sought: &Sought) -> Side {
+pub(super) fn side(sought: &Sought) -> Edge {
     if sought.opens {
-        Side::Open
+        Edge::Open
     } else {
-        Side::Close
+        Edge::Close
     }
 }
 
-/// Whether a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
+/// Returns true if a match is held although nothing can change it any more: the reference, which cannot tell, passes a match
 /// that reaches the end of the text at hand only when it is a literal that no other of its list extends. To hold what it
 /// holds makes each chunk's events the same.
 fn waits(sought: &Sought, found: Range<usize>, end: usize) -> bool {

@@ -1,10 +1,10 @@
-//! What other regular expression engines make of a pattern.
+//! How other regular expression engines read a pattern.
 
 use super::syntax::ast::{Node, RepeatKind};
 use super::syntax::parse;
 use super::tokens::{Kind, tokens};
 
-/// What in a source that compiles other engines read differently or refuse, each in a few words; in no particular order and
+/// The parts of a source that compiles which other engines read differently or refuse, each in a few words; in no particular order and
 /// without repetitions.
 pub fn foreign(source: &str) -> Vec<&'static str> {
     let mut notes = Vec::new();
@@ -52,7 +52,7 @@ pub fn foreign(source: &str) -> Vec<&'static str> {
     notes
 }
 
-/// Whether each `{` outside sets begins a count.
+/// Returns true if each `{` outside sets begins a count.
 fn has_counts(source: &str) -> bool {
     tokens(source)
         .iter()

@@ -1,16 +1,17 @@
-//! What can be wrong with a pattern, and with a search.
+//! Errors of patterns and of searches.
 
 use std::ops::Range;
 
 /// Why a pattern was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct PatternError {
     /// One sentence: what is wrong. It names the construct.
     pub message: String,
     /// Where the offending construct stands: byte offsets into the pattern's source.
     pub span: Range<usize>,
-    /// What to write instead, where something can be said.
+    /// A suggestion for what to write instead, where there is one.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be told of a pattern without a text: whether it can match nothing, what it holds back, who takes part.
+//! Facts about a pattern that need no text: whether it can match nothing, what it holds back, which groups take part.
 //!
 //! Every answer errs on one side, which its documentation names.
 
@@ -68,20 +68,20 @@ impl Facts {
         emptiness(&self.node)
     }
 
-    /// Whether the named group takes part in every match. True is certain.
+    /// Returns true if the named group takes part in every match. True is certain.
     pub fn takes_part(&self, name: &str) -> bool {
         let number = self.names.iter().find(|(known, _)| known == name);
         number.is_some_and(|(_, number)| always(&self.node).contains(number))
     }
 
-    /// Whether `$` stands in the pattern, which Python also lets match before a final newline.
+    /// Returns true if `$` stands in the pattern, which Python also lets match before a final newline.
     pub fn has_dollar(&self) -> bool {
         any(&self.node, &|node| {
             matches!(node, Node::Assert(Assert::EndOrFinalNewline))
         })
     }
 
-    /// Whether a match depends on nothing but the text that it takes: no look-around, no conditions on the place, no
+    /// Returns true if a match depends on nothing but the text that it takes: no look-around, no conditions on the place, no
     /// choice that is final before the match is.
     pub fn is_plain(&self) -> bool {
         !any(&self.node, &|node| match node {
@@ -120,7 +120,7 @@ impl Facts {
     }
 }
 
-/// Whether `a` and `b` are written differently at most: they match the same, in the same way. Without back-references the
+/// Returns true if `a` and `b` differ at most in how they are written: they match the same, in the same way. Without back-references the
 /// numbers of groups do not count. True is certain.
 pub(crate) fn same_meaning(a: &str, b: &str, rewrite: impl Fn(Node) -> Node) -> bool {
     match (parse(a), parse(b)) {
@@ -296,7 +296,7 @@ fn single(node: &Node) -> ClassUnicode {
     }
 }
 
-/// Whether the node is a repetition without end of what ordinary text is made of.
+/// Returns true if the node is a repetition without end of what ordinary text is made of.
 fn is_wide(node: &Node) -> bool {
     let Node::Repeat(repeat) = node else {
         return false;
@@ -308,7 +308,7 @@ fn is_wide(node: &Node) -> bool {
             .all(|c| class::contains(&characters, c))
 }
 
-/// Whether the node is a repetition without end of any character.
+/// Returns true if the node is a repetition without end of any character.
 fn is_total(node: &Node) -> bool {
     let Node::Repeat(repeat) = node else {
         return false;
@@ -318,7 +318,7 @@ fn is_total(node: &Node) -> bool {
     repeat.max.is_none() && characters.ranges().is_empty()
 }
 
-/// Whether a match may begin with a wide repetition, and whether the node may match the empty string.
+/// Two answers: whether a match may begin with a wide repetition, and whether the node may match the empty string.
 fn leads_wide(node: &Node) -> (bool, bool) {
     let empty = emptiness(node) > Emptiness::Never;
     let wide = is_wide(node)

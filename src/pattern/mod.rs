@@ -4,11 +4,21 @@
 //! It is searched over a complete text ([`Pattern::search`], [`Pattern::find_iter`]) or, with [`Search`], over one that
 //! grows: the answer is then the one that the complete text gives, however the text was cut.
 //!
-//! | engine | for | work |
+//! | matcher | for | work |
 //! |---|---|---|
 //! | literal | literals, and patterns that are one | linear |
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | limited; linear where no group is asked for |
+//!
+//! # Why it is our own
+//!
+//! Three things are asked at once, and no crate at hand does them together. The syntax and the choices are those of Python's `regex`
+//! (look-around, back-references, atomic groups, conditionals, the leftmost match that backtracking finds first), since response
+//! templates are written for it. Text arrives in chunks, so that a search must say of a position whether *later text could still
+//! change the match* there, as `regex` does with `partial=True`; `fancy-regex` reports no such thing, `regex-automata` does only for what
+//! an automaton can do, and PCRE2, which does, speaks Perl's syntax and is C behind `unsafe` calls. And work is linear in the text
+//! however it is cut, so that a search must go on where the last chunk left it, which a backtracking engine of others does not. What can be had is used: `regex-automata` compiles the automaton (its NFA is simulated here, state
+//! by state, since its own engines take whole haystacks), `regex-syntax` knows the classes of Unicode, `memchr` finds literals.
 //!
 //! Before its engine, a pattern that is a sequence of simple steps, as nearly all delimiters are, is searched step by step:
 //! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on.
@@ -47,7 +57,10 @@ use std::sync::Arc;
 
 pub use error::{MatchError, PatternError};
 pub use repeats::{ends_lazily, may_explode};
-pub use search::{Captures, Progress, Search};
+pub use search::Captures;
+#[doc(hidden)]
+pub use search::{Progress, Search};
+#[doc(hidden)]
 pub use text::Window;
 pub use texts::fixed_texts;
 
@@ -76,7 +89,7 @@ struct Inner {
     /// Names and numbers of the named groups.
     groups: Vec<(String, usize)>,
     names: Vec<String>,
-    /// The same as captures have them.
+    /// The names of the groups as shared keys, for captures.
     keys: Vec<Key>,
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
@@ -84,7 +97,7 @@ struct Inner {
     first: Option<ByteSet>,
 }
 
-/// The engine with what it was compiled to.
+/// A matcher with what the pattern was compiled to for it.
 #[derive(Debug)]
 pub(crate) enum Strategy {
     Literal(Literals),
@@ -92,9 +105,10 @@ pub(crate) enum Strategy {
     Backtracking(Program),
 }
 
-/// How a pattern is searched.
+/// The algorithm by which a pattern is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+#[non_exhaustive]
+pub enum Matcher {
     /// An Aho-Corasick automaton for fixed strings.
     Literal,
     /// A simulated finite automaton.
@@ -103,8 +117,8 @@ pub enum Engine {
     Backtracking,
 }
 
-impl Engine {
-    /// The engine's stable name.
+impl Matcher {
+    /// Its stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Literal => "literal",
@@ -253,11 +267,11 @@ impl Pattern {
     }
 
     /// How the pattern is searched.
-    pub fn engine(&self) -> Engine {
+    pub fn engine(&self) -> Matcher {
         match self.0.strategy {
-            Strategy::Literal(_) => Engine::Literal,
-            Strategy::Automaton(_) => Engine::Automaton,
-            Strategy::Backtracking(_) => Engine::Backtracking,
+            Strategy::Literal(_) => Matcher::Literal,
+            Strategy::Automaton(_) => Matcher::Automaton,
+            Strategy::Backtracking(_) => Matcher::Backtracking,
         }
     }
 
@@ -311,7 +325,7 @@ impl Pattern {
         self.iterate(text, u64::MAX)
     }
 
-    /// The same, where all searches together take no more steps than one search of the whole text may.
+    /// As [`Self::find_iter`], but all searches together take no more steps than one search of the whole text may.
     pub(crate) fn find_iter_bounded<'t>(
         &'t self,
         text: &'t str,
@@ -382,7 +396,7 @@ impl Pattern {
     }
 }
 
-/// Whether Python's `str.isalnum` is true of the character: a letter or a number of any script.
+/// Returns true if Python's `str.isalnum` is true of the character: a letter or a number of any script.
 pub(crate) fn is_alphanumeric_to_python(value: char) -> bool {
     if value.is_ascii() {
         return value.is_ascii_alphanumeric();
@@ -416,7 +430,7 @@ fn escape(literal: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Engine, Pattern, Search};
+    use super::{Matcher, Pattern, Search};
 
     fn spans(source: &str, text: &str) -> Vec<(usize, usize)> {
         let pattern = Pattern::regex(source).expect("a pattern");
@@ -457,7 +471,7 @@ mod tests {
         assert_eq!(pattern.source(), "\\<\\|x\\|\\>\n|a\\.b|a\\.");
         assert_eq!(
             (pattern.engine(), pattern.lookbehind()),
-            (Engine::Literal, 0)
+            (Matcher::Literal, 0)
         );
         let same = Pattern::regex(pattern.source()).expect("a pattern");
         let text = "ab a. a.b <|x|>\n";

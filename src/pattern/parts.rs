@@ -111,7 +111,7 @@ fn groups_in(node: &Node, names: &[String], found: &mut Vec<String>) {
     }
 }
 
-/// Whether the node is one character of white space.
+/// Returns true if the node is one character of white space.
 fn is_space(node: &Node) -> bool {
     match node {
         Node::Char(value) => class::is_python_space(*value),
@@ -129,7 +129,7 @@ fn is_space(node: &Node) -> bool {
 }
 
 impl Part {
-    /// Whether it has a group.
+    /// Returns true if it has a group.
     pub(crate) fn has_group(&self) -> bool {
         match self {
             Self::Group { .. } => true,
@@ -140,7 +140,7 @@ impl Part {
         }
     }
 
-    /// Whether it takes nothing of the text.
+    /// Returns true if it takes nothing of the text.
     pub(crate) fn is_condition(&self) -> bool {
         matches!(self, Self::Start | Self::End(_) | Self::Ahead { .. })
     }

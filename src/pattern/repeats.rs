@@ -1,4 +1,4 @@
-//! What the repetitions of a pattern come to: whether its last one ever takes anything, and whether a backtracking engine may need
+//! Properties of a pattern's repetitions: whether its last one ever takes anything, and whether a backtracking engine may need
 //! exponential time for it.
 
 use regex_syntax::hir::ClassUnicode;
@@ -7,7 +7,7 @@ use super::Pattern;
 use super::syntax::ast::{Node, RepeatKind};
 use super::syntax::class;
 
-/// Whether the pattern ends with a repetition that takes as little as it can, which is then always its least: `(.*?)` at the end
+/// Returns true if the pattern ends with a repetition that takes as little as it can, which is then always its least: `(.*?)` at the end
 /// matches nothing. True is certain.
 ///
 /// ```
@@ -28,7 +28,7 @@ fn lazy_end(node: &Node) -> bool {
     }
 }
 
-/// Whether a repetition without end stands within another so that one text can be cut in many ways, as in `(a+)+` and `(a|a)*`:
+/// Returns true if a repetition without end stands within another so that one text can be cut in many ways, as in `(a+)+` and `(a|a)*`:
 /// Python's `re` may then take time that doubles with each character. True is no certainty that it does for a text at hand.
 ///
 /// ```
@@ -50,7 +50,7 @@ fn explodes(node: &Node) -> bool {
     here || node.children().into_iter().any(explodes)
 }
 
-/// Whether repeating the node matches some text in several ways.
+/// Returns true if repeating the node matches some text in several ways.
 fn is_ambiguous(node: &Node) -> bool {
     match node {
         Node::Group(_, node) => is_ambiguous(node),

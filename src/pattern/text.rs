@@ -15,11 +15,11 @@ pub struct Window<'t> {
     pub text: &'t str,
     /// The byte offset of `text` in the complete text.
     pub start: usize,
-    /// Whether the complete text ends where `text` ends.
+    /// True if the complete text ends where `text` ends.
     pub complete: bool,
 }
 
-/// What is known after the text at hand was read.
+/// The state of a search after the text at hand was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scanned {
     /// The first match.
@@ -52,7 +52,7 @@ impl Window<'_> {
         self.text[..at - self.start].chars().next_back()
     }
 
-    /// Whether `assert` holds at `at`.
+    /// Tells if `assert` holds at `at`.
     pub(crate) fn holds(&self, assert: Assert, at: usize) -> Result<bool, NotArrived> {
         let is_word = |c: Option<char>, ascii: bool| {
             c.is_some_and(|c| WORD.contains(c) && (!ascii || c.is_ascii()))

@@ -11,19 +11,19 @@ pub(crate) struct Token<'s> {
     pub(crate) span: Range<usize>,
 }
 
-/// What a sign is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A character, or a backslash with the one behind it, outside sets.
     Outside,
-    /// The same within a set, the inner `[` of a nested one included.
+    /// A character or escape within a set, the inner `[` of a nested one included.
     InSet,
     /// `(?P<name>` or `(?<name>`.
     NamedGroup,
 }
 
 impl Token<'_> {
-    /// Whether it is this sign, outside sets.
+    /// Returns true if it is this sign, outside sets.
     pub(crate) fn is_outside(&self, text: &str) -> bool {
         self.kind == Kind::Outside && self.text == text
     }

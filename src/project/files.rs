@@ -32,7 +32,7 @@ fn glob_of(glob: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(glob).literal_separator(true).build()
 }
 
-/// What lies below `root` and matches one of the globs, in the order of the names. Hidden folders are left out, and so are
+/// The files and folders below `root` that match one of the globs, in the order of the names. Hidden folders are left out, and so are
 /// links.
 pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn find(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     found
 }
 
-/// The same without what lies in a folder that is among it: a folder is taken with all that it holds.
+/// The paths without those that lie in a folder that is among them: a folder is taken with all that it holds.
 pub(super) fn find_outermost(root: &Path, globs: &[String]) -> Vec<PathBuf> {
     let mut outermost: Vec<PathBuf> = Vec::new();
     for path in find(root, globs) {

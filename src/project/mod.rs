@@ -42,18 +42,19 @@ pub const FILE: &str = "obverse.toml";
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Written {
-    /// What belongs to which response templates.
+    /// The files that belong to each group of response templates.
     #[serde(default)]
     pub template: Vec<TemplateEntry>,
-    /// What the linter does.
+    /// The settings of the linter.
     #[serde(default)]
     pub lint: LintEntry,
 }
 
-/// What belongs to some response templates.
+/// The files that belong to some response templates.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TemplateEntry {
     /// Globs for the response templates, or the `tokenizer_config.json` files that hold them.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
@@ -69,7 +70,7 @@ pub struct TemplateEntry {
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub fixtures: Vec<Spanned<String>>,
-    /// What these are meant for: `transformers`, `vllm`, `sglang`. They are derived again and linted for all of them; without
+    /// The engines that these are meant for: `transformers`, `vllm`, `sglang`. They are derived again and linted for all of them; without
     /// any, for transformers alone.
     #[serde(default)]
     #[cfg_attr(test, schemars(schema_with = "engine_names"))]
@@ -84,10 +85,11 @@ fn engine_names(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     })
 }
 
-/// What the linter does.
+/// The settings of the linter.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LintEntry {
     /// Codes whose findings are errors; `warnings` stands for all that are warnings.
     #[serde(default)]
@@ -102,6 +104,7 @@ pub struct LintEntry {
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AllowEntry {
     /// The code.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -140,19 +143,20 @@ struct Allow {
     files: Option<GlobSet>,
 }
 
-/// What belongs to one response template.
+/// The files that belong to one response template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Belongings {
     /// Its chat template, which need not exist.
     pub chat_template: Option<PathBuf>,
     /// Its fixtures: files and folders that exist, in the order of their names.
     pub fixtures: Vec<PathBuf>,
-    /// What it is meant for; none means transformers alone.
+    /// The engines that it is meant for; none means transformers alone.
     pub engines: Vec<Engine>,
 }
 
 impl Template {
-    /// Whether a path from the root is that of such a response template.
+    /// Returns true if a path from the root is that of such a response template.
     fn takes(&self, relative: &Path) -> bool {
         self.included.is_match(relative) && !self.excluded.is_match(relative)
     }
@@ -249,7 +253,7 @@ impl Project {
         found
     }
 
-    /// What belongs to a response template; nothing when the file does not name it.
+    /// Finds the files that belong to a response template; nothing when the file does not name it.
     pub fn belongings(&self, path: &Path) -> Belongings {
         let Some(relative) = self.relative(path) else {
             return Belongings::default();
@@ -287,7 +291,7 @@ impl Project {
         Some(self.root.join(files::literal_folder(&glob)))
     }
 
-    /// Whether a finding about a response template is meant.
+    /// Returns true if a finding about a response template is meant.
     pub fn allows(&self, code: &str, path: &Path) -> bool {
         let relative = self.relative(path);
         self.allow.iter().any(|allow| {

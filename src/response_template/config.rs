@@ -44,6 +44,7 @@ pub enum Source {
 
 /// A response template as it was found.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// Where.
     pub source: Source,
@@ -139,7 +140,7 @@ fn from_config(members: &Map, source: &Text<'_>) -> Result<Option<Loaded>, Inval
     }))
 }
 
-/// Whether a text that is not JSON is the source of a chat template. A document with a mistake begins as an object does.
+/// Returns true if a text that is not JSON is the source of a chat template. A document with a mistake begins as an object does.
 fn is_jinja(text: &str) -> bool {
     let text = text.trim_start_matches(BYTE_ORDER_MARK).trim_start();
     let inside = text.strip_prefix('{').map(str::trim_start);
@@ -221,7 +222,7 @@ pub fn write(text: &str, template: &Value) -> Result<String, Invalid> {
     write_member(text, KEY, template)
 }
 
-/// The same for any member of the configuration.
+/// Stores a value as any member of the configuration, as [`write()`] does.
 ///
 /// # Errors
 ///
@@ -281,7 +282,7 @@ pub fn write_member(text: &str, key: &str, template: &Value) -> Result<String, I
 
 /// How the top level of a file is written.
 struct FileStyle {
-    /// What stands between `,` and a key.
+    /// The white space between `,` and a key.
     gap: String,
     /// From a key's last quote to its value.
     colon: String,
@@ -359,7 +360,7 @@ impl FileStyle {
     }
 }
 
-/// Whether a `\uXXXX` in the text stands for something outside ASCII.
+/// Returns true if a `\uXXXX` in the text stands for something outside ASCII.
 fn escapes_beyond_ascii(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

@@ -31,7 +31,7 @@ use crate::value::{Map, Value};
 pub struct Document {
     /// The message before anything is parsed; absent when empty.
     pub defaults: Map,
-    /// What marks the start of the model's turn.
+    /// The delimiter that marks the start of the model's turn.
     pub start_anchor: Delimiter,
     /// The fields by the keys of the message that they fill.
     pub fields: IndexMap<String, FieldDocument>,
@@ -40,32 +40,32 @@ pub struct Document {
 /// One field of a [`Document`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldDocument {
-    /// What opens its region.
+    /// The delimiter that opens its region.
     pub open: Option<Delimiter>,
-    /// What closes its region.
+    /// The delimiter that closes its region.
     pub close: Option<Delimiter>,
-    /// Whether its values make a list; absent when false.
+    /// True if its values make a list; absent when false.
     pub repeats: bool,
-    /// What to put between its values.
+    /// The text to put between its values.
     pub join: Option<String>,
-    /// Whether a message without it is complete; absent means yes.
+    /// True if a message without it is complete; absent means yes.
     pub optional: Option<bool>,
     /// The name of its content parser; absent means `text`.
     pub content: Option<String>,
     /// The arguments of its content parser; absent when empty.
     pub content_args: Map,
-    /// What to make of the value and the captures.
+    /// The value to make of the parsed content and the captures.
     pub transform: Option<Value>,
-    /// Whether the transform is for each item of the value; absent when false.
+    /// True if the transform is for each item of the value; absent when false.
     pub transform_each: bool,
 }
 
-/// What opens or closes a region: `open`, `close`, `start_anchor`, or the same with `_pattern`.
+/// A text that opens or closes a region: `open`, `close` or `start_anchor`, or one of these with `_pattern` behind its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delimiter {
     /// Any of these texts. One is written as a string, several as a list.
     Literals(Vec<String>),
-    /// What this pattern matches, in the syntax of Python's `regex` module.
+    /// The texts that this pattern matches, in the syntax of Python's `regex` module.
     Pattern(String),
 }
 

@@ -1,4 +1,4 @@
-//! What runs response templates beside transformers, and what each of them takes.
+//! The engines that run response templates beside transformers, and how much of the format each of them takes.
 //!
 //! Servers read the same document and take only a part of what transformers takes. The rules are those of their readers:
 //!
@@ -20,6 +20,7 @@ use crate::value::{Path, Value};
 
 /// Something that parses responses by a response template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Engine {
     /// transformers 5.23, the reference: it takes every valid response template.
     Transformers,
@@ -51,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// Whether it is a server, which streams three fields and nothing else.
+    /// Returns true if it is a server, which streams three fields and nothing else.
     pub fn is_server(self) -> bool {
         self != Self::Transformers
     }

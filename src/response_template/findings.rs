@@ -1,4 +1,4 @@
-//! What is wrong with a document, gathered with its places.
+//! The mistakes in a document, gathered with their places.
 
 use std::ops::Range;
 

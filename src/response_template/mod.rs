@@ -20,7 +20,7 @@ pub use document::{Delimiter, Document, FieldDocument};
 pub use engine::{Engine, UnknownEngine};
 pub(crate) use plan::{Plan, Sought};
 
-use crate::content::{Content, Transform};
+use crate::content::{ContentParser, Transform};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::{MatchError, Pattern};
 use crate::value::{Key, Map, Path, Value, json};
@@ -47,24 +47,25 @@ pub struct ResponseTemplate {
 
 /// One field of a response template, compiled.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Field {
     /// The key of the message that it fills.
     pub name: Key,
-    /// What opens its region; `None` for the implicit field.
+    /// The pattern that opens its region; `None` for the implicit field.
     pub open: Option<Pattern>,
-    /// What closes its region; without it the region lasts to the end of the response.
+    /// The pattern that closes its region; without it the region lasts to the end of the response.
     pub close: Option<Pattern>,
-    /// What makes a value of its text.
-    pub content: Content,
-    /// Whether its values make a list, instead of the last one counting.
+    /// The parser that makes a value of its text.
+    pub content: ContentParser,
+    /// True if its values make a list, instead of the last one counting.
     pub repeats: bool,
-    /// What to put between its values, which are then one string instead of a list.
+    /// The text to put between its values, which are then one string instead of a list.
     pub join: Option<String>,
-    /// Whether a message without it is complete.
+    /// True if a message without it is complete.
     pub optional: bool,
-    /// What to make of the value and the captures.
+    /// The value to make of the parsed content and the captures.
     pub transform: Option<Transform>,
-    /// Whether the transform is for each item of the value.
+    /// True if the transform is for each item of the value.
     pub transform_each: bool,
 }
 
@@ -116,7 +117,7 @@ impl ResponseTemplate {
         self.implicit
     }
 
-    /// What marks the start of the model's turn in a prefix.
+    /// The pattern that marks the start of the model's turn in a prefix.
     pub fn anchor(&self) -> &Pattern {
         &self.anchor
     }
@@ -161,12 +162,12 @@ impl Invalid {
         ])
     }
 
-    /// What is wrong, in the order of the text where there is one; at least one, each of severity error.
+    /// The findings, in the order of the text where there is one; at least one, each of severity error.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// The same, by value.
+    /// The findings, by value.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }

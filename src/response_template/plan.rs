@@ -8,12 +8,12 @@ use crate::pattern::{ByteSet, Pattern};
 pub(crate) struct Sought {
     /// The index of its field.
     pub(crate) field: usize,
-    /// Whether it opens the field's region; otherwise it closes it.
+    /// True if it opens the field's region; otherwise it closes it.
     pub(crate) opens: bool,
     /// Where the field's name stands among the names in code point order, which settles ties.
     pub(crate) rank: usize,
     pub(crate) pattern: Pattern,
-    /// Whether a match that ends where the text at hand ends waits for what follows: the reference passes only a literal
+    /// True if a match that ends where the text at hand ends waits for what follows: the reference passes only a literal
     /// there that no other of its list extends.
     pub(crate) patient: bool,
     /// The bytes that it can begin with; `None` where they are not known.
@@ -108,7 +108,7 @@ impl Plan {
     }
 }
 
-/// Whether one literal begins another.
+/// Returns true if one literal begins another.
 fn extend_each_other(literals: &[String]) -> bool {
     literals.iter().any(|long| {
         literals

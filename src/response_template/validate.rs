@@ -1,6 +1,6 @@
 //! From the document to its compiled form, or to everything that is wrong with it.
 
-use crate::content::{Content, PARSERS, Transform};
+use crate::content::{ContentParser, PARSERS, Transform};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Pattern;
 use crate::value::json::{quote, to_string};
@@ -107,7 +107,7 @@ fn template(
     })
 }
 
-/// Whether Python finds the value equal to 1.
+/// Returns true if Python finds the value equal to 1.
 fn is_one(value: &Value) -> bool {
     match value {
         Value::Int(version) => *version == Integer::from(1),
@@ -235,7 +235,7 @@ fn field(name: &str, value: &Value, path: &Path, findings: &mut Findings<'_>) ->
     })
 }
 
-fn content(members: &Map, path: &Path, findings: &mut Findings<'_>) -> Option<Content> {
+fn content(members: &Map, path: &Path, findings: &mut Findings<'_>) -> Option<ContentParser> {
     let name = match members.get("content") {
         None => "text",
         Some(Value::String(name)) => name,
@@ -250,7 +250,7 @@ fn content(members: &Map, path: &Path, findings: &mut Findings<'_>) -> Option<Co
         }
     };
     let none = Value::Object(Map::new());
-    let content = Content::compile(name, members.get("content_args").unwrap_or(&none));
+    let content = ContentParser::compile(name, members.get("content_args").unwrap_or(&none));
     if content.is_none() {
         let hint = match nearest(name, &PARSERS) {
             Some(nearest) => format!("did you mean `{nearest}`?"),

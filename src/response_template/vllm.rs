@@ -57,7 +57,7 @@ fn is_regex(hir: &Hir) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether every match begins with one of finitely many literals.
+/// Refuses patterns of which some match begins with none of finitely many literals.
 fn has_prefix(hir: &Hir) -> Result<(), String> {
     let prefixes = Extractor::new().kind(ExtractKind::Prefix).extract(hir);
     let begins = |literals: &[regex_syntax::hir::literal::Literal]| {
@@ -76,7 +76,7 @@ fn has_prefix(hir: &Hir) -> Result<(), String> {
     }
 }
 
-/// Whether the automaton can be built, in the memory that it may take.
+/// Refuses patterns whose automaton cannot be built in the memory that it may take.
 fn fits(hir: &Hir, kind: MatchKind) -> Result<(), String> {
     let nfa = thompson::Compiler::new()
         .configure(thompson::Config::new().which_captures(WhichCaptures::None))

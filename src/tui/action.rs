@@ -1,14 +1,14 @@
-//! What can be asked of the debugger, and what it asks of its host.
+//! Actions, which can be asked of the debugger, and effects, which it asks of its host.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::state::Pane;
+use super::layout::Pane;
 use super::text::Motion;
 use crate::check::Change;
 use crate::chunking::{Chunking, ChunkingError};
 
-/// What one step goes over.
+/// The unit that one step goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Chunk,
@@ -48,7 +48,7 @@ pub(crate) enum Action {
     Focus(Pane),
     NextPane(Way),
     Zoom,
-    /// What Enter does.
+    /// Enter, whose meaning depends on the pane.
     Open,
     Edit,
     EditPrefix,
@@ -89,15 +89,15 @@ pub(crate) enum Action {
     Arrived(Vec<u8>),
     /// Nothing more arrives; why, if something went wrong.
     Ended(Option<String>),
-    /// What is in the files that are about to be written.
+    /// The files that are about to be written, with what is in them.
     Compared(Vec<Change>),
     /// The chunking that was asked for.
     Chunked(Result<Chunking, ChunkingError>),
-    /// Whether they were written.
+    /// The outcome of writing them.
     Wrote(Result<(), String>),
 }
 
-/// What the debugger asks its host for.
+/// An effect that the debugger asks its host for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     None,

@@ -22,7 +22,7 @@ use super::view;
 use crate::check::Change;
 use crate::chunking::{Chunking, ChunkingError};
 
-/// What the debugger cannot do itself.
+/// The host of a debugger, which does what it cannot do itself.
 pub trait Host {
     /// The text of a file; `None` when there is none.
     ///
@@ -49,7 +49,7 @@ pub trait Host {
     fn copy(&mut self, text: &str);
 }
 
-/// What comes in.
+/// An input to the debugger.
 #[derive(Debug)]
 pub enum Incoming {
     /// A key, a click, another size.
@@ -149,7 +149,7 @@ impl<H: Host> Debugger<H> {
         view::draw(&self.state, self.theme, area, buffer);
     }
 
-    /// What the screen shows at a size.
+    /// The screen at a size.
     pub fn screen(&mut self, width: u16, height: u16) -> Screen {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
@@ -201,7 +201,7 @@ impl<H: Host> Debugger<H> {
         self.act(Action::Tick(time));
     }
 
-    /// Whether it has been left.
+    /// Returns true if it has been left.
     pub fn has_quit(&self) -> bool {
         self.quits
     }
@@ -257,7 +257,7 @@ impl<H: Host> Debugger<H> {
         })
     }
 
-    /// What would change in these files.
+    /// The changes of these files, before they are written.
     fn compare(&mut self, files: Vec<(PathBuf, Option<String>)>) -> Result<Vec<Change>, String> {
         let mut changes = Vec::new();
         for (path, after) in files {

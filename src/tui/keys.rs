@@ -1,9 +1,10 @@
-//! What each key does: one table, from which the help is made too.
+//! The keys and their actions: one table, from which the help is made too.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::{Action, Unit, Way};
-use super::state::{Mode, Pane, State};
+use super::layout::Pane;
+use super::state::{Mode, State};
 use super::text::Motion;
 
 /// A key, what it does while one moves about, and what the help says of it.
@@ -99,7 +100,7 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
     }
 };
 
-/// What the keys do on the screens on which one does not move about.
+/// The keys of the screens on which one does not move about.
 const SCREENS: &[(&str, &str)] = &[
     (
         "Editing",
@@ -168,7 +169,7 @@ How it looks
   ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen
 ";
 
-/// What the help says: first of the screen that is shown, then of the others.
+/// The lines of the help: first those of the screen that is shown, then those of the others.
 pub(crate) fn help(mode: &Mode) -> String {
     let here = match mode {
         Mode::Normal => None,
@@ -195,7 +196,7 @@ pub(crate) fn help(mode: &Mode) -> String {
     text
 }
 
-/// What a key does now; `None` for one that does nothing.
+/// The action of a key now; `None` for one that does nothing.
 pub(crate) fn action(state: &State, event: KeyEvent) -> Option<Action> {
     let KeyEvent {
         code, modifiers, ..

@@ -2,7 +2,38 @@
 
 use ratatui::layout::{Margin, Rect};
 
-use super::state::Pane;
+/// A part of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Pane {
+    Response,
+    Events,
+    State,
+    Message,
+    Template,
+    Derivation,
+}
+
+impl Pane {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Response,
+        Self::Events,
+        Self::State,
+        Self::Message,
+        Self::Template,
+        Self::Derivation,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Response => "Response",
+            Self::Events => "Events",
+            Self::State => "State",
+            Self::Message => "Message",
+            Self::Template => "Template",
+            Self::Derivation => "Derivation",
+        }
+    }
+}
 
 /// The columns before a text: a letter for the field, and a gap.
 pub(crate) const GUTTER: u16 = 2;
@@ -83,7 +114,7 @@ pub(crate) fn top_of_markers(height: u16, chosen: usize) -> usize {
     (chosen + 1).saturating_sub(usize::from(height))
 }
 
-/// What may lie over the panes. The last line stays: it says what the keys do.
+/// The area that may lie over the panes. The last line stays: it says what the keys do.
 pub(crate) fn over(area: Rect) -> Rect {
     Rect {
         height: area.height.saturating_sub(1),

@@ -6,7 +6,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
-/// What was drawn.
+/// A screen that was drawn.
 #[derive(Debug, Clone)]
 pub struct Screen {
     buffer: Buffer,

@@ -6,11 +6,11 @@ use ratatui::style::{Color, Modifier, Style};
 /// How the screen is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theme {
-    /// Whether there are colours.
+    /// True if there are colours.
     pub color: bool,
 }
 
-/// What is to be drawn.
+/// The role of a text on the screen, from which its style follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Plain,

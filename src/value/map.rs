@@ -62,7 +62,7 @@ impl Map {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -86,7 +86,7 @@ impl Map {
         Some(&mut self.entries[at].1)
     }
 
-    /// Whether there is a member of that name.
+    /// Returns true if there is a member of that name.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get_index_of(key).is_some()
     }
@@ -96,7 +96,7 @@ impl Map {
         self.insert_full(key, value).1
     }
 
-    /// The same, and how many members come before it.
+    /// Inserts a member as [`insert`](Self::insert) does; gives how many members come before it, too.
     #[inline]
     pub fn insert_full(&mut self, key: impl Into<Key>, value: Value) -> (usize, Option<Value>) {
         let key = key.into();

@@ -14,6 +14,8 @@ pub mod json;
 mod map;
 mod path;
 pub mod python;
+mod quote;
+mod write;
 
 pub use convert::ConversionError;
 pub use integer::Integer;
@@ -87,7 +89,7 @@ impl Value {
         self.as_object().and_then(|map| map.get(key))
     }
 
-    /// Whether Python takes the value for true.
+    /// Returns true if Python takes the value for true.
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -105,7 +107,7 @@ impl Value {
         Self::from(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
-    /// What kind of JSON the value is, with its article: `null`, `a list`, ...
+    /// The kind of JSON that the value is, with its article: `null`, `a list`, ...
     pub fn json_kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

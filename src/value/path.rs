@@ -68,7 +68,7 @@ impl fmt::Display for Path {
         for step in &self.0 {
             match step {
                 Step::Key(key) if is_plain(key) => write!(f, ".{key}")?,
-                Step::Key(key) => write!(f, "[{}]", super::json::quote(key))?,
+                Step::Key(key) => write!(f, "[{}]", super::quote::quote(key))?,
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
         }
@@ -76,7 +76,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Whether a key can stand after a dot and still be read in one way.
+/// Returns true if a key can stand after a dot and still be read in one way.
 fn is_plain(key: &str) -> bool {
     !key.is_empty()
         && key

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-use super::json::{Style, write_value};
+use super::write::{Style, write_value};
 use super::{Integer, Value};
 
 /// The value as Python's `repr()` spells it.
@@ -29,7 +29,7 @@ pub fn repr(value: &Value) -> String {
 
 /// A string as Python's `repr()` spells it: in single quotes, unless it has one and no double quote.
 ///
-/// What counts as printable follows the Unicode version of this build, which may be newer than a given Python's.
+/// Which characters are printable follows the Unicode version of this build, which may be newer than a given Python's.
 pub fn str_repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -82,7 +82,7 @@ pub fn float_repr(float: f64) -> String {
     }
 }
 
-/// Whether Python's `str.isspace()` holds for the character: Unicode white space, and the separators U+001C to U+001F.
+/// Returns true if Python's `str.isspace()` holds for the character: Unicode white space, and the separators U+001C to U+001F.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
@@ -92,7 +92,7 @@ pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Whether `\w` matches the character in Python's `regex` module: what Unicode calls a word character.
+/// Returns true if `\w` matches the character in Python's `regex` module: what Unicode calls a word character.
 ///
 /// Follows the Unicode version of this build.
 pub fn is_word(c: char) -> bool {

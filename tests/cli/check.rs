@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 
 use crate::bench::{Bench, CHAT};
-use crate::reference::support::reference;
+use crate::support::reference;
 
 const PROJECT: &str = r#"
 [[template]]

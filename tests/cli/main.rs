@@ -20,6 +20,8 @@ mod record;
 mod reference;
 mod render;
 mod review;
+#[path = "../support/mod.rs"]
+mod support;
 #[cfg(unix)]
 mod terminal;
 mod usage;

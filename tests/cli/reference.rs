@@ -1,8 +1,5 @@
 //! What `obverse parse` writes, beside what the reference gives for the same responses: those of `tests/cases/parser`.
 
-#[path = "../support/mod.rs"]
-pub(crate) mod support;
-
 use std::path::Path;
 
 use obverse::value::{Map, Value, json};
@@ -81,7 +78,7 @@ fn the_lines_of_bulk_work_are_the_references() {
         .iter()
         .map(|(_, question)| json::to_string(&Value::Object(question.clone())))
         .collect();
-    let Some(answers) = support::reference::ask("parse.py", &asked) else {
+    let Some(answers) = crate::support::reference::ask("parse.py", &asked) else {
         return;
     };
     let run = Bench::new().run_with("parse --jsonl", asked.join("\n"));
@@ -100,7 +97,7 @@ fn the_events_of_one_response_are_the_references() {
         .iter()
         .map(|(_, question)| json::to_string(&Value::Object(question.clone())))
         .collect();
-    let Some(answers) = support::reference::ask("parse.py", &asked) else {
+    let Some(answers) = crate::support::reference::ask("parse.py", &asked) else {
         return;
     };
     for ((name, question), expected) in questions.iter().zip(answers) {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use crate::bench::{self, Bench};
-use crate::reference::support::schema::mismatch;
+use crate::support::schema::mismatch;
 use insta::assert_snapshot;
 
 #[test]

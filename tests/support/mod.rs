@@ -9,6 +9,7 @@
 
 pub mod comparison;
 pub mod corpus;
+pub mod derived;
 pub mod deriving;
 pub mod parsing;
 pub mod random;

@@ -197,6 +197,7 @@ pub fn short(events: &[Event<'_>]) -> String {
             Event::RegionChunk { dirty: true, .. } => "dirty",
             Event::RegionClose { .. } => "close",
             Event::RegionError { .. } => "error",
+            other => panic!("an event that the tests do not know: {other:?}"),
         })];
         items.push(Value::from(event.field()));
         match event {
@@ -206,6 +207,7 @@ pub fn short(events: &[Event<'_>]) -> String {
             Event::RegionError { error, .. } => {
                 items.extend(error.raw.as_deref().map(Value::from));
             }
+            other => panic!("an event that the tests do not know: {other:?}"),
         }
         Value::Array(items)
     });

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::object::Py;
 use super::trace::Text;
 
-/// What a call passes.
+/// The arguments that a call passes.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) positional: Vec<Py>,

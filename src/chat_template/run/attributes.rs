@@ -49,12 +49,12 @@ impl Render<'_> {
         self.reach(state, index).map(drop)
     }
 
-    /// Whether the attribute is a method that the sandbox lets a template call.
+    /// Returns true if the attribute is a method that the sandbox lets a template call.
     pub(super) fn is_method(&self, value: &Py, name: &str) -> bool {
         is_harmless(value, name) || (self.rules.list_methods && changes(value, name))
     }
 
-    /// What Python's `getattr` gives within the sandbox; `None` where there is no such attribute.
+    /// The attribute, as Python's `getattr` gives it within the sandbox; `None` where there is no such attribute.
     pub(super) fn own_attribute(&mut self, value: &Py, name: &str) -> Option<Py> {
         if self.is_method(value, name) {
             return Some(Py::Method(Rc::new((value.clone(), Rc::from(name)))));
@@ -104,12 +104,12 @@ impl Render<'_> {
     }
 }
 
-/// Whether a method of that name changes nothing, whatever it is called on.
+/// Returns true if a method of that name changes nothing, whatever it is called on.
 pub(super) fn changes_nothing(name: &str) -> bool {
     strings::METHODS.contains(&name) || DICT.contains(&name) || LIST.contains(&name)
 }
 
-/// Whether the attribute is a method that changes a list or a dictionary.
+/// Returns true if the attribute is a method that changes a list or a dictionary.
 fn changes(value: &Py, name: &str) -> bool {
     match value {
         Py::Dict(_) => DICT_MUTATORS.contains(&name),
@@ -118,7 +118,7 @@ fn changes(value: &Py, name: &str) -> bool {
     }
 }
 
-/// Whether the attribute is a method that changes nothing.
+/// Returns true if the attribute is a method that changes nothing.
 fn is_harmless(value: &Py, name: &str) -> bool {
     match value {
         Py::Str(_) => strings::METHODS.contains(&name),

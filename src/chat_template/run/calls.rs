@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::arguments::{self, Arguments};
-use super::containers::OrderedMap;
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
+use super::object::OrderedMap;
+use super::object::Scope;
 use super::object::{Global, LoopState, Py, View};
-use super::scope::Scope;
 use super::trace::Taint;
 use super::tracing::Other;
 use super::{MAX_RANGE, Render, hashable, text};

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::attributes::changes_nothing;
-use super::containers::OrderedMap;
 use super::fault::Fault;
+use super::object::OrderedMap;
+use super::object::Scope;
 use super::object::{Missing, Py};
-use super::scope::Scope;
 use super::trace::Taint;
 use super::tracing::Other;
 use super::{Render, hashable, operators};
@@ -194,7 +194,7 @@ impl<'t> Render<'t> {
         self.call(&callee, args)
     }
 
-    /// Whether an expression is an empty string.
+    /// Returns true if an expression is an empty string.
     fn is_nothing(&self, expr: &Expr) -> bool {
         let ExprKind::Literal(index) = &expr.kind else {
             return false;
@@ -202,7 +202,7 @@ impl<'t> Render<'t> {
         matches!(&self.tree.literals[*index], Literal::Str(text, _) if text.is_empty())
     }
 
-    /// What an expression that is not evaluated might have been. Scalars tell of the inputs that choose them.
+    /// The kind of value that an expression that is not evaluated might have had. Scalars tell of the inputs that choose them.
     fn other(&self, expr: &Expr) -> Other {
         let tells = match &expr.kind {
             ExprKind::Literal(index) => match &self.tree.literals[*index] {
@@ -314,7 +314,7 @@ impl<'t> Render<'t> {
 }
 
 impl Render<'_> {
-    /// Whether evaluating an expression may do something beside giving a value: call what may set an attribute of a namespace.
+    /// Returns true if evaluating an expression may do something beside giving a value: call what may set an attribute of a namespace.
     fn calls_something(&self, expr: &Expr) -> bool {
         if self.trace.is_none() {
             return false;

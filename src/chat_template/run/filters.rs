@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use super::arguments::Arguments;
-use super::containers::OrderedMap;
 use super::fault::Fault;
 use super::items::weight;
 use super::json;
-use super::key::Key;
+use super::object::Key;
+use super::object::OrderedMap;
 use super::object::{Missing, Py};
 use super::trace::Taint;
 use super::tracing::Other;
@@ -15,7 +15,7 @@ use super::{MAX_VALUE, Render, text};
 use crate::chat_template::error::Limit;
 use crate::chat_template::syntax::tree::BinaryOp;
 
-/// Whether there is a filter of that name.
+/// Returns true if there is a filter of that name.
 pub(super) fn is_filter(name: &str) -> bool {
     const NAMES: &str = " abs attr batch capitalize center count d default dictsort e escape first float forceescape \
         format indent int items join last length list lower map max min reject rejectattr replace reverse round safe \

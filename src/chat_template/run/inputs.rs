@@ -1,17 +1,17 @@
-//! What a render is given: the variables that transformers passes to a chat template.
+//! The inputs of a render: the variables that transformers passes to a chat template.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::containers::{Dict, List, OrderedMap, ReadPath};
-use super::key::Key;
+use super::object::Key;
 use super::object::Py;
+use super::object::{Dict, List, OrderedMap, ReadPath};
 use super::trace::{Piece, Taint, Text, Trace};
-use crate::chat_template::Inputs;
 use crate::chat_template::syntax::tree::Tree;
+use crate::chat_template::{Inputs, REASONING_KEYS};
 use crate::value::{Key as MapKey, Map, Value};
 
-/// Whether one of the values nests deeper than so many levels; found out without recursing.
+/// Returns true if one of the values nests deeper than so many levels; found out without recursing.
 pub(super) fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: usize) -> bool {
     let mut open: Vec<(&Value, usize)> = values.map(|value| (value, 1)).collect();
     while let Some((value, depth)) = open.pop() {
@@ -66,10 +66,6 @@ pub(super) fn variables(
     });
     out
 }
-
-/// The names under which a message's reasoning may come, those first that count first.
-pub(in crate::chat_template) const REASONING: [&str; 3] =
-    ["reasoning_content", "thinking", "reasoning"];
 
 /// Makes values of the template of an input at some place.
 struct Giver<'t> {
@@ -162,7 +158,7 @@ impl Giver<'_> {
             return self.value(message);
         };
         let is_changed = |(key, value): (&MapKey, &Value)| {
-            (matches!(value, Value::Null) && !keep_nulls) || REASONING.contains(&key.as_str())
+            (matches!(value, Value::Null) && !keep_nulls) || REASONING_KEYS.contains(&key.as_str())
         };
         if !map.iter().any(is_changed) {
             return self.value(message);
@@ -172,7 +168,7 @@ impl Giver<'_> {
             map.retain(|_, value| !matches!(value, Value::Null));
         }
         let is_there = |map: &Map, key: &str| !matches!(map.get(key), None | Some(Value::Null));
-        let name = REASONING.into_iter().find(|key| is_there(&map, key));
+        let name = REASONING_KEYS.into_iter().find(|key| is_there(&map, key));
         let has_thinking = map.contains_key("thinking");
         let Some((name, reasoning)) = name.and_then(|name| Some((name, map.get(name)?.clone())))
         else {
@@ -183,7 +179,10 @@ impl Giver<'_> {
         map.insert("reasoning_content".to_owned(), reasoning);
         if let Some(trace) = self.trace {
             // That the names before it hold nothing is why it is this one.
-            for before in REASONING.into_iter().take_while(|before| *before != name) {
+            for before in REASONING_KEYS
+                .into_iter()
+                .take_while(|before| *before != name)
+            {
                 trace.decide(trace.absent(self.at, before));
             }
         }

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::Render;
-use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
+use super::object::{Dict, List};
 use super::object::{Missing, Py, View};
 use super::text;
 use super::trace::{Taint, Text};
@@ -105,7 +105,7 @@ impl Render<'_> {
         Ok(Py::missing_of(why, taint))
     }
 
-    /// What Python's subscription gives; `None` where it raises.
+    /// The item, as Python's subscription gives it; `None` where it raises.
     pub(super) fn own_item(&mut self, value: &Py, key: &Py) -> Option<Py> {
         let at = |len: usize| {
             let index = key.as_int()?;
@@ -153,7 +153,7 @@ impl Render<'_> {
         }
     }
 
-    /// What a dictionary has under a name.
+    /// The value that a dictionary has under a name.
     pub(super) fn member(&mut self, dict: &Dict, name: &str) -> Option<Py> {
         let found = dict.get_str(name);
         if let Some(at) = &dict.read {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::MAX_VALUE;
-use super::containers::{Dict, List};
 use super::fault::Fault;
 use super::object::Py;
+use super::object::{Dict, List};
 use super::text;
 use super::trace::{Taint, Text, Written};
 use crate::chat_template::error::Limit;

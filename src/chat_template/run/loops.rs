@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::fault::Fault;
+use super::object::Scope;
 use super::object::{Live, LoopState, Py, Rest, View};
-use super::scope::Scope;
 use super::{Flow, Render};
 use crate::chat_template::syntax::tree::For;
 
@@ -87,7 +87,7 @@ impl<'t> Render<'t> {
         Ok(())
     }
 
-    /// Whether the loop has an item at `index`. Items are looked for, and its `if` asked, no sooner than they are needed:
+    /// Tells if the loop has an item at `index`. Items are looked for, and its `if` asked, no sooner than they are needed:
     /// a body may change what the `if` reads, or break before an item over which it would raise.
     pub(super) fn reach(&mut self, state: &LoopState, index: usize) -> Result<bool, Fault> {
         while state.items.borrow().len() <= index {

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::arguments::{Arguments, int_or};
-use super::containers::{Dict, List};
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
 use super::object::Py;
+use super::object::{Dict, List};
 use super::tracing::Other;
 use super::{MAX_NESTING, Render, hashable};
 use crate::chat_template::error::Limit;
@@ -244,7 +244,7 @@ impl Render<'_> {
         }
     }
 
-    /// Whether a container may have so many items; what methods that only change give.
+    /// Checks that a container may have so many items; gives `None`, as methods do that only change their container.
     fn room_left(&mut self, len: usize) -> Result<Py, Fault> {
         if len > super::MAX_VALUE / 16 {
             return Err(Fault::Limit(Limit::Memory, super::MAX_VALUE as u64));
@@ -343,7 +343,7 @@ impl Render<'_> {
     }
 }
 
-/// What tells containers apart; 0 for what is none.
+/// The address by which containers are told apart; 0 for a value that is none.
 fn address(value: &Py) -> usize {
     match value {
         Py::List(list) | Py::Tuple(list) => Rc::as_ptr(list).addr(),

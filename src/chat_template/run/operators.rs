@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::containers::List;
 use super::fault::Fault;
 use super::format;
 use super::items::weight;
-use super::key::Key;
+use super::object::Key;
+use super::object::List;
 use super::object::{Py, View};
 use super::text;
 use super::text_filters::escape;

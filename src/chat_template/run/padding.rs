@@ -16,7 +16,7 @@ pub(super) enum Sides {
     BothEvenly,
 }
 
-/// What a text lacks of its width.
+/// The characters that a text lacks of its width.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Padding {
     fill: char,
@@ -25,7 +25,7 @@ pub(super) struct Padding {
 }
 
 impl Padding {
-    /// What is needed so that `text` has so many characters.
+    /// The padding that is needed for `text` to have so many characters.
     pub(super) fn new(text: &str, width: i64, fill: char, sides: Sides) -> Result<Self, Fault> {
         let width = usize::try_from(width).unwrap_or(0);
         if width > MAX_VALUE / 4 {

@@ -10,7 +10,7 @@ use super::trace::Taint;
 use super::tracing::Other;
 
 impl Render<'_> {
-    /// What an `attribute` argument leads to: dotted names and indices.
+    /// The value that an `attribute` argument leads to: dotted names and indices.
     pub(super) fn path(&mut self, value: &Py, path: &Py) -> Result<Py, Fault> {
         let Py::Str(names) = path else {
             return self.item(value, path);

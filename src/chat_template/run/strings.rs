@@ -2,7 +2,7 @@
 
 use super::arguments::{self, Arguments, int_or};
 use super::fault::Fault;
-use super::key::Key;
+use super::object::Key;
 use super::object::Py;
 use super::padding::{Padding, Sides};
 use super::text_rules::{

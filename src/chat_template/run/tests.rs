@@ -134,7 +134,7 @@ impl Render<'_> {
     }
 }
 
-/// Whether there is a test of that name.
+/// Returns true if there is a test of that name.
 pub(super) fn is_test(name: &str) -> bool {
     const NAMES: &str = " eq equalto == ne != lt lessthan < le <= gt greaterthan > ge >= in sameas divisibleby defined \
         undefined none true false boolean integer float number string mapping sequence iterable callable odd even \

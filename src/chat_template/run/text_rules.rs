@@ -1,4 +1,4 @@
-//! What Python does to text: stripping, splitting, padding and telling cases apart.
+//! Python's rules for text: stripping, splitting, padding and telling cases apart.
 
 use super::fault::Fault;
 use crate::value::python::is_space;

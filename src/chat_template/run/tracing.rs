@@ -1,4 +1,4 @@
-//! What a traced render asks and tells of origins. Without tracing each of these does nothing.
+//! The questions and answers of a render about origins. Without tracing each of these does nothing.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::text_rules::Ends;
 use super::trace::{Taint, Text, Trace, Written};
 use crate::chat_template::syntax::tree::{CompareOp, Span};
 
-/// What might have been chosen instead of a value.
+/// The kind of value that might have been chosen instead of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
     /// Nothing that could be printed, or what tells itself of the inputs that chose.
     Telling,
-    /// What does not tell of them.
+    /// A value that does not tell of them.
     Silent,
 }
 
@@ -33,7 +33,7 @@ impl Render<'_> {
         Written::new(self.trace.as_ref())
     }
 
-    /// From which inputs a value was made, without what it holds.
+    /// The inputs of which a value was made, without those of its items.
     #[inline]
     pub(super) fn taint(&self, value: &Py) -> Taint {
         self.trace
@@ -41,7 +41,7 @@ impl Render<'_> {
             .map_or(Taint::NONE, |trace| trace.taint(value))
     }
 
-    /// The same, with what it holds.
+    /// The inputs of which a value and all of its items were made.
     #[inline]
     pub(super) fn whole_taint(&self, value: &Py) -> Taint {
         self.trace
@@ -73,7 +73,7 @@ impl Render<'_> {
         all
     }
 
-    /// What is made of both.
+    /// The inputs of something that is made of both.
     #[inline]
     pub(super) fn join(&self, a: Taint, b: Taint) -> Taint {
         match &self.trace {
@@ -90,7 +90,7 @@ impl Render<'_> {
         }
     }
 
-    /// Whether a value is true, where that decides what happens.
+    /// Returns true if a value is true, where that decides what happens.
     #[inline]
     pub(super) fn decide(&self, value: &Py) -> bool {
         self.decide_shape(value);
@@ -174,7 +174,7 @@ impl Render<'_> {
         }
     }
 
-    /// What is given of these arguments decides what happens.
+    /// Notes that those of these arguments that are given decide what happens.
     pub(super) fn decide_options(&self, options: &[&Option<Py>]) {
         options
             .iter()
@@ -288,7 +288,7 @@ impl Render<'_> {
         written.finish()
     }
 
-    /// What stripping or cutting a text down to a range looked at, from either end up to the first character that stays.
+    /// The inputs that stripping or cutting a text down to a range looked at, from either end up to the first character that stays.
     pub(super) fn trimmed(&self, text: &Text, kept: &Range<usize>, ends: Ends) {
         let Some(trace) = &self.trace else { return };
         let own = trace.inputs_of_all(text.pieces()).derived();

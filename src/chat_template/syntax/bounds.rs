@@ -18,7 +18,7 @@ pub(super) struct Bounds {
     elifs: usize,
     depth: usize,
     first: bool,
-    /// Whether the last token ends an operand.
+    /// True if the last token ends an operand.
     operand: bool,
 }
 

@@ -66,13 +66,13 @@ pub(in crate::chat_template) struct Macro {
     /// The defaults of the last parameters.
     pub(in crate::chat_template) defaults: Vec<Expr>,
     pub(in crate::chat_template) body: Vec<Stmt>,
-    /// Whether the body mentions `varargs`, `kwargs` and `caller`: only then may they be given.
+    /// True if the body mentions `varargs`, `kwargs` and `caller`: only then may they be given.
     pub(in crate::chat_template) uses_varargs: bool,
     pub(in crate::chat_template) uses_kwargs: bool,
     pub(in crate::chat_template) uses_caller: bool,
 }
 
-/// What an assignment writes to.
+/// The target of an assignment.
 #[derive(Debug)]
 pub(in crate::chat_template) enum Target {
     Name(Name),

@@ -1,11 +1,10 @@
-//! What transformers, run beside, says about what is checked.
+//! The findings of transformers, which is run beside, about the subjects of a check.
 
 use obverse::check::reference::{Answer, Question};
 use obverse::check::{Fixture, Replay, Setting};
 use obverse::diagnostic::Diagnostic;
 
 use super::subject::Subject;
-use super::work::warning;
 use crate::cli::reference::Reference;
 
 /// In what transformers disagrees about a fixture.
@@ -25,7 +24,7 @@ pub(super) fn of_fixture(
     let question = Question::about_fixture(subject.document.as_deref()?, &setting, fixture);
     match reference.ask(&question) {
         Ok(answer) => question.disagreement(whole, &answer),
-        Err(error) => Some(warning("reference-silent", error.to_string())),
+        Err(error) => Some(Diagnostic::warning("reference-silent", error.to_string())),
     }
 }
 
@@ -33,7 +32,7 @@ pub(super) fn of_fixture(
 pub(super) fn of_document(reference: &Reference, subject: &Subject) -> Option<Diagnostic> {
     let question = Question::about_document(subject.document.as_deref()?);
     match (reference.ask(&question), &subject.loaded) {
-        (Err(error), _) => Some(warning("reference-silent", error.to_string())),
+        (Err(error), _) => Some(Diagnostic::warning("reference-silent", error.to_string())),
         (Ok(Answer::Refused(why)), Some(_)) => {
             let message = format!("transformers refuses the response template: {why}");
             Some(Diagnostic::error("reference-refuses", message))

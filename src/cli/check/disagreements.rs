@@ -7,9 +7,8 @@ use obverse::diagnostic::Diagnostic;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Path, Value, json};
 
-use super::pass::count;
 use super::subject::Subject;
-use super::work::after;
+use super::words::{after, count};
 use crate::cli::input;
 
 /// How many kinds are told.
@@ -75,7 +74,7 @@ fn diagnostic(subject: &Subject, told: &Told<'_>, tried: usize) -> Diagnostic {
     diagnostic
 }
 
-/// What may have caused it.
+/// The likely cause of a disagreement.
 fn cause(subject: &Subject, template: &Arc<ResponseTemplate>, kind: &Kind<'_>) -> Option<String> {
     if let What::Renamed { expected, found } = &kind.what {
         return Some(format!(

@@ -7,7 +7,9 @@ mod pending;
 mod schema;
 mod selection;
 mod subject;
+mod task;
 mod watch;
+mod words;
 mod work;
 
 use obverse::check::Effort;
@@ -16,12 +18,12 @@ use super::problem::Problem;
 use super::project::Workspace;
 use super::reference::ReferenceArgs;
 use super::report::FormatArgs;
-use super::status::{Status, Stop};
-pub(crate) use pass::count;
+use super::status::Status;
+use super::stop::Stop;
 pub(crate) use pending::{Pending, pending, pending_now, pending_of};
 use selection::Selected;
 pub(crate) use selection::Selection;
-pub(crate) use work::fixture_problem;
+pub(crate) use words::count;
 
 /// Check recorded responses, and response templates against their chat templates
 ///
@@ -87,7 +89,7 @@ impl Args {
         }
     }
 
-    /// What there is to check. A response template is looked at itself where it is none, where it can be derived again and
+    /// Gathers the tasks. A response template is looked at itself where it is none, where it can be derived again and
     /// where transformers is asked about it.
     fn gather(&self, workspace: &Workspace<'_>) -> Result<Selected, Problem> {
         self.selection.gather(workspace, |subject| {

@@ -7,13 +7,16 @@ use obverse::check::{self, Fixture, Found};
 
 use super::Args;
 use super::subject::Subjects;
-use super::work::{self, Done, How, Task};
+use super::task::Task;
+use super::words::count;
+use super::work::{Done, How, RECORDED};
 use crate::cli::progress::Progress;
 use crate::cli::reference::Reference;
 use crate::cli::replace::apply;
 use crate::cli::report::{Format, Report};
-use crate::cli::status::{Status, Stop};
-use crate::cli::{bulk, escape, output};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
+use crate::cli::{bulk, escape, input, output};
 
 /// A pass, before it is made.
 pub(super) struct Pass<'a> {
@@ -56,7 +59,7 @@ impl Pass<'_> {
             if let Some(change) = done.change.take().filter(|_| args.update) {
                 done.outcome
                     .diagnostics
-                    .retain(|found| !work::RECORDED.contains(&found.code));
+                    .retain(|found| !RECORDED.contains(&found.code));
                 changed.push(change);
             }
             progress.aside(|| {
@@ -86,7 +89,7 @@ impl Pass<'_> {
             Err(Halt::Ended) => return Ok(Status::Done),
             Ok(()) | Err(Halt::FirstFailure) => {}
         }
-        let changes = check::changes(&changed).map_err(|error| work::fixture_problem(&error))?;
+        let changes = check::changes(&changed).map_err(|error| input::fixture_problem(&error))?;
         for change in &changes {
             apply(change)?;
         }
@@ -110,10 +113,4 @@ fn tell_slowest(args: &Args, mut times: Vec<(String, Duration)>) {
         let name = escape::line(name);
         output::tell(&format!("{:9.3} ms  {name}\n", took.as_secs_f64() * 1e3));
     }
-}
-
-/// A number of things, in words.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }

@@ -1,4 +1,4 @@
-//! What `obverse check --update` and `obverse derive` would write, before anybody writes it.
+//! Pending changes: those that `obverse check --update` and `obverse derive` would write, before anybody writes them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,9 @@ use obverse::value::{Map, Value, json};
 
 use super::selection::{Selected, Selection};
 use super::subject::{Subject, Subjects};
-use super::work::{How, Task, derive_words, fixture_problem};
+use super::task::Task;
+use super::words::derive_words;
+use super::work::How;
 use crate::cli::derive::file_stem;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
@@ -19,7 +21,7 @@ use crate::cli::{bulk, input, project};
 /// A change that is pending.
 #[derive(Debug, Clone)]
 pub(crate) struct Pending {
-    /// What changes: the fixture or the response template.
+    /// The thing that changes: the fixture or the response template.
     pub(crate) name: String,
     /// Why, in a sentence.
     pub(crate) why: &'static str,
@@ -31,13 +33,13 @@ pub(crate) struct Pending {
     pub(crate) output: Option<String>,
     /// The response template that changes, or that the fixture belongs to.
     template: Option<PathBuf>,
-    /// Whether the response template itself changes.
+    /// True if the response template itself changes.
     is_template: bool,
     /// The line of a suite that changes, where it is not the files that are shown.
     line: Option<(Found, Fixture)>,
 }
 
-/// What becomes of one task.
+/// The pending changes of one task.
 enum State {
     Holds,
     Pending(Box<Pending>),
@@ -59,7 +61,7 @@ pub(crate) fn pending_now(
     find(selection, false, &is_it).map(|(found, _)| found.into_iter().next())
 }
 
-/// What is pending now of the fixtures that belong to a response template.
+/// The changes that are pending now of the fixtures that belong to a response template.
 pub(crate) fn pending_of(selection: &Selection, template: &Path) -> Result<Vec<Pending>, Problem> {
     let is_its = |subjects: &Subjects, task: &Task| match task {
         Task::Fixture(Some(index), _) => subjects.all[*index].path == template,
@@ -144,7 +146,10 @@ fn fixture_state(
     let (shown, line) = match &found.line {
         None => {
             let changes = fixture.changes(&found.path);
-            (changes.map_err(|error| fixture_problem(&error))?, None)
+            (
+                changes.map_err(|error| input::fixture_problem(&error))?,
+                None,
+            )
         }
         Some((_, text)) => {
             arguments.push("--filter".to_owned());
@@ -272,7 +277,7 @@ impl Pending {
 }
 
 impl Pending {
-    /// Whether it would write what the other one would, in the place of the same.
+    /// Returns true if it would write what the other one would, in the place of the same.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.name == other.name && self.shown == other.shown && self.line == other.line
     }
@@ -282,7 +287,7 @@ impl Pending {
         self.template.as_deref().filter(|_| self.is_template)
     }
 
-    /// Whether it is a fixture of that response template.
+    /// Returns true if it is a fixture of that response template.
     pub(crate) fn is_fixture_of(&self, template: &Path) -> bool {
         !self.is_template && self.template.as_deref() == Some(template)
     }
@@ -296,7 +301,7 @@ impl Pending {
         let changes = match &self.line {
             None => self.shown.clone(),
             Some((found, fixture)) => check::changes(&[(found.clone(), fixture.clone())])
-                .map_err(|error| fixture_problem(&error))?,
+                .map_err(|error| input::fixture_problem(&error))?,
         };
         for change in &changes {
             let now = change

@@ -5,7 +5,7 @@ use obverse::diagnostic::Diagnostic;
 use obverse::response_schema::{ResponseSchema, SchemaError};
 use obverse::value::{Value, json};
 
-/// What does not hold of a fixture, and the fixture as it would hold. Of what it records, the message and the error count; a schema knows
+/// Checks a fixture of a response schema: the findings, and the fixture as it would hold. Of what it records, the message and the error count; a schema knows
 /// no chunks, no events and no prompt. The `field` of a recorded error is the path of the node.
 pub(super) fn of_fixture(
     schema: &ResponseSchema,

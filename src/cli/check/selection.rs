@@ -1,4 +1,4 @@
-//! What a run looks at, and on how many threads.
+//! The selection of what a run looks at, and on how many threads.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use obverse::derive;
 use obverse::response_template::Engine;
 
 use super::subject::{Subject, Subjects};
-use super::work::Task;
+use super::task::Task;
 use crate::cli::near;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};
@@ -41,7 +41,7 @@ pub(crate) struct Selection {
     pub(super) project: ProjectArgs,
 }
 
-/// What is selected.
+/// The subjects and tasks that are selected.
 pub(super) struct Selected {
     pub(super) subjects: Subjects,
     pub(super) tasks: Vec<Task>,
@@ -72,7 +72,7 @@ impl Selection {
         Ok(Selected { subjects, tasks })
     }
 
-    /// Whether there is something to derive a response template from, and it is wanted.
+    /// Returns true if there is something to derive a response template from, and it is wanted.
     pub(super) fn derives(&self, subject: &Subject) -> bool {
         subject.chat.is_some() && !self.no_derive
     }

@@ -1,4 +1,4 @@
-//! What there is to check: response templates, each with its chat template and its fixtures.
+//! The subjects of a check: response templates, each with its chat template and its fixtures.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::work::{Task, fixture_problem};
+use super::task::Task;
 use crate::cli::problem::Problem;
 use crate::cli::project::{self, Workspace};
 use crate::cli::{escape, input};
@@ -58,7 +58,7 @@ pub(super) struct Subjects {
 type Placed = (Found, Option<PathBuf>);
 
 impl Subjects {
-    /// What the arguments and the project name.
+    /// Gathers the response templates that the arguments and the project name.
     pub(super) fn gather(given: &[PathBuf], workspace: &Workspace<'_>) -> Result<Self, Problem> {
         let project = workspace.project.as_ref();
         let named = workspace.response_templates();
@@ -85,7 +85,8 @@ impl Subjects {
                     for (fixture, _) in owned.iter().filter(|(_, owner)| owner == template) {
                         let fixture = project::shown(fixture);
                         found.extend(
-                            check::find(&fixture).map_err(|error| fixture_problem(&error))?,
+                            check::find(&fixture)
+                                .map_err(|error| input::fixture_problem(&error))?,
                         );
                     }
                 }
@@ -96,7 +97,7 @@ impl Subjects {
             if is_template && path.is_file() {
                 templates.push(path.clone());
             } else if !all {
-                found.extend(check::find(path).map_err(|error| fixture_problem(&error))?);
+                found.extend(check::find(path).map_err(|error| input::fixture_problem(&error))?);
             }
         }
         let placed = placed(found, &owned);
@@ -160,7 +161,7 @@ impl Subjects {
         Ok(self.all.len() - 1)
     }
 
-    /// What there is to do, in order: each response template that is a task, then its fixtures.
+    /// The tasks, in order: each response template that is a task, then its fixtures.
     pub(super) fn tasks(&self, is_task: impl Fn(&Subject) -> bool) -> Vec<Task> {
         let mut tasks: Vec<Task> = Vec::new();
         for (index, subject) in self.all.iter().enumerate() {
@@ -181,7 +182,7 @@ impl Subjects {
         tasks
     }
 
-    /// What a task's result is called.
+    /// The name of a task's result.
     pub(super) fn name(&self, task: &Task) -> String {
         match task {
             Task::Template(index) => input::name(&self.all[*index].path),

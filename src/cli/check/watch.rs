@@ -13,13 +13,15 @@ use obverse::project;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Args;
-use super::pass::{Pass, count};
+use super::pass::Pass;
 use super::selection::Selected;
 use super::subject::{Subjects, real};
-use super::work::Task;
+use super::task::Task;
+use super::words::count;
 use crate::cli::problem::Problem;
 use crate::cli::report::Format;
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{escape, output};
 
 /// How long nothing must change before what has changed is looked at: who saves a file writes it in several steps.
@@ -31,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long it takes at most to notice Ctrl-C.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// What clears a terminal, and what is above it.
+/// The control sequence that clears a terminal, and what is above it.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
 
 /// Checks again and again.
@@ -92,7 +94,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(Status::Done)
 }
 
-/// What there is to check now, and where the `obverse.toml` lies that says so.
+/// The tasks there are now, and where the `obverse.toml` lies that says so.
 fn gather(args: &Args) -> Result<(Selected, Option<PathBuf>), Problem> {
     let workspace = args.selection.project.open()?;
     let selected = args.gather(&workspace)?;
@@ -119,7 +121,7 @@ fn tell(args: &Args, text: &str) {
     }
 }
 
-/// What makes a task the same in the next run.
+/// The key by which a task is found again in the next run.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Key(String, Option<String>);
 
@@ -133,7 +135,7 @@ impl Key {
     }
 }
 
-/// Whether one of the files that changed belongs to a task: those of its fixture, its response template, the chat template. Of
+/// Returns true if one of the files that changed belongs to a task: those of its fixture, its response template, the chat template. Of
 /// a suite the lines that changed are other tasks.
 fn is_touched(subjects: &Subjects, task: &Task, changed: &HashSet<PathBuf>) -> bool {
     let (subject, fixture) = match task {

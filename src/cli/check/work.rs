@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obverse::chat_template::Clock;
-use obverse::check::{self, Effort, Failure, Fixture, FixtureError, Found};
+use obverse::check::{self, Effort, Failure, Fixture, Found};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
 use obverse::response_schema;
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
-use super::pass::count;
 use super::selection::Selection;
 use super::subject::{Subject, Subjects};
+use super::task::Task;
+use super::words::{after, count, derive_words};
 use super::{beside, disagreements, schema};
-use crate::cli::problem::{Document, Problem};
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
 use crate::cli::{input, project};
@@ -40,16 +40,7 @@ pub(super) struct How<'a> {
     pub(super) reference: Option<&'a Reference>,
 }
 
-/// One thing to check.
-#[derive(Debug)]
-pub(super) enum Task {
-    /// A response template, by its index: whether it is one, and what its chat template says to it.
-    Template(usize),
-    /// A fixture, and the index of its response template.
-    Fixture(Option<usize>, Found),
-}
-
-/// What became of it.
+/// The outcome of a task.
 pub(super) struct Done {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
@@ -110,7 +101,7 @@ fn stray() -> Diagnostic {
     )
 }
 
-/// What does not hold of a fixture, and the fixture as it would hold.
+/// Checks a fixture: the findings, and the fixture as it would hold.
 fn of_fixture(
     how: &How<'_>,
     subject: &Subject,
@@ -167,23 +158,7 @@ fn of_fixture(
     (diagnostics, recorded.then(|| fixture.with(&whole)))
 }
 
-/// How many characters of a prompt are shown.
-const PROMPT: usize = 60;
-
-/// A line with the end of the prompt, if there is one.
-pub(super) fn after(prompt: &str) -> String {
-    if prompt.is_empty() {
-        return String::new();
-    }
-    let from = prompt.char_indices().rev().nth(PROMPT - 1);
-    let (dots, end) = match from {
-        Some((at, _)) if at > 0 => ("\u{2026}", &prompt[at..]),
-        _ => ("", prompt),
-    };
-    format!("\nafter    {dots}{}", json::quote(end))
-}
-
-/// What does not hold of a response template.
+/// Checks a response template.
 fn of_template(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
     let mut all = of_document(how, subject);
     let disagrees = how
@@ -211,7 +186,7 @@ fn of_document(how: &How<'_>, subject: &Subject) -> Vec<Diagnostic> {
             let options = how.selection.options(subject);
             match check::rederive(chat, document, template, &options) {
                 Ok(rederived) => of_derivation(subject, template, &rederived, &options.engines),
-                Err(error) => vec![warning(
+                Err(error) => vec![Diagnostic::warning(
                     "not-derived",
                     format!(
                         "nothing can be derived from {}: {error}",
@@ -261,19 +236,9 @@ fn of_derivation(
             rounds.failed,
             rounds.failed + rounds.passed
         );
-        all.push(warning("not-proved", message));
+        all.push(Diagnostic::warning("not-proved", message));
     }
     all
-}
-
-/// The words with which `obverse` derives for some engines.
-pub(super) fn derive_words(engines: &[Engine]) -> Vec<String> {
-    let asked = engines.iter().flat_map(|engine| ["--for", engine.name()]);
-    ["derive"]
-        .into_iter()
-        .chain(asked)
-        .map(str::to_owned)
-        .collect()
 }
 
 /// With the place of a difference in the file, where it has one.
@@ -284,18 +249,4 @@ fn placed(subject: &Subject, diagnostic: Diagnostic, difference: &check::Differe
         Some(span) => diagnostic.with_span(span),
         None => diagnostic,
     }
-}
-
-pub(super) fn warning(code: &'static str, message: String) -> Diagnostic {
-    Diagnostic::warning(code, message)
-}
-
-/// That a fixture cannot be read or written.
-pub(crate) fn fixture_problem(error: &FixtureError) -> Problem {
-    let problem = Problem::of(*error.diagnostic.clone());
-    let name = input::name(&error.path);
-    problem.about(match &error.text {
-        Some(text) => Document::new(name, text.as_str()),
-        None => Document { name, text: None },
-    })
 }

@@ -15,7 +15,8 @@ use super::given::GivenArgs;
 use super::problem::Problem;
 use super::project::ProjectArgs;
 use super::replace::replace;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{chunks, input, output};
 
 /// Watch a response being parsed, step by step, both ways

@@ -1,4 +1,4 @@
-//! What the debugger is started on.
+//! The things that the debugger is started on.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,13 @@ use obverse::tui::{Derivation, Sample, Setup, Template, session};
 use obverse::value::Value;
 
 use super::Args;
-use crate::cli::check::fixture_problem;
 use crate::cli::derive::{derive_problem, messages};
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
 use crate::cli::template;
 
-/// What the template's file brings.
+/// The contents of the template's file.
 struct Opened {
     setup: Setup,
     /// The chat template that belongs to it.
@@ -77,7 +76,7 @@ fn fixtures(
     path: &Path,
     chat: Option<&ChatTemplateSource>,
 ) -> Result<Vec<Sample>, Problem> {
-    let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+    let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
     if found.is_empty() {
         let message = format!("there is no fixture in {}", input::name(path));
         return Err(Problem::failed("no-fixture", message)
@@ -86,7 +85,9 @@ fn fixtures(
     found
         .into_iter()
         .map(|found| {
-            let fixture = found.read().map_err(|error| fixture_problem(&error))?;
+            let fixture = found
+                .read()
+                .map_err(|error| input::fixture_problem(&error))?;
             let (prefix, trouble) = match fixture.prefix(chat, args.project.clock()) {
                 Ok(prefix) => (prefix.into_owned(), None),
                 Err(error) => (String::new(), Some(error.to_string())),
@@ -100,7 +101,7 @@ fn fixtures(
         .collect()
 }
 
-/// What a file is.
+/// The kind of a file.
 enum Found {
     Template(Box<Opened>),
     /// A report, which tells what else to open.
@@ -165,7 +166,7 @@ fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
     }
 }
 
-/// What a report is about: the response template beside it, or the chat template that is its source.
+/// The subject of a report: the response template beside it, or the chat template that is its source.
 fn subject_of_report(path: &Path, derivation: &Derivation) -> Result<PathBuf, Problem> {
     let written = path
         .to_str()
@@ -188,7 +189,7 @@ fn no_source(report: &Path, source: &Path) -> Problem {
         .with_hint("debug the response template, and name the report with --report")
 }
 
-/// What is derived from a chat template: the template, the evidence, and the responses by which it was verified.
+/// Derives from a chat template: the response template, the evidence, and the responses by which it was verified.
 fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let opened = args.project.source.open(path)?;
     let options = derive::Options {

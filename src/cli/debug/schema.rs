@@ -1,4 +1,4 @@
-//! What a response schema makes of a response, as a tree of its nodes. It is evaluated at once, so there is nothing to step through.
+//! The evaluation of a response schema, as a tree of its nodes. It is evaluated at once, so there is nothing to step through.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use obverse::value::{Value, json};
 
 use super::Args;
 use crate::cli::problem::{Document, Problem};
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{escape, input, output};
 
 /// How many characters of a value are shown.

@@ -96,7 +96,7 @@ fn give_back(out: &mut Stdout) {
     let _ = disable_raw_mode();
 }
 
-/// What comes from the terminal, and from a response that still arrives.
+/// The inputs that come from the terminal, and from a response that still arrives.
 struct FromTerminal {
     live: Option<Receiver<Incoming>>,
     /// Set when the process is told to end.

@@ -1,4 +1,4 @@
-//! What could be read in several ways: what was taken, what else was tried, and why it lost.
+//! The decisions of a derivation: what was taken, what else was tried, and why it lost.
 
 use obverse::derive::{Alternative, Counterexample, Decision, Fate};
 use obverse::value::json::to_string;

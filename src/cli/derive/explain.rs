@@ -1,4 +1,4 @@
-//! What was decided and the evidence for it: in short, or of one marker or decision with all that belongs to it: the two renders that it
+//! The decisions of a derivation and their evidence: in short, or of one marker or decision with all that belongs to it: the two renders that it
 //! was read from, as a diff, and the other candidates.
 
 use obverse::derive::{Decision, Evidence, Fate, Report, Side};
@@ -16,7 +16,7 @@ const LINES: usize = 2;
 /// And how many characters.
 const CHARACTERS: usize = 160;
 
-/// What is `wanted`: all in short, the marker or the decision of that name, or everything; styled and escaped.
+/// Explains what is `wanted`: all in short, the marker or the decision of that name, or everything; styled and escaped.
 pub(super) fn explanation(report: &Report, wanted: &str) -> String {
     if wanted.is_empty() {
         return short(report);
@@ -205,7 +205,7 @@ fn styled(style: anstyle::Style, text: &str, open: &str, close: &str) -> String 
     lines.join("\n") + end
 }
 
-/// What of a shared piece is near a difference: its end, unless it is the `last` piece, and its beginning, unless it is
+/// The part of a shared piece that is near a difference: its end, unless it is the `last` piece, and its beginning, unless it is
 /// the `first`.
 fn context(text: &str, first: bool, last: bool) -> String {
     let head = if first { "" } else { beginning(text) };

@@ -256,7 +256,7 @@ fn kinds(kinds: &[KindVerdict], is_proved: bool) -> String {
     lines.join("\n")
 }
 
-/// What models write otherwise than the chat template renders: how much of it is borne, and what is not.
+/// The deviations, which models write otherwise than the chat template renders: how many are borne, and which are not.
 fn deviations(deviations: &[DeviationVerdict]) -> String {
     let borne = |one: &&DeviationVerdict| one.came_back == one.tried;
     let count = deviations.iter().filter(borne).count();

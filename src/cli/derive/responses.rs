@@ -7,7 +7,6 @@ use obverse::check::{self, Fixture, Prompt};
 use obverse::derive::{Derivation, Recorded, Report, Responses};
 use obverse::value::Value;
 
-use crate::cli::check::fixture_problem;
 use crate::cli::color::{DIM, GREEN, YELLOW, paint};
 use crate::cli::problem::Problem;
 use crate::cli::{escape, input};
@@ -90,7 +89,7 @@ impl ResponsesArgs {
             };
             fixture
                 .write(&path)
-                .map_err(|error| fixture_problem(&error))?;
+                .map_err(|error| input::fixture_problem(&error))?;
             kept.push(path);
         }
         Ok(kept)
@@ -110,10 +109,12 @@ fn fixtures(path: &Path) -> Result<Vec<(String, Fixture)>, Problem> {
     if !path.is_dir() && !check::is_suite_path(path) {
         return Ok(vec![text(path)?]);
     }
-    let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+    let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
     let mut all = Vec::new();
     for found in found {
-        let fixture = found.read().map_err(|error| fixture_problem(&error))?;
+        let fixture = found
+            .read()
+            .map_err(|error| input::fixture_problem(&error))?;
         all.push((found.name, fixture));
     }
     if all.is_empty() && path.is_dir() {
@@ -167,7 +168,7 @@ fn slug(name: &str) -> String {
     plain.collect()
 }
 
-/// What came of the responses, for people.
+/// The outcome of the responses, for people.
 pub(super) fn told(report: &Report) -> String {
     let Some(responses) = &report.responses else {
         return String::new();

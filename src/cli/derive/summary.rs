@@ -1,4 +1,4 @@
-//! What came of many derivations: a line for each, and at the end how many of each verdict there are.
+//! The outcome of many derivations: a line for each, and at the end how many of each verdict there are.
 
 use obverse::derive::{Report, Verdict};
 
@@ -36,7 +36,7 @@ impl Summary {
         format!("{}{source}{why}\n", padded(&paint(style, words), words))
     }
 
-    /// The same for a source from which nothing could be derived.
+    /// Notes a source from which nothing could be derived.
     pub(super) fn failed(&mut self, source: &str) -> String {
         self.told.push((None, source.to_owned()));
         let source = escape::line(source);

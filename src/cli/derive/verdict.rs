@@ -37,11 +37,11 @@ const CAUSE: [&str; 4] = [
     "calls-not-rendered",
 ];
 
-/// What did not come back, and why.
+/// A message that did not come back, and why.
 struct Lost<'r> {
     found: &'r Counterexample,
     why: String,
-    /// Whether nothing but words stands in the message, as in most that a model writes.
+    /// True if nothing but words stands in the message, as in most that a model writes.
     is_plain: bool,
 }
 
@@ -104,7 +104,7 @@ fn row(out: &mut String, name: &str, text: &str) {
     }
 }
 
-/// Whether every message of the kind came back.
+/// Returns true if every message of the kind came back.
 pub(super) fn is_whole(kind: &KindVerdict) -> bool {
     kind.rendered && kind.came_back + kind.alike == kind.tried
 }
@@ -127,7 +127,7 @@ fn failing(kind: &KindVerdict) -> String {
     format!("{} ({})", kind.kind.words(), paint(RED, &count))
 }
 
-/// What findings say that need no message to show it.
+/// The findings that tell the cause of a failure without a message.
 fn said(report: &Report) -> impl Iterator<Item = &str> {
     let findings = report.findings.iter();
     findings
@@ -135,7 +135,7 @@ fn said(report: &Report) -> impl Iterator<Item = &str> {
         .map(first_line)
 }
 
-/// What is shown by no render.
+/// The warnings, about what no render shows.
 fn warned(report: &Report) -> impl Iterator<Item = &str> {
     let findings = report.findings.iter();
     findings
@@ -152,7 +152,7 @@ fn first_line(finding: &Finding) -> &str {
         .trim_end_matches(':')
 }
 
-/// What did not come back: plain messages before others, since a failure of those is what people meet, and short ones before long ones.
+/// The messages that did not come back: plain ones before others, since a failure of those is what people meet, and short ones before long ones.
 fn lost(report: &Report) -> Vec<Lost<'_>> {
     let of_findings = report.findings.iter().filter_map(|finding| {
         let found = finding.counterexample.as_ref()?;
@@ -194,7 +194,7 @@ pub(crate) fn messages(report: &Report) -> Vec<&Counterexample> {
     all
 }
 
-/// Whether all texts of a message are words.
+/// Returns true if all texts of a message are words.
 fn is_plain(message: &Value) -> bool {
     let words = |text: &str| {
         let is_word = |c: char| c.is_alphanumeric() || " _-.".contains(c);
@@ -239,7 +239,7 @@ fn why(found: &Counterexample) -> String {
     }
 }
 
-/// The same where a text comes back as another text.
+/// The reason where a text comes back as another text.
 fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
     if text.trim() == read.trim() {
         return format!("white space at the ends of {place} does not come back as it was");
@@ -288,7 +288,7 @@ fn place(path: &Place) -> String {
     }
 }
 
-/// What a value is, in words.
+/// A few words that say what a value is.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -300,7 +300,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What can be done: commands, each with what it is for.
+/// The commands that can be run next, each with its purpose.
 fn next(report: &Report, is_lost: bool) -> String {
     let source = shell(&report.source);
     let name = Path::new(&report.source)

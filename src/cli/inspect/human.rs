@@ -1,4 +1,4 @@
-//! What was observed, as a table for people.
+//! An inspection as a table for people.
 
 use obverse::derive::inspect::{
     After, Answers, Calls, Change, Content, ContentPlace, Effect, GenerationPrompt, Growth,
@@ -73,7 +73,7 @@ fn outcome(outcome: &Outcome) -> String {
     }
 }
 
-/// The same without those words.
+/// A single word for an outcome.
 fn word(found: &Outcome) -> String {
     match found {
         Outcome::Refused { .. } => paint(RED, "refused"),

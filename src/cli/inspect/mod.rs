@@ -11,7 +11,8 @@ use super::problem::Problem;
 use super::progress::Progress;
 use super::shape::ShapeArgs;
 use super::source::{self, Opened, SourceArgs};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{input, output, wire};
 
 /// Show what a chat template supports: roles, message keys, tools, calls, reasoning, kwargs, generation prompts

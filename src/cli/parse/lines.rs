@@ -15,13 +15,14 @@ use super::schema;
 use super::session::{Asked, Ended, Session, Step};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{input, output, wire};
 
 /// How many response templates given on lines are kept compiled.
 const KEPT: usize = 64;
 
-/// What responses are parsed with.
+/// A template with which responses are parsed.
 #[derive(Debug, Clone)]
 pub(super) enum Given {
     /// A response template and its markers.
@@ -50,7 +51,7 @@ struct Templates {
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
 
-/// What a line is parsed with, or the error that answers lines which give it.
+/// The template with which a line is parsed, or the error that answers lines which give it.
 type Compiled = Result<Given, Map>;
 
 impl Templates {
@@ -98,7 +99,7 @@ impl Templates {
     }
 }
 
-/// What a line asks for.
+/// The request of a line.
 struct Request {
     given: Given,
     chunks: Vec<String>,
@@ -254,7 +255,7 @@ impl Request {
     }
 }
 
-/// What a chunk brought.
+/// The events of a chunk.
 #[derive(Default)]
 struct Lists {
     events: Vec<Value>,

@@ -22,7 +22,8 @@ use obverse::value::{Map, Value, json};
 use super::given::GivenArgs;
 use super::input::Size;
 use super::problem::{self, Document, Problem};
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Either, Opened};
 use super::{chunks, escape, input, output, width, wire};
 use session::{Asked, Session, Step};
@@ -285,7 +286,7 @@ fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
     Ok(Status::Found)
 }
 
-/// What stands for a message that is not whole.
+/// The value in the place of a message that is not whole.
 fn partial(errors: &[ParseError], message: Map) -> Map {
     let mut members = Map::new();
     lines::write_errors(errors, &mut members);
@@ -319,7 +320,7 @@ impl<W: Write> Following<'_, W> {
         }
     }
 
-    /// What the verb ends with, as far as the response was parsed.
+    /// The status with which the verb ends, as far as the response was parsed.
     fn status(&self) -> Status {
         if self.broken == 0 && !self.session.has_errors() {
             Status::Done
@@ -328,7 +329,7 @@ impl<W: Write> Following<'_, W> {
         }
     }
 
-    /// What the prefix brings.
+    /// Tells the events of the prefix.
     fn begin(&mut self) -> std::io::Result<()> {
         match self.deltas {
             None => {

@@ -8,7 +8,8 @@ use obverse::value::{Map, Value};
 
 use super::{Args, RAW};
 use crate::cli::problem::{Document, Problem};
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{escape, input, output, wire};
 
 /// Parses a response.

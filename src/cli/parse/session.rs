@@ -19,7 +19,7 @@ pub(super) struct Session {
     halted: bool,
 }
 
-/// What reads.
+/// The parser that reads.
 #[derive(Debug)]
 enum Reader {
     Parser(Box<ResponseParser>),
@@ -31,7 +31,7 @@ enum Reader {
 pub(super) struct Asked {
     pub(super) protocol: Protocol,
     pub(super) template: Arc<DeltaTemplate>,
-    /// Whether nothing may be taken back.
+    /// True if nothing may be taken back.
     pub(super) certain: bool,
 }
 
@@ -75,17 +75,17 @@ fn tell(encoder: &mut Encoder, step: deltas::Step<'_>, sink: Sink<'_>) {
     }
 }
 
-/// What happens in a parse.
+/// A step of a parse.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
     Event(Event<'a>),
-    /// What a client is sent, if deltas are asked for.
+    /// An event that a client is sent, if deltas are asked for.
     Delta(Value),
     /// In the place of the region's close, if it is a region that does not parse.
     Error(&'a ParseError),
 }
 
-/// What comes of a parse.
+/// The outcome of a parse.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// The message; what could be parsed of it, when there are errors.
@@ -139,7 +139,7 @@ impl Session {
         }
     }
 
-    /// What a client is sent first, and for what the prefix brings; nothing where no deltas are asked for.
+    /// The events that a client is sent first, and for what the prefix brings; none where no deltas are asked for.
     pub(super) fn initial_deltas(&mut self) -> Vec<Value> {
         let Reader::Deltas(deltas) = &mut self.reader else {
             return Vec::new();
@@ -169,17 +169,17 @@ impl Session {
         std::mem::take(&mut self.errors)
     }
 
-    /// Whether there are errors that nobody has taken.
+    /// Returns true if there are errors that nobody has taken.
     pub(super) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// Whether there was an error after which nothing more is parsed.
+    /// Returns true if there was an error after which nothing more is parsed.
     pub(super) fn has_halted(&self) -> bool {
         self.halted
     }
 
-    /// What the parser is doing.
+    /// The parser's state.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         self.reader.parser().snapshot()
     }
@@ -198,7 +198,7 @@ impl Session {
         self.stop()
     }
 
-    /// The same, for who looks at the state afterwards.
+    /// Ends the parse, for those who look at the state afterwards.
     pub(super) fn finalize(&mut self, sink: Sink<'_>) {
         while !self.halted {
             match self.reader.finalize(sink) {

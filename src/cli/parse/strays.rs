@@ -1,4 +1,4 @@
-//! What went astray in a response: text that no field takes, and markers in the text of fields.
+//! Strays of a response: text that no field takes, and markers in the text of fields.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::cli::problem::{Document, Problem};
 /// How many characters of a text are shown.
 const SHOWN: usize = 80;
 
-/// What of a response is not where it should be.
+/// The parts of a response that are not where they should be.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
     /// Without what is white space alone, which nobody misses.

@@ -1,4 +1,11 @@
 //! A response that arrives on lines: JSON lines, or server-sent events, each with a piece of the text.
+//!
+//! Server-sent events are read as the HTML standard says (WHATWG, 9.2.6): a line ends with a line feed, a carriage return or both, the
+//! `data` lines of an event are joined by line feeds, one space behind the colon belongs to the format, and an empty line ends the event.
+//! Three things are taken that the standard drops, since they are recordings of what did arrive: the last event where the stream ends
+//! without an empty line; events of several lines that are JSON each and not together, which is what is left of a stream whose empty
+//! lines were filtered out; and lines that are no fields, which are JSON lines. The crates that read such events (`eventsource-stream`,
+//! `sseer`) read asynchronous streams and know of none of the three.
 
 use std::io::{self, Read};
 
@@ -10,7 +17,7 @@ use crate::cli::input;
 /// No line may be longer.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// What a line brings.
+/// The piece that a line or an event brings.
 #[derive(Debug, PartialEq, Eq)]
 enum Brought {
     /// A piece of the text, which may be empty, whether it is the last, and whether it is for the limit of tokens.
@@ -46,41 +53,86 @@ pub(super) fn read(reading: &mut dyn Read) -> io::Result<Recording> {
 pub(super) struct Stream {
     /// The line that has begun.
     line: Vec<u8>,
+    /// The line before ended with a carriage return, to which a line feed would belong.
+    is_after_return: bool,
+    /// The line is not the first, which may begin with a byte order mark.
+    is_begun: bool,
+    /// The `data` lines of the event that has begun.
+    data: Vec<String>,
     pub(super) recording: Recording,
-    /// Whether the stream has said that it is at its end.
+    /// True if the stream has said that it is at its end.
     pub(super) is_ended: bool,
 }
 
 impl Stream {
     /// Takes more bytes. Returns whether more are wanted.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> bool {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.line.len() + part.len() > LONGEST_LINE {
+        for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (end, rest) = match part.split_last() {
+                Some((end @ (b'\n' | b'\r'), rest)) => (Some(*end), rest),
+                _ => (None, part),
+            };
+            let is_second_half = self.is_after_return && part == b"\n";
+            self.is_after_return = end == Some(b'\r');
+            if is_second_half {
+                continue;
+            }
+            let held: usize = self.data.iter().map(String::len).sum();
+            if self.line.len() + rest.len() + held > LONGEST_LINE {
                 let message = format!("a line is longer than {} MiB", LONGEST_LINE >> 20);
                 self.recording.broken = Some(message);
                 return false;
             }
-            self.line.extend_from_slice(part);
-            if part.ends_with(b"\n") && !self.take_line() {
+            self.line.extend_from_slice(rest);
+            if end.is_some() && !self.take_line() {
                 return false;
             }
         }
         true
     }
 
-    /// Takes the last line, which need not end.
+    /// Takes the last line, which need not end, and the last event.
     pub(super) fn last(&mut self) {
-        if !self.line.is_empty() {
-            self.take_line();
+        if self.line.is_empty() || self.take_line() {
+            self.dispatch();
         }
     }
 
     fn take_line(&mut self) -> bool {
         let line = std::mem::take(&mut self.line);
-        let brought = match std::str::from_utf8(&line) {
-            Ok(text) => brought(text),
-            Err(_) => Err("a line is not UTF-8".to_owned()),
+        let Ok(text) = std::str::from_utf8(&line) else {
+            self.recording.broken = Some("a line is not UTF-8".to_owned());
+            return false;
         };
+        let text = match self.is_begun {
+            true => text,
+            false => text.strip_prefix('\u{feff}').unwrap_or(text),
+        };
+        self.is_begun = true;
+        match field(text) {
+            Field::Data(data) => {
+                self.data.push(data.to_owned());
+                true
+            }
+            Field::Other => true,
+            Field::End => self.dispatch(),
+            Field::None => self.dispatch() && self.take(brought(text)),
+        }
+    }
+
+    /// Takes the event whose `data` lines are there, if there are any. Returns whether more are wanted.
+    fn dispatch(&mut self) -> bool {
+        let lines = std::mem::take(&mut self.data);
+        let joined = lines.join("\n");
+        match lines.len() {
+            0 => true,
+            1 => self.take(brought(&joined)),
+            _ if json::parse(&joined).is_ok() => self.take(brought(&joined)),
+            _ => lines.iter().all(|line| self.take(brought(line))),
+        }
+    }
+
+    fn take(&mut self, brought: Result<Brought, String>) -> bool {
         match brought {
             Ok(Brought::Text {
                 text,
@@ -104,14 +156,31 @@ impl Stream {
     }
 }
 
-fn brought(line: &str) -> Result<Brought, String> {
-    let line = line.trim();
-    let data = match line.split_once(':') {
-        // A comment, which keeps the connection open, and the other fields of an event.
-        Some(("" | "event" | "id" | "retry", _)) => return Ok(Brought::Nothing),
-        Some(("data", data)) => data.trim_start(),
-        _ => line,
-    };
+/// A line, as a part of a server-sent event.
+enum Field<'l> {
+    /// A line of the event's data.
+    Data(&'l str),
+    /// A comment, which keeps the connection open, or another field.
+    Other,
+    /// The end of the event.
+    End,
+    /// No part of one.
+    None,
+}
+
+fn field(line: &str) -> Field<'_> {
+    let (name, value) = line.split_once(':').unwrap_or((line, ""));
+    match name {
+        "" if line.is_empty() => Field::End,
+        "" | "event" | "id" | "retry" => Field::Other,
+        "data" => Field::Data(value.strip_prefix(' ').unwrap_or(value)),
+        _ => Field::None,
+    }
+}
+
+/// Reads the data of an event, or a JSON line.
+fn brought(data: &str) -> Result<Brought, String> {
+    let data = data.trim();
     match data {
         "" => return Ok(Brought::Nothing),
         "[DONE]" => return Ok(Brought::End),
@@ -186,6 +255,31 @@ mod tests {
             data:{\"choices\": [{\"text\": \"!\", \"finish_reason\": \"stop\"}]}\n\ndata: {\"choices\": []}\n\ndata: [DONE]\n\ndata: x\n";
         let chunks = vec!["\u{20ac} \u{1f600}".to_owned(), "!".to_owned()];
         assert_eq!(streamed(events), (chunks, None, true));
+    }
+
+    #[test]
+    fn the_data_lines_of_an_event_are_joined() {
+        let text = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let several = "data: {\"choices\":\ndata: [{\"text\":\ndata:\"a\"}]}\n\ndata: \"b\"\n\n";
+        assert_eq!(streamed(several), (text(&["a", "b"]), None, false));
+        let returns = "\u{feff}data: \"a\"\r\rid: 1\rdata\rdata: \"b\"\r\r\ndata: [DONE]\r\r";
+        assert_eq!(streamed(returns), (text(&["a", "b"]), None, true));
+    }
+
+    #[test]
+    fn events_without_the_lines_between_them_are_read() {
+        let filtered = "data: \"a\"\ndata: \"b\"\ndata: [DONE]\n";
+        let chunks = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(streamed(filtered), (chunks, None, true));
+    }
+
+    #[test]
+    fn an_event_without_an_end_is_held_until_the_stream_ends() {
+        let mut stream = Stream::default();
+        assert!(stream.feed(b"data: \"a\"\n"));
+        assert!(stream.recording.chunks.is_empty());
+        stream.last();
+        assert_eq!(stream.recording.chunks, ["a"]);
     }
 
     #[test]

@@ -13,12 +13,12 @@ use obverse::parser::Utf8Decoder;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::check::fixture_problem;
 use super::given::GivenArgs;
 use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::template::{self, Opened};
 use super::{escape, input, output, render, source, wire};
 
@@ -98,7 +98,7 @@ struct Recording {
     /// None of them empty.
     chunks: Vec<String>,
     size: usize,
-    /// Whether the server wrote as many tokens as it was to write at most.
+    /// True if the server wrote as many tokens as it was to write at most.
     is_limited: bool,
     /// Why it ended before its end, if it did.
     broken: Option<String>,
@@ -269,12 +269,12 @@ impl<'a> Place<'a> {
                 .map(|added| added.into_iter().map(|(change, _)| change).collect()),
         };
         changes
-            .map_err(|error| fixture_problem(&error))?
+            .map_err(|error| input::fixture_problem(&error))?
             .iter()
             .try_for_each(apply)
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     fn shown(&self) -> String {
         match self {
             Self::Folder(path) => input::name(path),
@@ -332,7 +332,7 @@ fn text(reading: &mut dyn Read) -> std::io::Result<Recording> {
     }
 }
 
-/// What the model was given.
+/// The prompt that the model was given.
 fn prompt(args: &Args) -> Result<Prompt, Problem> {
     let Some(path) = &args.messages else {
         let text = args.given.prefix()?;

@@ -13,7 +13,7 @@ use obverse::value::{Value, json};
 use super::problem::Problem;
 use super::{escape, input, output};
 
-/// What is run.
+/// The script that Python runs.
 const SCRIPT: &str = include_str!("reference.py");
 
 /// The version of transformers that Obverse is measured against.
@@ -63,7 +63,7 @@ struct Session {
 }
 
 impl ReferenceArgs {
-    /// Whether it is asked for.
+    /// Returns true if it is asked for.
     pub(crate) fn is_asked(&self) -> bool {
         self.reference
     }
@@ -131,7 +131,7 @@ fn none(python: &str, why: &str) -> Problem {
 }
 
 impl Reference {
-    /// What the reference makes of it.
+    /// Asks the reference a question.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Answer, Unanswered> {
         let mut held = self.session.lock().map_err(|_| Unanswered::Gone)?;
         let mut session = match held.take() {

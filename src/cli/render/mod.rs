@@ -11,7 +11,8 @@ use obverse::value::{Map, Value, json};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::problem::Problem;
 use crate::cli::source::{self, Opened, SourceArgs};
-use crate::cli::status::{Status, Stop};
+use crate::cli::status::Status;
+use crate::cli::stop::Stop;
 use crate::cli::{input, output, wire};
 
 /// Render a conversation with a chat template, byte for byte as transformers' apply_chat_template(tokenize=False)

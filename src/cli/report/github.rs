@@ -53,14 +53,14 @@ impl Reporter for Github {
     }
 }
 
-/// What a command's message may hold.
+/// The text as a command's message may hold it.
 fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// What a command's property may hold.
+/// The text as a command's property may hold it.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

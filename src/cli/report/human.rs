@@ -8,7 +8,7 @@ use crate::cli::width;
 
 /// Blocks, and last how many.
 pub(super) struct Human {
-    /// What a result is of, such as a file.
+    /// The kind of thing that a result is of, such as a file.
     pub(super) of: &'static str,
     /// The columns of the terminal, if it goes to one.
     pub(super) columns: Option<usize>,

@@ -12,7 +12,7 @@ const MANY: usize = 50;
 
 pub(super) struct Markdown {
     title: String,
-    /// What a result is of, such as a file.
+    /// The kind of thing that a result is of, such as a file.
     of: &'static str,
     found: String,
     count: usize,

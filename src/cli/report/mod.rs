@@ -45,10 +45,10 @@ pub(crate) enum Format {
     Sarif,
 }
 
-/// What became of one thing that was looked at.
+/// The outcome of one thing that was looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// What it is called: the file's path, as it was given, and for a line of a `.jsonl` file its number and name.
+    /// Its name: the file's path, as it was given, and for a line of a `.jsonl` file its number and name.
     pub(crate) name: String,
     /// The file that the diagnostics speak of.
     pub(crate) file: String,
@@ -56,14 +56,14 @@ pub(crate) struct Outcome {
     pub(crate) line: Option<usize>,
     /// The text into which the places of the diagnostics point.
     pub(crate) text: String,
-    /// What was found.
+    /// The findings.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// How many findings were allowed, and are not among them.
     pub(crate) allowed: usize,
 }
 
 impl Outcome {
-    /// Whether anything found is an error.
+    /// Returns true if anything found is an error.
     pub(crate) fn failed(&self) -> bool {
         self.diagnostics
             .iter()
@@ -98,7 +98,7 @@ impl Summary {
         }
     }
 
-    /// What the verb ends with.
+    /// The status with which the verb ends.
     pub(crate) fn status(&self) -> Status {
         if self.failed > 0 {
             Status::Found
@@ -127,7 +127,7 @@ pub(crate) struct Report {
 struct Written {
     reporter: Box<dyn Reporter>,
     out: Box<dyn Write>,
-    /// Whether somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
+    /// True if somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
     /// about how the verb ends.
     is_read: bool,
 }
@@ -275,10 +275,7 @@ mod tests {
                     .with_path("$.b")
                     .with_span(text.find("\"b\"").map_or(0..0, |at| at..at + 3))
                     .with_hint("mend it"),
-                Diagnostic {
-                    severity: Severity::Warning,
-                    ..Diagnostic::error("dollar", "not <good>")
-                },
+                Diagnostic::warning("dollar", "not <good>"),
             ],
             text,
             allowed: 1,

@@ -10,9 +10,9 @@ use crate::cli::color::{BOLD, DIM, GREEN, paint};
 use crate::cli::diff::unified;
 use crate::cli::escape;
 use crate::cli::problem::Problem;
-use crate::cli::status::Stop;
+use crate::cli::stop::Stop;
 
-/// What the keys do.
+/// The help of the keys.
 const HELP: &str = "\
   y  take it: write it now
   n  leave it
@@ -21,7 +21,7 @@ const HELP: &str = "\
   ?  this
 ";
 
-/// What a key means.
+/// The meaning of a key.
 enum Answer {
     Take,
     Leave,
@@ -35,7 +35,7 @@ pub(super) trait Changes {
     /// The change as it is now; `None` when it is no longer pending.
     fn now(&self, before: &Pending) -> Result<Option<Pending>, Problem>;
 
-    /// What is pending now of the fixtures of a response template.
+    /// Finds the changes that are pending now of the fixtures of a response template.
     fn of_template(&self, template: &Path) -> Result<Vec<Pending>, Problem>;
 }
 
@@ -43,9 +43,9 @@ pub(super) trait Changes {
 struct Review<'a> {
     changes: &'a dyn Changes,
     out: &'a mut dyn Write,
-    /// What is still to be asked about.
+    /// The changes that are still to be asked about.
     waiting: VecDeque<Pending>,
-    /// What was left.
+    /// The changes that were left.
     left: Vec<Pending>,
     taken: usize,
 }

@@ -12,7 +12,8 @@ use obverse::value::Value;
 use super::check::{Pending, Selection, pending, pending_now, pending_of};
 use super::problem::Problem;
 use super::shape::ShapeArgs;
-use super::status::{Status, Stop};
+use super::status::Status;
+use super::stop::Stop;
 use super::{output, wire};
 
 /// Show what is pending as diffs, and take or leave each with a key
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     })
 }
 
-/// What is pending, for programs.
+/// The pending changes, for programs.
 fn report(all: &[Pending], failing: usize) -> Value {
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let change = |change: &Change| {
@@ -102,7 +103,7 @@ fn report(all: &[Pending], failing: usize) -> Value {
     ]))
 }
 
-/// What is pending by the files as they are.
+/// The changes that are pending by the files as they are.
 struct OnDisk<'a>(&'a Selection);
 
 impl ask::Changes for OnDisk<'_> {
@@ -115,7 +116,7 @@ impl ask::Changes for OnDisk<'_> {
     }
 }
 
-/// What makes a change, for a shell.
+/// The command that makes a change, for a shell.
 fn command(pending: &Pending) -> String {
     let mut command = "obverse".to_owned();
     for word in &pending.arguments {

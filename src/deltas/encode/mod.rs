@@ -3,7 +3,7 @@
 //! An [`Encoder`] makes of each step the events that a server would send, as JSON values; it reads no clock and makes no random
 //! numbers, so the same growth with the same [`Reply`] gives the same events. [`Protocol::frame`] writes an event as a server-sent event.
 //!
-//! What clients cannot be told: no protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped call
+//! Some things clients cannot be told: no protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped call
 //! stays as far as it was sent; the message has what came instead. Members of the message other than `content`, reasoning and calls have no place
 //! in them. A call without an `id` is given one, made of the reply's `id` and the call's number.
 
@@ -54,7 +54,7 @@ impl Protocol {
         }
     }
 
-    /// What is sent behind the last event.
+    /// The text that is sent behind the last event.
     pub fn last_frame(self) -> &'static str {
         match self {
             Self::OpenAi => "data: [DONE]\n\n",
@@ -66,6 +66,7 @@ impl Protocol {
 /// A name that is none of a protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is no form of deltas; there are growth, openai, responses and anthropic")]
+#[non_exhaustive]
 pub struct UnknownProtocol {
     /// The name.
     pub name: String,
@@ -84,8 +85,9 @@ impl FromStr for Protocol {
     }
 }
 
-/// What a server says of its reply beside the message.
+/// The facts that a server tells of its reply beside the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reply {
     /// The reply's `id`.
     pub id: String,
@@ -110,6 +112,7 @@ impl Default for Reply {
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Ending {
     /// It had written all that it wanted to write.
     #[default]
@@ -155,7 +158,7 @@ impl Encoder {
         })
     }
 
-    /// What is sent before any growth.
+    /// The events that are sent before any growth.
     pub fn begin(&mut self) -> Vec<Value> {
         match &mut self.0 {
             Inner::Growth => Vec::new(),
@@ -165,7 +168,7 @@ impl Encoder {
         }
     }
 
-    /// What is sent for a step.
+    /// The events that are sent for a step.
     pub fn grow(&mut self, growth: &Growth<'_>) -> Vec<Value> {
         match &mut self.0 {
             Inner::Growth => vec![Value::Object(growth.to_map())],
@@ -175,7 +178,7 @@ impl Encoder {
         }
     }
 
-    /// What is sent after all growth.
+    /// The events that are sent after all growth.
     pub fn end(&mut self, ending: Ending) -> Vec<Value> {
         match &mut self.0 {
             Inner::Growth => Vec::new(),
@@ -186,14 +189,14 @@ impl Encoder {
     }
 }
 
-/// What a text is to a client.
+/// The role of a text to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Content,
     Reasoning,
 }
 
-/// What the text at a path is; by the names that chat templates give to reasoning.
+/// The role of the text at a path, by the names that chat templates give to reasoning.
 fn part(path: &Path) -> Option<Part> {
     match path.steps().first() {
         Some(Step::Key(key)) => match key.as_str() {

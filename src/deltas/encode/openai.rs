@@ -7,7 +7,7 @@ use crate::value::{Integer, Key, Value};
 #[derive(Debug, Clone)]
 pub(super) struct Chat {
     reply: Reply,
-    /// Whether a call is in the message.
+    /// True if a call is in the message.
     has_calls: bool,
 }
 

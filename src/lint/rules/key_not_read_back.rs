@@ -34,7 +34,7 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// What transformers takes for one another when it renders.
+/// The keys that transformers takes for one another when it renders.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
 fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {

@@ -34,7 +34,7 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// What any model may answer.
+/// Texts that any model may answer with.
 const PROSE: &str = "Certainly! Here is what I found. It has 2 parts, and the first one is short:\n\nWell, that's all (for now). \
                      Let me know if you'd like more.";
 

@@ -60,12 +60,12 @@ pub(super) const ALL: &[&Rule] = &[
     &dialect::RULE,
 ];
 
-/// Whether the field's regions may come behind text: calls do, reasoning comes first.
+/// Returns true if the field's regions may come behind text: calls do, reasoning comes first.
 fn comes_later(field: &Field) -> bool {
     field.repeats || field.transform.is_some() || !field.content.is_streamable()
 }
 
-/// What a region's value is.
+/// The type of a region's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,

@@ -79,7 +79,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the delimiter matches wherever the literal stands, and at least as much.
+/// Returns true if the delimiter matches wherever the literal stands, and at least as much.
 fn always_matches(delimiter: &Delimiter<'_>, literal: &str) -> bool {
     match delimiter.pattern.as_literals() {
         Some(literals) => literals.iter().any(|other| other == literal),

@@ -16,7 +16,7 @@ pub(crate) struct Automaton {
     pub(super) nfa: NFA,
     /// The bytes that a match can begin with; `None` where it may be empty.
     pub(super) first: Option<ByteSet>,
-    /// Whether the only start is that of the text.
+    /// True if the only start is that of the text.
     pub(super) anchored: bool,
     /// How many named groups there are. Their slots are those of the groups 1, 2, ... of the automaton.
     pub(super) groups: usize,
@@ -72,7 +72,7 @@ impl Automaton {
         self.first
     }
 
-    /// Whether a thread in the state may lead to a match where `byte` comes next, whatever holds there and follows.
+    /// Returns true if a thread in the state may lead to a match where `byte` comes next, whatever holds there and follows.
     pub(super) fn may_go_on(&self, state: StateID, byte: u8) -> bool {
         first_bytes(&self.nfa, state).is_none_or(|bytes| bytes.contains(byte))
     }
@@ -83,7 +83,7 @@ impl Automaton {
     }
 }
 
-/// What is asked of a position, as the automaton spells it. The end of a line after the manner of CRLF, which Python does
+/// Each condition on a position, with the look-around by which the automaton spells it. The end of a line after the manner of CRLF, which Python does
 /// not have, stands for its `$`.
 const ASSERTS: [(Assert, hir::Look, Look); 13] = [
     (Assert::Start, hir::Look::Start, Look::Start),
@@ -133,7 +133,7 @@ const ASSERTS: [(Assert, hir::Look, Look); 13] = [
     ),
 ];
 
-/// What the automaton asks with `look`.
+/// The condition that `look` stands for in the automaton.
 pub(super) fn assert_of(look: Look) -> Option<Assert> {
     ASSERTS
         .iter()
@@ -189,7 +189,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Whether a repetition of something that can match nothing is the same for the automaton as for Python. Python goes
+    /// Returns true if a repetition of something that can match nothing is the same for the automaton as for Python. Python goes
     /// on after the loop once an iteration matched nothing; the automaton never comes back to a state without reading. That
     /// is the same if matching nothing is the last thing that an iteration tries, except for the groups that it sets.
     fn same_when_empty(&self, repeat: &Repeat) -> bool {
@@ -208,7 +208,7 @@ impl Translator<'_> {
     }
 }
 
-/// Whether matching nothing is the last thing that the node tries.
+/// Returns true if matching nothing is the last thing that the node tries.
 fn empty_last(node: &Node) -> bool {
     match node {
         Node::Empty | Node::Assert(_) => true,

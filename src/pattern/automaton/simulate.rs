@@ -18,7 +18,7 @@ pub(crate) struct Simulation {
     /// Up to where the text has been read.
     at: usize,
     threads: Threads<usize>,
-    /// Whether `threads` have been followed to states that read a byte.
+    /// True if `threads` have been followed to states that read a byte.
     closed: bool,
     found: Option<Range<usize>>,
 }
@@ -37,9 +37,9 @@ struct Threads<T> {
     steps: u64,
 }
 
-/// What a thread carries.
+/// The state that a thread carries along: nothing, or the slots of its groups.
 trait Carried: Clone {
-    /// What it carries on after passing the slot of a group.
+    /// The state after the slot of a group was passed at a position.
     fn pass(self, slot: usize, at: usize) -> Self;
 }
 
@@ -254,7 +254,7 @@ impl Simulation {
     }
 }
 
-/// What the named groups matched in a match that has been found. The window holds it, and what was read around it.
+/// The spans of the named groups in a match that has been found. The window holds it, and what was read around it.
 pub(crate) fn groups(
     automaton: &Automaton,
     window: &Window<'_>,

@@ -1,4 +1,4 @@
-//! What a program's compilation asks of the tree.
+//! Properties of the syntax tree that the compilation to a program depends on.
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -21,7 +21,7 @@ pub(super) fn mark_referenced(node: &Node, needed: &mut [bool]) {
         .for_each(|node| mark_referenced(node, needed));
 }
 
-/// Whether running the node sets groups or asks for them.
+/// Returns true if running the node sets groups or asks for them.
 pub(super) fn saves(node: &Node, needed: &[bool], idle_loop: bool) -> bool {
     let idle_loop = match node {
         Node::Group(group, _) if needed[*group] || idle_loop => return true,

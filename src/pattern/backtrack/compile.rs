@@ -25,7 +25,7 @@ pub(super) enum Instruction {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(usize, usize),
-    /// The same at the head of a greedy loop over single characters: choices at neighbouring positions become one.
+    /// A split at the head of a greedy loop over single characters: choices at neighbouring positions become one.
     SplitRun(usize, usize),
     /// Fails when it was carried out at this position before and came to nothing; `memory` is its own.
     Once {
@@ -52,7 +52,7 @@ pub(super) enum Instruction {
         after: usize,
         memories: (usize, usize),
     },
-    /// The same, going on from the new position.
+    /// An atomic group: as a look-ahead, but the search goes on from the new position.
     Atomic {
         after: usize,
     },
@@ -154,17 +154,17 @@ struct Compiler {
     sets: Vec<CharSet>,
     known_sets: HashMap<*const ClassUnicode, usize>,
     slots: usize,
-    /// Whether what is compiled matches towards the start of the text.
+    /// True if what is compiled matches towards the start of the text.
     back: bool,
-    /// Whether only the existence of a match counts, not which one it is: then repetitions are better tried from the
+    /// True if only the existence of a match counts, not which one it is: then repetitions are better tried from the
     /// smallest number on, which asks for less of the text.
     any_order: bool,
     /// For each group, whether anything asks what it matched.
     needed: Vec<bool>,
-    /// Whether what happens at an instruction depends on the position alone, so that it need not be tried twice.
+    /// True if what happens at an instruction depends on the position alone, so that it need not be tried twice.
     remember: bool,
     memories: usize,
-    /// Whether a loop around may do nothing in an iteration: it asks whether a group has changed.
+    /// True if a loop around may do nothing in an iteration: it asks whether a group has changed.
     idle_loop: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a search need not try twice.
+//! A memory of what a search has tried in vain, so that nothing is tried twice.
 
 /// The positions at which an instruction was carried out and came to nothing, as bits.
 #[derive(Debug, Clone, Default)]

@@ -9,7 +9,7 @@ use crate::pattern::limits;
 use crate::pattern::syntax::class;
 use crate::pattern::text::{NotArrived, Window};
 
-/// What came of trying a match at one start.
+/// The outcome of trying a match at one start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
     /// It matches up to here.
@@ -31,7 +31,7 @@ fn mixed(slot: usize, at: usize) -> usize {
 /// A position that is not stored.
 const UNSET: usize = usize::MAX;
 
-/// What to do when the current way fails.
+/// An alternative to go on with when the current way fails.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     /// Go on at the instruction, from the position.
@@ -123,7 +123,7 @@ impl Machine {
         });
     }
 
-    /// What the group matched in the last try, when that was a match.
+    /// The span of the group in the last try, if that was a match.
     pub(crate) fn group(&self, number: usize) -> Option<std::ops::Range<usize>> {
         let (start, end) = (self.slots[2 * number], self.slots[2 * number + 1]);
         (start != UNSET && end != UNSET).then_some(start..end)

@@ -12,11 +12,11 @@ use memchr::memmem::Finder;
 #[derive(Debug)]
 pub(crate) struct Sequence {
     pub(super) steps: Vec<Step>,
-    /// What a search looks for; `None` where a match may begin anywhere.
+    /// The text or class that a search looks for first; `None` where a match may begin anywhere.
     pub(super) anchor: Option<Anchor>,
     /// How many named groups there are.
     pub(super) groups: usize,
-    /// Whether there are groups or choices.
+    /// True if there are groups or choices.
     pub(super) has_marks: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Step {
     },
     /// The end of the text.
     End,
-    /// Whether the literal comes at all, without reading up to it.
+    /// Goes on if the literal comes at all, without reading up to it.
     Ahead(Finder<'static>),
     /// The group of this number, in the order of the named groups, begins or ends.
     Open(usize),
@@ -167,7 +167,7 @@ impl Anchor {
         }
     }
 
-    /// What the parts begin with.
+    /// The anchor by which a match of the parts can be found.
     fn find(parts: &[Part]) -> Option<Self> {
         let mut rest = &parts[marks(parts)..];
         let mut lead = None;

@@ -61,7 +61,7 @@ impl Part {
         matches!(self, Self::Open(_) | Self::Close(_))
     }
 
-    /// Whether it may match nothing.
+    /// Returns true if it may match nothing.
     fn may_be_empty(&self) -> bool {
         match self {
             Self::Run { min, .. } => *min == 0,
@@ -167,7 +167,8 @@ fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
     })
 }
 
-/// What may be left for another way: no groups, which would have to be forgotten, and nothing that matches nothing.
+/// The parts of one way of a choice, or `None` for a node that cannot be left for another way: one with groups, which would have to
+/// be forgotten, or one that can match nothing.
 fn way(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     add_parts(node, names, &mut parts)?;
@@ -204,7 +205,7 @@ fn is_any(class: &ClassUnicode) -> bool {
     none.ranges().is_empty()
 }
 
-/// Whether the end of each of the first `count` parts is decided by the text: a run ends before what the next step begins with,
+/// Returns true if the end of each of the first `count` parts is decided by the text: a run ends before what the next step begins with,
 /// anything ends at a literal, and nothing comes after a look ahead. Of the ways of a choice the first that matches is taken;
 /// should what follows fail, the engine takes over.
 fn decides(parts: &[&Part], count: usize) -> bool {
@@ -233,7 +234,7 @@ fn with<'p>(way: &'p [Part], rest: &[&'p Part]) -> Vec<&'p Part> {
     way.iter().chain(rest.iter().copied()).collect()
 }
 
-/// Whether a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
+/// Returns true if a run of the class ends where it ends whatever follows: no character of the class can begin what does, or it takes
 /// first what nothing else can need.
 fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
     let nothing = |rest: &[&Part]| rest.iter().all(|part| part.may_be_empty());

@@ -8,7 +8,7 @@ use super::build::{Anchor, Pad, Sequence, Step};
 use crate::pattern::bytes::ByteSet;
 use crate::pattern::text::{CharSet, Window};
 
-/// What is known after the text at hand was read.
+/// The state of a search after the text at hand was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scanned {
     /// The first match.
@@ -29,7 +29,7 @@ pub(crate) struct Progress {
     attempt: Option<Attempt>,
     /// Where the run that ends at `at` begins, for a sequence that begins with one.
     run_start: usize,
-    /// What only some sequences need: a search is made for each delimiter of each region, and should be small.
+    /// The groups and choices, boxed since only some sequences have them: a search is made for each delimiter of each region, and should be small.
     marks: Option<Box<Marks>>,
     /// Bytes that were read by tries that failed.
     wasted: usize,
@@ -47,7 +47,7 @@ struct Attempt {
     entered: usize,
 }
 
-/// What is remembered of groups and choices.
+/// The positions of groups and the choices that are open.
 #[derive(Debug, Clone, Default)]
 struct Marks {
     groups: Vec<(usize, usize)>,
@@ -111,7 +111,7 @@ impl Progress {
         self.wasted = 0;
     }
 
-    /// What the groups matched, after a match.
+    /// The span of a group, after a match.
     pub(crate) fn group(&self, number: usize) -> Range<usize> {
         let marks = self.marks.as_ref();
         let (start, end) = marks.map_or((0, 0), |marks| marks.groups[number]);
@@ -455,7 +455,7 @@ impl Progress {
     }
 }
 
-/// What it means that a literal that could stand anywhere is not in the rest of the text.
+/// The outcome of a try whose next literal, which could stand anywhere, is not in the rest of the text.
 fn missing(literal: &Finder<'static>, attempt: &Attempt, window: &Window<'_>) -> Outcome {
     if !window.complete {
         return Outcome::NotArrived;

@@ -29,7 +29,7 @@ pub(crate) enum Node {
     Backreference {
         /// The group's number.
         group: usize,
-        /// Whether letters may differ in case.
+        /// True if letters may differ in case.
         ignore_case: bool,
     },
     /// `(?(...)yes|no)`.
@@ -73,12 +73,12 @@ pub(crate) struct Conditional {
     pub(crate) no: Node,
 }
 
-/// What a conditional asks.
+/// The condition of a conditional.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// Whether the group has matched.
+    /// Holds if the group has matched.
     Group(usize),
-    /// Whether the look-around holds.
+    /// Holds if the look-around does.
     Look(Look),
 }
 
@@ -106,7 +106,7 @@ pub(crate) enum Assert {
 }
 
 impl Node {
-    /// Whether the node matches the empty string and nothing else, asking nothing of the place: what Python's `regex`
+    /// Returns true if the node matches the empty string and nothing else, asking nothing of the place: what Python's `regex`
     /// drops a quantifier after.
     pub(crate) fn is_void(&self) -> bool {
         match self {

@@ -79,12 +79,12 @@ pub(crate) fn word_of_re() -> ClassUnicode {
     WORD.clone()
 }
 
-/// Whether Python's `str.isspace` is true of the character.
+/// Returns true if Python's `str.isspace` is true of the character.
 pub(crate) fn is_python_space(value: char) -> bool {
     value.is_whitespace() || ('\x1c'..='\x1f').contains(&value)
 }
 
-/// Whether Python's `str.isidentifier` is true of the name.
+/// Returns true if Python's `str.isidentifier` is true of the name.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let start = unicode("XID_Start");
     let rest = unicode("XID_Continue");
@@ -93,7 +93,7 @@ pub(crate) fn is_identifier(name: &str) -> bool {
         .all(|(at, c)| contains(if at == 0 { &start } else { &rest }, c) || c == '_')
 }
 
-/// Whether the class has the character.
+/// Returns true if the class has the character.
 pub(crate) fn contains(class: &ClassUnicode, value: char) -> bool {
     class
         .ranges()
@@ -155,7 +155,7 @@ pub(crate) fn fold_as_re(class: &mut ClassUnicode, ascii_only: bool) {
     }
 }
 
-/// Whether two characters are cases of one another.
+/// Returns true if two characters are cases of one another.
 pub(crate) fn same_but_for_case(a: char, b: char) -> bool {
     if a == b {
         return true;
@@ -225,7 +225,7 @@ pub(crate) fn property_of_any_case(of: Option<&str>, name: &str) -> Option<Class
     })
 }
 
-/// What is seen.
+/// The characters that leave a visible mark: POSIX `graph`.
 fn graph() -> ClassUnicode {
     let mut class = union([space(), unicode("Cc"), unicode("Cn")]);
     class.negate();

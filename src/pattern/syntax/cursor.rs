@@ -6,7 +6,7 @@ pub(crate) struct Cursor<'s> {
     pub(crate) source: &'s str,
     /// Byte offset of what is read next.
     pub(crate) at: usize,
-    /// Whether blanks and comments are skipped.
+    /// True if blanks and comments are skipped.
     pub(crate) verbose: bool,
 }
 

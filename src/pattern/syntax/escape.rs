@@ -1,4 +1,4 @@
-//! What a backslash introduces.
+//! Escapes: the constructs that a backslash introduces.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::set::Member;
 use crate::pattern::error::PatternError;
 
 impl Parser<'_> {
-    /// What follows a backslash outside a set.
+    /// Reads the escape behind a backslash outside a set.
     pub(super) fn escape(&mut self) -> Result<Node, PatternError> {
         let start = self.cursor.at - 1;
         let ascii = self.ascii_here();
@@ -54,7 +54,7 @@ impl Parser<'_> {
         Ok(Node::Assert(assert))
     }
 
-    /// What follows a backslash in a set.
+    /// Reads the escape behind a backslash in a set.
     pub(super) fn set_escape(&mut self) -> Result<Member, PatternError> {
         let start = self.cursor.at - 1;
         match self.cursor.raw_next() {
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether classes are those of ASCII: by the flags of this place or, where they say nothing, of the whole pattern.
+    /// Returns true if classes are those of ASCII: by the flags of this place or, where they say nothing, of the whole pattern.
     fn ascii_here(&self) -> bool {
         self.flags.ascii || (self.ascii && !self.flags.unicode)
     }

@@ -1,11 +1,11 @@
-//! What opens with a parenthesis: groups, flags, look-around, conditionals.
+//! The constructs that open with a parenthesis: groups, flags, look-around, conditionals.
 
 use super::ast::{Conditional, Look, Node, Test};
 use super::parser::{Flags, GroupReference, Parser};
 use crate::pattern::error::PatternError;
 
 impl Parser<'_> {
-    /// What follows an opening parenthesis that has been read; `None` for what matches nothing, such as flags.
+    /// Reads the construct behind an opening parenthesis that has been read; `None` for one that matches nothing, such as flags.
     pub(super) fn group(&mut self) -> Result<Option<Node>, PatternError> {
         let start = self.cursor.at - 1;
         match self.cursor.raw_peek() {
@@ -412,7 +412,7 @@ impl Parser<'_> {
         Ok(Some(node))
     }
 
-    /// What `re` does not take of flags.
+    /// Refuses the combinations of flags that `re` does not take.
     fn check_flags(
         &self,
         scoped: bool,
@@ -442,7 +442,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether flags of the whole pattern follow an opening parenthesis that has been read.
+    /// Returns true if flags of the whole pattern follow an opening parenthesis that has been read.
     pub(super) fn is_global_flags(&self) -> bool {
         let rest = &self.cursor.source[self.cursor.at..];
         rest.strip_prefix('?').is_some_and(|rest| {

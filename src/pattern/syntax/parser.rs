@@ -50,7 +50,7 @@ pub(super) enum GroupReference {
 pub(super) struct Parser<'s> {
     pub(super) cursor: Cursor<'s>,
     pub(super) flags: Flags,
-    /// Whether the whole pattern ends under the flag `a`: what `\m`, `\h`, POSIX classes and the cases of letters ask.
+    /// True if the whole pattern ends under the flag `a`: what `\m`, `\h`, POSIX classes and the cases of letters ask.
     pub(super) ascii: bool,
     pub(super) group_count: usize,
     pub(super) names: Vec<(String, usize)>,
@@ -60,7 +60,7 @@ pub(super) struct Parser<'s> {
     pub(super) references: Vec<(GroupReference, std::ops::Range<usize>)>,
     pub(super) depth: usize,
     pub(super) dialect: Dialect,
-    /// Whether no bar was read yet.
+    /// True if no bar was read yet.
     is_first_branch: bool,
     /// How many ranges the sets so far have together.
     class_ranges: usize,
@@ -129,7 +129,7 @@ fn number_references(node: &mut Node, resolved: &[usize]) {
     }
 }
 
-/// What stands before a quantifier.
+/// The kind of thing that stands before a quantifier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -220,7 +220,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What stands between two bars.
+    /// Reads a branch: the items between two bars.
     pub(super) fn sequence(&mut self) -> Result<Node, PatternError> {
         let mut items: Vec<Node> = Vec::new();
         let mut before = Before::Nothing;

@@ -7,7 +7,7 @@ use super::class;
 use super::parser::Parser;
 use crate::pattern::error::PatternError;
 
-/// What can stand in a set.
+/// A member of a set.
 pub(super) enum Member {
     /// A code point; it may be half of a surrogate pair, which no text holds.
     Char(u32),
@@ -15,7 +15,7 @@ pub(super) enum Member {
 }
 
 impl Parser<'_> {
-    /// What follows an opening bracket that has been read.
+    /// Reads the set behind an opening bracket that has been read.
     pub(super) fn set(&mut self) -> Result<Node, PatternError> {
         let start = self.cursor.at - 1;
         let verbose = std::mem::take(&mut self.cursor.verbose);

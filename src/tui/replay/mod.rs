@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub(crate) use recorder::Recorder;
 
-use crate::parser::{Limits, Options, ParseError, Side, Status, Unclaimed, add_to_message};
+use crate::parser::{Edge, Limits, Options, ParseError, Status, Unclaimed, add_to_message};
 use crate::pattern::Pattern;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -22,7 +22,7 @@ pub(crate) struct Place {
     pub(crate) over: bool,
 }
 
-/// What was recorded at one step: after the prefix, after each chunk, and after the end.
+/// The record of one step: after the prefix, after each chunk, and after the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     /// The bytes of the response that had arrived, and those that the parser was given: whole characters.
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
     pub(crate) last: usize,
 }
 
-/// What an entry tells.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryKind {
     Open,
@@ -86,12 +86,12 @@ pub(crate) struct Region {
     pub(crate) replaces: Option<usize>,
 }
 
-/// What was known of a delimiter that was under way at a step.
+/// The state of a delimiter that was under way at a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Watch {
     pub(crate) field: usize,
-    pub(crate) side: Side,
-    /// What may be it, or what it matched.
+    pub(crate) side: Edge,
+    /// The bytes that may be it, or that it matched.
     pub(crate) span: Range<usize>,
     pub(crate) matched: bool,
     pub(crate) reason: &'static str,
@@ -110,7 +110,7 @@ pub(crate) struct Timeline {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     regions: Vec<Region>,
-    delimiters: Vec<(Range<usize>, usize, Side)>,
+    delimiters: Vec<(Range<usize>, usize, Edge)>,
     watches: Vec<Watch>,
     /// The text of the response that no field takes.
     unclaimed: Vec<Unclaimed>,
@@ -144,12 +144,12 @@ impl Timeline {
         &self.template
     }
 
-    /// What the parse may take.
+    /// The limits of the parse.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// What is parsed: what the prefix leaves after its anchor, then the response.
+    /// The parsed text: what the prefix leaves after its anchor, then the response.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -183,7 +183,7 @@ impl Timeline {
         }
     }
 
-    /// What can be seen at a step.
+    /// The moment of a step, with all that can be seen at it.
     pub(crate) fn at(&self, step: usize) -> Moment<'_> {
         Moment {
             timeline: self,
@@ -241,7 +241,7 @@ impl Timeline {
     }
 
     /// The delimiter that has the byte: its span, its field and its side.
-    pub(crate) fn delimiter_at(&self, byte: usize) -> Option<&(Range<usize>, usize, Side)> {
+    pub(crate) fn delimiter_at(&self, byte: usize) -> Option<&(Range<usize>, usize, Edge)> {
         let after = self
             .delimiters
             .partition_point(|(span, ..)| span.start <= byte);
@@ -346,7 +346,7 @@ impl<'t> Moment<'t> {
 
     /// The delimiters that count: in the region of an explicit field its close, elsewhere all that open a region and the
     /// implicit field's close.
-    pub(crate) fn watched(&self) -> Vec<(usize, Side, &'t Pattern)> {
+    pub(crate) fn watched(&self) -> Vec<(usize, Edge, &'t Pattern)> {
         let template = &self.timeline.template;
         let explicit = self
             .open()
@@ -357,17 +357,17 @@ impl<'t> Moment<'t> {
             Some(only) => {
                 let close = template.fields()[only].close.as_ref();
                 close
-                    .map(|close| (only, Side::Close, close))
+                    .map(|close| (only, Edge::Close, close))
                     .into_iter()
                     .collect()
             }
             None => fields
                 .flat_map(|(index, field)| {
                     let is_implicit = template.implicit() == Some(index);
-                    let open = field.open.as_ref().map(|open| (index, Side::Open, open));
+                    let open = field.open.as_ref().map(|open| (index, Edge::Open, open));
                     let close = field.close.as_ref().filter(|_| is_implicit);
                     open.into_iter()
-                        .chain(close.map(|close| (index, Side::Close, close)))
+                        .chain(close.map(|close| (index, Edge::Close, close)))
                 })
                 .collect(),
         }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::{CHECKPOINTS, Entry, EntryKind, Region, Step, Timeline, Watch, add};
 use crate::parser::{
-    Event, OnError, Options, ParseError, Passed, ResponseParser, Side, Status, Waiting,
+    Edge, Event, OnError, Options, ParseError, Passed, ResponseParser, Status, Waiting,
 };
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
-/// What an event says, without its field: that is known from the place.
+/// An event without its field, which is known from the place.
 #[derive(Debug)]
 enum Said {
     Open(usize),
@@ -262,10 +262,10 @@ impl Recorder {
             let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
             match ended {
                 Some(ended) => {
-                    let close = (side == Side::Close).then(|| span.clone());
+                    let close = (side == Edge::Close).then(|| span.clone());
                     self.close(ended, close, step);
                 }
-                None if side == Side::Close => {
+                None if side == Edge::Close => {
                     self.push(
                         EntryKind::Stray,
                         self.timeline.regions.len(),
@@ -277,7 +277,7 @@ impl Recorder {
             }
             self.timeline.delimiters.push((span.clone(), field, side));
             self.at = span.end;
-            if side == Side::Open && rest.next_if(|said| matches!(said, Said::Open(_))).is_some() {
+            if side == Edge::Open && rest.next_if(|said| matches!(said, Said::Open(_))).is_some() {
                 self.open(field, Some(span), step);
             }
         }

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use crate::tui::replay::{Entry, EntryKind, Timeline};
 
-/// What to stop at.
+/// A place to stop at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Breakpoint {
     pub(crate) at: Trigger,
     pub(crate) enabled: bool,
 }
 
-/// What a breakpoint looks for; written as `field NAME`, `event KIND` or `text TEXT`.
+/// The trigger of a breakpoint; written as `field NAME`, `event KIND` or `text TEXT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trigger {
     /// A region of the field opens.
@@ -33,7 +33,7 @@ const KINDS: [(&str, EntryKind); 7] = [
 ];
 
 impl EntryKind {
-    /// What the kind is called.
+    /// The name of the kind.
     pub(crate) fn name(self) -> &'static str {
         let known = KINDS.iter().find(|(_, kind)| *kind == self);
         known.map_or("", |(name, _)| name)
@@ -41,7 +41,7 @@ impl EntryKind {
 }
 
 impl Trigger {
-    /// Whether an entry sets it off.
+    /// Returns true if an entry sets it off.
     pub(crate) fn holds(&self, timeline: &Timeline, entry: &Entry) -> bool {
         match self {
             Self::Event(kind) => entry.kind == *kind,

@@ -1,4 +1,4 @@
-//! What a response template was derived from, to be looked at beside it.
+//! The derivation of a response template, to be looked at beside it.
 
 use crate::derive::{Evidence, Place, Report};
 use crate::value::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::value::{Map, Value, json};
 pub struct Derivation {
     /// Where the chat template came from.
     pub source: String,
-    /// Whether messages came back from their renders.
+    /// True if messages came back from their renders.
     pub verified: bool,
     /// The markers, each with the renders that it was read from.
     pub markers: Vec<Marker>,
@@ -19,27 +19,27 @@ pub struct Derivation {
 pub struct Marker {
     /// The question that it answers.
     pub question: String,
-    /// What was read off.
+    /// The marker that was read off.
     pub text: String,
     /// How it was read off, in a sentence.
     pub reading: String,
     /// Which variant the one render is of, and its text.
     pub left: (String, String),
-    /// The same of the other.
+    /// The variant and the text of the other render.
     pub right: (String, String),
-    /// What writes it, in order, as far as that is known.
+    /// The places in the chat template that write it, in order, as far as they are known.
     pub places: Vec<Place>,
 }
 
 impl Derivation {
-    /// What its chat template is called, without the folders.
+    /// The name of its chat template, without the folders.
     pub(crate) fn name(&self) -> &str {
         let parts = self.source.rsplit(['/', '\\']);
         let mut named = parts.filter(|part| !part.is_empty());
         named.next().unwrap_or("a chat template")
     }
 
-    /// What a report says.
+    /// The derivation that a report tells of.
     pub fn of_report(report: &Report) -> Self {
         Self {
             source: report.source.clone(),
@@ -48,7 +48,7 @@ impl Derivation {
         }
     }
 
-    /// What a report that was written as JSON says; `None` when it is no report.
+    /// The derivation that a report written as JSON tells of; `None` when it is no report.
     pub fn of_json(text: &str) -> Option<Self> {
         Self::of_value(&json::parse(text).ok()?)
     }
@@ -64,7 +64,7 @@ impl Derivation {
 }
 
 impl Derivation {
-    /// What a report would say, as far as it is shown.
+    /// The report, as far as it is shown.
     pub(crate) fn to_value(&self) -> Value {
         let markers = self.markers.iter().map(Marker::to_value);
         Value::Object(object([

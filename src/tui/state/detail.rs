@@ -1,4 +1,4 @@
-//! What there is to say of one thing, when a row has no room for it.
+//! The details of one thing, when a row has no room for them.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::value::json::{self, Format};
 /// Columns of a text or a value that a row shows at most.
 pub(crate) const SHOWN: usize = 200;
 
-/// What is to be known of the chosen event, when something went wrong with it.
+/// The details of the chosen event, when something went wrong with it.
 pub(crate) fn explain(state: &State) -> Option<String> {
     let now = state.now();
     let entry = now.entries().get(state.chosen()?)?;

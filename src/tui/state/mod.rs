@@ -22,14 +22,14 @@ pub(crate) use mode::{
 pub use sample::{Conversation, Sample};
 pub use template::Template;
 
-use super::layout::{self, Layout};
+use super::layout::{self, Layout, Pane};
 use super::replay::{Moment, Place, Recorder, Timeline};
-use super::text::{Editor, Rows};
+use super::text::{Editor, Motion, Rows};
 use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
 use crate::value::{Map, Path, Value};
 
-/// What a debugger begins with.
+/// The setup that a debugger begins with.
 #[derive(Debug)]
 pub struct Setup {
     /// The response template.
@@ -38,9 +38,9 @@ pub struct Setup {
     pub samples: Vec<Sample>,
     /// How they are cut.
     pub chunking: Chunking,
-    /// What the parser is told: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
+    /// The options of the parser: its limits, and which delimiters count. Errors are kept and shown whatever it says of them.
     pub options: Options,
-    /// What the response template was derived from.
+    /// The derivation of the response template.
     pub derivation: Option<Derivation>,
     /// Where to begin: how many bytes of the response have arrived.
     pub byte: usize,
@@ -59,39 +59,6 @@ impl Setup {
             derivation: None,
             byte: 0,
             breakpoints: Vec::new(),
-        }
-    }
-}
-
-/// A part of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Pane {
-    Response,
-    Events,
-    State,
-    Message,
-    Template,
-    Derivation,
-}
-
-impl Pane {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Response,
-        Self::Events,
-        Self::State,
-        Self::Message,
-        Self::Template,
-        Self::Derivation,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Response => "Response",
-            Self::Events => "Events",
-            Self::State => "State",
-            Self::Message => "Message",
-            Self::Template => "Template",
-            Self::Derivation => "Derivation",
         }
     }
 }
@@ -145,7 +112,7 @@ pub(crate) struct State {
     pub(crate) folded: HashSet<Path>,
     /// The rows of the message's tree.
     pub(crate) message_rows: usize,
-    /// Whether the sample parses to something else than it must.
+    /// True if the sample parses to something else than it must.
     pub(crate) is_unexpected: bool,
     pub(crate) focus: Pane,
     pub(crate) zoom: bool,
@@ -159,7 +126,7 @@ pub(crate) struct State {
     pub(crate) all_spaces: bool,
     pub(crate) notice: Option<Notice>,
     pub(crate) decoder: Utf8Decoder,
-    /// Whether the cursor goes along with what arrives.
+    /// True if the cursor goes along with what arrives.
     pub(crate) follows: bool,
     pub(crate) area: Rect,
     pub(crate) rows: Rows,
@@ -167,7 +134,7 @@ pub(crate) struct State {
     pub(crate) version: usize,
     rows_of: usize,
     pub(crate) template_rows: Rows,
-    /// Whether the response was scrolled by hand since the last move.
+    /// True if the response was scrolled by hand since the last move.
     pub(crate) scrolled: bool,
     pub(crate) scrolls: [Scroll; 6],
 }
@@ -247,7 +214,7 @@ impl State {
         &self.samples[self.sample]
     }
 
-    /// What was edited and is in no file, each in a few words.
+    /// The edits that are in no file, each in a few words.
     pub(crate) fn unsaved(&self) -> Vec<String> {
         let template = self.template.is_changed().then(|| {
             let path = self.template.path.as_ref();
@@ -276,7 +243,7 @@ impl State {
         }
     }
 
-    /// Whether the place lies within a chunk, and is shown as if characters arrived one by one.
+    /// Returns true if the place lies within a chunk, and is shown as if characters arrived one by one.
     pub(crate) fn is_within_chunk(&self) -> bool {
         self.timeline().step_at(self.place).is_err()
     }
@@ -368,6 +335,32 @@ impl State {
                 &ends,
             )
         })
+    }
+
+    /// Asks for a line, which begins as `text`.
+    pub(crate) fn ask(&mut self, asked: Asked, text: &str) {
+        let mut editor = Editor::new(text);
+        editor.go(Motion::End);
+        self.enter(Mode::Prompt(Prompt { asked, editor }));
+    }
+
+    /// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
+    /// goes on arriving.
+    pub(crate) fn detach(&mut self) {
+        if !self.sample().live {
+            return;
+        }
+        let copy = Sample {
+            live: false,
+            name: format!("{} (copy)", self.sample().name),
+            ..self.sample().clone()
+        };
+        self.samples.push(copy);
+        self.sample = self.samples.len() - 1;
+        self.chunking = Chunking::Recorded;
+        self.follows = false;
+        self.rerun();
+        self.tell("a copy of what has arrived; o goes back to the response that is arriving");
     }
 
     /// Changes what the keys mean.

@@ -1,4 +1,4 @@
-//! What the keys mean at the moment.
+//! The modes, on which the meaning of the keys depends.
 
 use crate::check::Change;
 use crate::chunking::Chunking;
@@ -6,7 +6,7 @@ use crate::tui::text::Editor;
 
 use super::Trigger;
 
-/// What the keys mean at the moment.
+/// The mode, on which the meaning of the keys depends.
 #[derive(Debug, Default)]
 pub(crate) enum Mode {
     /// Moving about.
@@ -22,11 +22,11 @@ pub(crate) enum Mode {
     Confirm(Confirm),
     /// A text is shown in full.
     Show(Shown),
-    /// Whether to quit although edits are not saved.
+    /// Asks whether to quit although edits are not saved.
     Quit(Quit),
 }
 
-/// What is edited.
+/// The text that is edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edited {
     Response,
@@ -34,12 +34,12 @@ pub(crate) enum Edited {
     Template,
 }
 
-/// What a line is asked for.
+/// The purpose for which a line is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Byte,
     Search,
-    /// What the samples that are wanted have in them.
+    /// A text that the samples that are wanted have in them.
     Sample,
     Breakpoint,
     Chunking,
@@ -68,7 +68,7 @@ pub(crate) struct Prompt {
     pub(crate) editor: Editor,
 }
 
-/// What one of a list is asked for, with what each row stands for.
+/// The purpose for which one of a list is asked for, with the thing that each row stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Picked {
     /// By their places among the samples.
@@ -96,7 +96,7 @@ pub(crate) struct Confirm {
     pub(crate) top: usize,
 }
 
-/// What is saved.
+/// The thing that is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Saves {
     Fixture,
@@ -106,9 +106,9 @@ pub(crate) enum Saves {
 /// Edits that quitting would lose.
 #[derive(Debug)]
 pub(crate) struct Quit {
-    /// What is not saved, each on a row.
+    /// The edits that are not saved, each on a row.
     pub(crate) rows: Vec<String>,
-    /// What was there before.
+    /// The mode before.
     pub(crate) back: Box<Mode>,
 }
 
@@ -118,11 +118,11 @@ pub(crate) struct Shown {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) top: usize,
-    /// Whether it is the help, whose lines are the debugger's own.
+    /// True if it is the help, whose lines are the debugger's own.
     pub(crate) is_help: bool,
-    /// Whether its line feeds are the debugger's own, and so are not shown.
+    /// True if its line feeds are the debugger's own, and so are not shown.
     pub(crate) is_laid_out: bool,
-    /// What was there before.
+    /// The mode before.
     pub(crate) back: Box<Mode>,
 }
 

@@ -10,27 +10,27 @@ use crate::value::{Map, Value};
 /// A response with what belongs to it.
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What the model wrote; what has arrived of it, when it is live.
+    /// The response that the model wrote; as much as has arrived of it, when it is live.
     pub response: String,
-    /// What the parser is given before it.
+    /// The prefix that the parser is given before it.
     pub prefix: String,
     /// The tools by whose schemas arguments are typed.
     pub tools: Vec<Value>,
     /// The byte offsets at which the chunks of the response end, when they were recorded.
     pub chunks: Vec<usize>,
-    /// What it must parse to, when that is known.
+    /// The message that it must parse to, when that is known.
     pub expected: Option<Value>,
-    /// Whether more of it is to come.
+    /// True if more of it is to come.
     pub live: bool,
-    /// Whether its fixture records events, too.
+    /// True if its fixture records events, too.
     pub records_events: bool,
     /// The folder of the fixture that it is.
     pub folder: Option<PathBuf>,
     /// The conversation that the prefix was rendered from.
     pub conversation: Option<Conversation>,
-    /// What is to be told when it is shown.
+    /// A note that is told when it is shown.
     pub trouble: Option<String>,
     /// The response and the prefix as they were before they were edited; `None` when they were not.
     pub original: Option<(String, String)>,
@@ -94,7 +94,7 @@ impl Sample {
         }
     }
 
-    /// Whether the texts are others than before they were edited.
+    /// Returns true if the texts are others than before they were edited.
     pub(crate) fn is_edited(&self) -> bool {
         self.original
             .as_ref()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lint;
-use crate::parser::Side;
+use crate::parser::Edge;
 use crate::response_template::{Invalid, ResponseTemplate, config};
 use crate::tui::text::Editor;
 use crate::value::json::{self, Format, Places};
@@ -19,11 +19,11 @@ pub struct Template {
     pub(crate) editor: Editor,
     /// The last text that was valid.
     valid: String,
-    /// What that text compiles to.
+    /// The response template that the text compiles to.
     pub(crate) compiled: Arc<ResponseTemplate>,
-    /// What is wrong with the text, or to be known of it.
+    /// The findings about the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether the text is a response template.
+    /// True if the text is a response template.
     pub(crate) is_valid: bool,
     pub(crate) path: Option<PathBuf>,
     /// The text as it is stored.
@@ -77,7 +77,7 @@ impl Template {
         self.check();
     }
 
-    /// Whether the text is not the one that is stored.
+    /// Returns true if the text is not the one that is stored.
     pub fn is_changed(&self) -> bool {
         self.editor.text() != self.stored
     }
@@ -104,7 +104,7 @@ impl Template {
         fixed.applied.len()
     }
 
-    /// What to write to the file that it came from.
+    /// The text to write to the file that it came from.
     pub(crate) fn file(&self) -> Result<String, String> {
         match &self.config {
             None => Ok(self.editor.text().to_owned()),
@@ -132,7 +132,7 @@ impl Template {
     }
 
     /// Where a delimiter of the field stands in the text.
-    pub(crate) fn delimiter(&self, name: &str, side: Side) -> Option<Range<usize>> {
+    pub(crate) fn delimiter(&self, name: &str, side: Edge) -> Option<Range<usize>> {
         let field = Path::default().key("fields").key(name);
         let key = side.name();
         self.span(&field.key(key))
@@ -149,7 +149,7 @@ impl Template {
     }
 }
 
-/// What there is to say about the text of a response template, and what it compiles to.
+/// The findings about the text of a response template, and what it compiles to.
 fn diagnose(text: &str) -> (Option<ResponseTemplate>, Vec<Diagnostic>) {
     match ResponseTemplate::from_json(text) {
         Ok(template) => {
@@ -185,7 +185,7 @@ mod tests {
         template.editor.undo();
         assert!(template.check());
         assert!(template.is_valid);
-        let close = template.delimiter("content", Side::Close).expect("a place");
+        let close = template.delimiter("content", Edge::Close).expect("a place");
         assert_eq!(&DOCUMENT[close], "\"close\": \"<end>\"");
     }
 

@@ -1,12 +1,22 @@
 //! Editing a text: a cursor, changes, and the way back.
+//!
+//! The cursor moves by what is seen as one character: an extended grapheme cluster (UAX #29), so that it does not come to stand between
+//! a letter and its accent. A character that is spelled out on the screen is seen for itself, and the cursor stops before and after it
+//! within a cluster as well: the joiner of an emoji can be removed alone. `ratatui-textarea` is not used: it draws its text itself and
+//! as it is, which must not happen to text from a model, and it keeps lines and columns of `char`s where everything here is in bytes of
+//! the response.
 
 use std::ops::Range;
+
+use unicode_segmentation::GraphemeCursor;
+
+use super::glyph::glyph;
 
 /// A text that is being edited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Editor {
     text: String,
-    /// A byte offset between two characters.
+    /// A byte offset where [`is_stop`] holds, unless an edit before it has made it another.
     cursor: usize,
     done: Vec<Change>,
     undone: Vec<Change>,
@@ -49,10 +59,10 @@ impl Editor {
         self.cursor
     }
 
-    /// Puts the cursor at a byte, or before the character that has it.
+    /// Puts the cursor at a byte, or before what is seen as the character that has it.
     pub(crate) fn go_to(&mut self, byte: usize) {
         let mut byte = byte.min(self.text.len());
-        while !self.text.is_char_boundary(byte) {
+        while !is_stop(&self.text, byte) {
             byte -= 1;
         }
         self.cursor = byte;
@@ -152,11 +162,15 @@ impl Editor {
         let (before, after) = self.text.split_at(self.cursor);
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         match motion {
-            Motion::Left => before.char_indices().next_back().map_or(0, |(at, _)| at),
-            Motion::Right => after
-                .chars()
-                .next()
-                .map_or(self.cursor, |c| self.cursor + c.len_utf8()),
+            Motion::Left => {
+                let mut back = (0..self.cursor).rev();
+                back.find(|at| is_stop(&self.text, *at)).unwrap_or(0)
+            }
+            Motion::Right => {
+                let mut on = self.cursor + 1..self.text.len();
+                on.find(|at| is_stop(&self.text, *at))
+                    .unwrap_or(self.text.len())
+            }
             Motion::WordLeft => {
                 let trimmed = before.trim_end_matches(|c| !is_word(c));
                 trimmed.trim_end_matches(is_word).len()
@@ -173,6 +187,27 @@ impl Editor {
             Motion::End => self.text.len(),
         }
     }
+}
+
+/// Returns true if the cursor may stand at a byte.
+fn is_stop(text: &str, at: usize) -> bool {
+    if at == 0 || at == text.len() {
+        return true;
+    }
+    if !text.is_char_boundary(at) {
+        return false;
+    }
+    let (before, after) = text.split_at(at);
+    let mut beside = before
+        .chars()
+        .next_back()
+        .into_iter()
+        .chain(after.chars().next());
+    beside.any(|c| glyph(c).is_spelled)
+        // The whole text is at hand, so that there is always an answer.
+        || GraphemeCursor::new(at, text.len(), true)
+            .is_boundary(text, 0)
+            .unwrap_or(true)
 }
 
 #[cfg(test)]
@@ -247,5 +282,42 @@ mod tests {
         assert_eq!(editor.cursor(), 0);
         editor.remove(Motion::Left);
         assert_eq!(editor.text(), "é\n漢");
+    }
+
+    /// Where the cursor stops on its way from the beginning to the end, and back.
+    fn stops(text: &str) -> Vec<usize> {
+        let mut editor = Editor::new(text);
+        let mut on = vec![0];
+        while editor.cursor() < text.len() {
+            editor.go(Motion::Right);
+            on.push(editor.cursor());
+        }
+        let mut back = vec![text.len()];
+        while editor.cursor() > 0 {
+            editor.go(Motion::Left);
+            back.insert(0, editor.cursor());
+        }
+        assert_eq!(on, back, "{text:?}");
+        on
+    }
+
+    #[test]
+    fn the_cursor_moves_by_what_is_seen_as_one_character() {
+        assert_eq!(stops("ae\u{301}x"), [0, 1, 4, 5]);
+        assert_eq!(stops("\u{1112}\u{1161}\u{11ab}."), [0, 9, 10], "syllables");
+        assert_eq!(
+            stops("\u{1f1e9}\u{1f1ea}\u{1f1eb}\u{1f1f7}"),
+            [0, 8, 16],
+            "flags"
+        );
+        // What is spelled out is seen for itself.
+        assert_eq!(stops("\r\n"), [0, 1, 2]);
+        assert_eq!(stops("\u{1f468}\u{200d}\u{1f469}"), [0, 4, 7, 11]);
+        let mut editor = Editor::new("e\u{301}");
+        editor.go_to(1);
+        assert_eq!(editor.cursor(), 0);
+        editor.go(Motion::End);
+        editor.remove(Motion::Left);
+        assert_eq!(editor.text(), "");
     }
 }

@@ -5,18 +5,18 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// What is shown for a character.
+/// The picture of a character on the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glyph {
-    /// What is drawn; for a mark, what is added to the character before it.
+    /// The text that is drawn; for a mark, the text that is added to the character before it.
     pub(crate) text: Cow<'static, str>,
     /// The columns that it takes; none for a mark.
     pub(crate) width: usize,
-    /// Whether something else than the character itself is shown.
+    /// True if something else than the character itself is shown.
     pub(crate) is_spelled: bool,
 }
 
-/// What is shown for a character.
+/// The picture of a character.
 pub(crate) fn glyph(c: char) -> Glyph {
     if (' '..='~').contains(&c) {
         return plain(c, 1);

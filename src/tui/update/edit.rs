@@ -1,15 +1,14 @@
 //! Editing the template, the response and the prefix, each with the parse running along; and responses that still arrive.
 
-use crate::chunking::Chunking;
 use crate::tui::action::{Action, Effect, Way};
-use crate::tui::layout;
-use crate::tui::state::{Edited, Mode, Pane, Sample, State};
+use crate::tui::layout::{self, Pane};
+use crate::tui::state::{Edited, Mode, State};
 use crate::tui::text::{Editor, Motion, Rows};
 
 /// Begins to edit.
 pub(super) fn begin(state: &mut State, edited: Edited) {
     if edited == Edited::Response {
-        detach(state);
+        state.detach();
     }
     state.play.on = false;
     match edited {
@@ -35,25 +34,6 @@ pub(super) fn begin(state: &mut State, edited: Edited) {
     state.enter(Mode::Edit(edited));
 }
 
-/// Of a response that is still arriving, what is there becomes a sample of its own, so that it can be worked on while the rest
-/// goes on arriving.
-pub(super) fn detach(state: &mut State) {
-    if !state.sample().live {
-        return;
-    }
-    let copy = Sample {
-        live: false,
-        name: format!("{} (copy)", state.sample().name),
-        ..state.sample().clone()
-    };
-    state.samples.push(copy);
-    state.sample = state.samples.len() - 1;
-    state.chunking = Chunking::Recorded;
-    state.follows = false;
-    state.rerun();
-    state.tell("a copy of what has arrived; o goes back to the response that is arriving");
-}
-
 /// Makes the text the one that is edited. What was done to it before can still be taken back.
 fn draft(state: &mut State, text: String) {
     if state.draft.text() != text {
@@ -71,12 +51,12 @@ fn field_at_work(state: &State) -> Option<usize> {
     let name = now.timeline.field_name(field);
     let span = state
         .template
-        .delimiter(name, crate::parser::Side::Close)
+        .delimiter(name, crate::parser::Edge::Close)
         .or_else(|| state.template.field(name))?;
     Some(span.start)
 }
 
-/// What an action does to a text.
+/// Carries out an action on a text.
 pub(super) fn editing(state: &mut State, edited: Edited, action: Action) -> Effect {
     let before = editor(state, edited).text().len();
     let mut changed = false;

@@ -1,4 +1,4 @@
-//! What each action does: a function of the state and the action, which knows no terminal and touches no file.
+//! The update: a function of the state and an action, which knows no terminal and touches no file.
 
 mod edit;
 mod pick;
@@ -12,9 +12,10 @@ use ratatui::layout::Rect;
 use super::action::{Action, Effect, Unit, Way};
 use super::keys;
 use super::layout;
+use super::layout::Pane;
 use super::state::detail;
 use super::state::tree::{self, value_at};
-use super::state::{Edited, Mode, Pane, Quit, RATES, Scroll, Shown, State};
+use super::state::{Edited, Mode, Quit, RATES, Scroll, Shown, State};
 use super::text::hex;
 
 /// Does what is asked, and says what the host is to do.
@@ -63,7 +64,7 @@ fn quit(state: &mut State) -> Effect {
     Effect::None
 }
 
-/// What an action does while it is asked whether edits may be lost.
+/// Carries out an action while the debugger asks whether edits may be lost.
 fn quitting(state: &mut State, action: &Action) -> Effect {
     match action {
         Action::Yes => return Effect::Quit,
@@ -246,7 +247,7 @@ fn tick(state: &mut State, time: Duration) {
     }
 }
 
-/// What Enter does in the pane.
+/// Carries out Enter in the pane.
 fn open(state: &mut State) {
     match state.focus {
         Pane::Message => {
@@ -315,7 +316,7 @@ fn toggle_help(state: &mut State) {
     }
 }
 
-/// What the keys do on the screen that is shown, which comes back after it.
+/// Shows the keys of the screen that is shown, which comes back after it.
 fn help(state: &mut State) {
     let text = keys::help(&state.mode);
     let back = Box::new(std::mem::take(&mut state.mode));

@@ -2,18 +2,14 @@
 
 use crate::chunking::{Chunking, ChunkingError};
 use crate::tui::action::{Action, Effect, Unit, Way};
-use crate::tui::state::{
-    Asked, Breakpoint, Mode, Pick, Picked, Prompt, State, Trigger, breakpoint_row,
-};
-use crate::tui::text::Editor;
-use crate::tui::text::Motion;
+use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, State, Trigger, breakpoint_row};
 use crate::value::json;
 
 /// Asks what an action needs to know.
 pub(super) fn ask(state: &mut State, action: &Action) {
     match action {
-        Action::AskByte => prompt(state, Asked::Byte, ""),
-        Action::AskSearch => prompt(state, Asked::Search, ""),
+        Action::AskByte => state.ask(Asked::Byte, ""),
+        Action::AskSearch => state.ask(Asked::Search, ""),
         Action::AskField => {
             let timeline = state.timeline();
             let fields = timeline.template().fields().iter();
@@ -22,7 +18,7 @@ pub(super) fn ask(state: &mut State, action: &Action) {
             pick(state, Picked::Fields, rows, row);
         }
         Action::AskBreakpoints if state.breakpoints.is_empty() => {
-            prompt(state, Asked::Breakpoint, "");
+            state.ask(Asked::Breakpoint, "");
         }
         Action::AskBreakpoints => breakpoints(state, 0),
         Action::AskChunking => {
@@ -104,12 +100,6 @@ fn pick(state: &mut State, picked: Picked, rows: Vec<String>, row: usize) {
     state.enter(Mode::Pick(Pick::new(picked, rows, row)));
 }
 
-pub(super) fn prompt(state: &mut State, asked: Asked, text: &str) {
-    let mut editor = Editor::new(text);
-    editor.go(Motion::End);
-    state.enter(Mode::Prompt(Prompt { asked, editor }));
-}
-
 fn breakpoints(state: &mut State, row: usize) {
     let rows: Vec<String> = state
         .breakpoints
@@ -124,7 +114,7 @@ fn breakpoints(state: &mut State, row: usize) {
     pick(state, Picked::Breakpoints, rows, row);
 }
 
-/// What an action does while a line is asked for.
+/// Carries out an action while a line is asked for.
 pub(super) fn prompting(state: &mut State, action: Action) -> Effect {
     let Mode::Prompt(prompt) = &mut state.mode else {
         return Effect::None;
@@ -203,7 +193,7 @@ fn has_field(state: &State, name: &str) -> bool {
     timeline.template().field(name).is_some()
 }
 
-/// What an action does while one of a list is asked for.
+/// Carries out an action while one of a list is asked for.
 pub(super) fn picking(state: &mut State, action: Action) -> Effect {
     let Mode::Pick(pick) = &mut state.mode else {
         return Effect::None;
@@ -216,12 +206,12 @@ pub(super) fn picking(state: &mut State, action: Action) -> Effect {
         Action::End => pick.row = last,
         Action::Leave => state.enter(Mode::Normal),
         Action::Add => match pick.picked {
-            Picked::Breakpoints => prompt(state, Asked::Breakpoint, ""),
-            Picked::Chunkings(_) => prompt(state, Asked::Chunking, ""),
+            Picked::Breakpoints => state.ask(Asked::Breakpoint, ""),
+            Picked::Chunkings(_) => state.ask(Asked::Chunking, ""),
             Picked::Samples(_) | Picked::Fields => {}
         },
         Action::AskSearch if matches!(pick.picked, Picked::Samples(_)) => {
-            prompt(state, Asked::Sample, "");
+            state.ask(Asked::Sample, "");
         }
         Action::Delete if pick.picked == Picked::Breakpoints => {
             let row = pick.row;

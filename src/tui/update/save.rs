@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use similar::{ChangeTag, TextDiff};
 
-use super::pick;
 use crate::check::{Change, ExpectedError, Fixture, Setting, is_suite_path};
 use crate::chunking::{self, Chunking};
 use crate::tui::action::{Action, Effect};
@@ -19,7 +18,7 @@ const CONTEXT: usize = 3;
 
 /// Asks where to save the fixture.
 pub(super) fn ask_fixture(state: &mut State) {
-    super::edit::detach(state);
+    state.detach();
     if let Some(failure) = state.timeline().failure() {
         let text = format!("the response does not parse: {}", failure.message);
         state.warn(text);
@@ -31,7 +30,7 @@ pub(super) fn ask_fixture(state: &mut State) {
         .clone()
         .unwrap_or_else(|| Path::new("fixtures").join(folder_name(&sample.name)));
     let path = path.display().to_string();
-    pick::prompt(state, Asked::FixturePath, &path);
+    state.ask(Asked::FixturePath, &path);
 }
 
 /// A folder's name that tells the sample's.
@@ -123,7 +122,7 @@ pub(super) fn template(state: &mut State) -> Effect {
         return Effect::None;
     }
     let Some(path) = state.template.path.clone() else {
-        pick::prompt(state, Asked::TemplatePath, "response_template.json");
+        state.ask(Asked::TemplatePath, "response_template.json");
         return Effect::None;
     };
     match state.template.file() {
@@ -187,7 +186,7 @@ fn difference(changes: &[Change]) -> Vec<(char, String)> {
     lines
 }
 
-/// What an action does while something is to be confirmed.
+/// Carries out an action while something is to be confirmed.
 pub(super) fn confirming(state: &mut State, action: Action) -> Effect {
     let Mode::Confirm(confirm) = &mut state.mode else {
         return Effect::None;

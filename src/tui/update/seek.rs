@@ -2,8 +2,9 @@
 
 use crate::check::{Difference, differences};
 use crate::tui::action::{Unit, Way};
+use crate::tui::layout::Pane;
 use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
-use crate::tui::state::{Pane, State, Trigger};
+use crate::tui::state::{State, Trigger};
 use crate::tui::text::line;
 use crate::value::{Value, json};
 
@@ -113,7 +114,7 @@ fn event(state: &mut State, way: Way) {
     }
 }
 
-/// Whether the place is the one to which the entry leads.
+/// Returns true if the place is the one to which the entry leads.
 fn is_just_complete(state: &mut State, entry: usize) -> bool {
     let place = state.place;
     place_of(fine(state), entry) == Some(place)

@@ -33,7 +33,7 @@ impl<'b> Canvas<'b> {
         self.put_within(area, x, y, text, role, room)
     }
 
-    /// The same in at most so many columns.
+    /// Draws text as [`put`](Self::put) does, in at most so many columns.
     pub(super) fn put_within(
         &mut self,
         area: Rect,

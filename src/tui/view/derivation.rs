@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use crate::derive::{Piece, Side, diff};
 use crate::tui::layout;
-use crate::tui::state::{Derivation, Marker, Pane, State};
+use crate::tui::layout::Pane;
+use crate::tui::state::{Derivation, Marker, State};
 use crate::tui::text::{Rows, glyph};
 use crate::tui::theme::Role;
 use crate::value::json;
@@ -158,7 +159,7 @@ fn render(pieces: &[Piece], side: Side, top: usize, area: Rect, canvas: &mut Can
     }
 }
 
-/// What of a shared piece is near a difference.
+/// The part of a shared piece that is near a difference.
 fn shared(text: &str, first: bool, last: bool) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let head = if first { 0 } else { CONTEXT };

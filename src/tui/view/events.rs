@@ -3,9 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
+use crate::tui::layout::Pane;
 use crate::tui::replay::{Entry, EntryKind, Moment};
+use crate::tui::state::State;
 use crate::tui::state::detail::{SHOWN, short};
-use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 
@@ -59,7 +60,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What the pane says before anything has arrived: what all of this is, and the keys that matter most.
+/// The text of the pane before anything has arrived: what all of this is, and the keys that matter most.
 const FIRST: [&str; 4] = [
     "a response, parsed as it comes:",
     "→ feeds a chunk, ← undoes that,",
@@ -67,7 +68,7 @@ const FIRST: [&str; 4] = [
     "says why; e edits, ? helps",
 ];
 
-/// What a row says of an entry, and what was lost with it.
+/// The row of an entry, with what was lost with it.
 fn describe(now: &Moment<'_>, entry: &Entry) -> (String, Option<String>) {
     let timeline = now.timeline;
     let text = &timeline.text()[now.span_of(entry)];

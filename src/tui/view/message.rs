@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use crate::content::process;
 use crate::tui::layout;
+use crate::tui::layout::Pane;
+use crate::tui::state::State;
 use crate::tui::state::detail::short;
 use crate::tui::state::tree::{self, value_at};
-use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 use crate::value::{Map, Value};
@@ -77,7 +78,7 @@ fn tree(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Whether a value is another one than before. A long list is not compared whole for every frame: in a message lists grow at their
+/// Returns true if a value is another one than before. A long list is not compared whole for every frame: in a message lists grow at their
 /// ends, so that its length and its last item tell.
 fn has_changed(before: Option<&Value>, now: &Value) -> bool {
     match (before, now) {
@@ -129,7 +130,7 @@ fn open(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     };
 }
 
-/// What the region would be if it ended here.
+/// The value that the region would have if it ended here.
 fn preview(
     raw: &str,
     field: &crate::response_template::Field,

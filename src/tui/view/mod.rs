@@ -12,7 +12,8 @@ mod template;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::state::{Edited, Mode, Pane, State, detail};
+use super::layout::Pane;
+use super::state::{Edited, Mode, State, detail};
 use super::theme::{Role, Theme};
 use crate::chunking::Chunking;
 use canvas::Canvas;

@@ -1,4 +1,4 @@
-//! What lies over the panes: lists, differences, texts in full; and the line that asks.
+//! The overlays, which lie over the panes: lists, differences, texts in full; and the line that asks.
 
 use ratatui::layout::Rect;
 

@@ -1,14 +1,15 @@
-//! What the parser is doing: the open region, what it looks for and why it waits, what it holds, its limits.
+//! The pane of the parser's state: the open region, what it looks for and why it waits, what it holds, its limits.
 
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::canvas::Canvas;
-use crate::parser::{Limits, Side, Status};
+use crate::parser::{Edge, Limits, Status};
 use crate::pattern::Pattern;
+use crate::tui::layout::Pane;
 use crate::tui::replay::{Moment, Watch};
+use crate::tui::state::State;
 use crate::tui::state::detail::SHOWN;
-use crate::tui::state::{Pane, State};
 use crate::tui::text::line;
 use crate::tui::theme::Role;
 use crate::value::json;
@@ -150,7 +151,7 @@ fn region(now: &Moment<'_>) -> Line {
 /// The delimiters, those that are under way first.
 fn watched(now: &Moment<'_>, lines: &mut Vec<Line>) {
     let under_way = now.watches();
-    let of = |field: usize, side: Side| {
+    let of = |field: usize, side: Edge| {
         under_way
             .iter()
             .find(|watch| watch.field == field && watch.side == side)

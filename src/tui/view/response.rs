@@ -7,12 +7,13 @@ use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use crate::tui::layout::GUTTER;
+use crate::tui::layout::Pane;
 use crate::tui::replay::{EntryKind, Moment};
-use crate::tui::state::{Edited, Mode, Pane, State};
+use crate::tui::state::{Edited, Mode, State};
 use crate::tui::theme::Role;
 use crate::value::python;
 
-/// What the heading says beside the pane's name.
+/// The heading beside the pane's name.
 pub(super) fn note(state: &State) -> String {
     let now = state.now();
     let held = now.held();
@@ -105,7 +106,7 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Whether there is text in the span that no field takes, white space aside.
+/// Returns true if there is text in the span that no field takes, white space aside.
 fn loses(now: &Moment<'_>, span: Range<usize>) -> bool {
     let entries = now.entries();
     let after = entries.partition_point(|entry| entry.span.start < span.end);
@@ -158,7 +159,7 @@ impl<'s> Looks<'s> {
         style
     }
 
-    /// Whether the byte belongs to an occurrence of the searched text.
+    /// Returns true if the byte belongs to an occurrence of the searched text.
     fn is_found(&self, byte: usize) -> bool {
         let Some(found) = self.found else {
             return false;

@@ -6,8 +6,9 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::tui::layout::Pane;
 use crate::tui::layout::{self, GUTTER};
-use crate::tui::state::{Edited, Mode, Pane, State};
+use crate::tui::state::{Edited, Mode, State};
 use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {

@@ -9,11 +9,11 @@ mod places;
 mod read;
 mod write;
 
+pub use super::quote::quote;
+pub(crate) use super::quote::{write_piece, write_string};
 pub use places::{Places, Spans};
 pub(crate) use read::plain;
 pub use read::{
     JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_prefix, parse_with_places,
 };
-pub use write::{Format, quote, to_string};
-pub(super) use write::{Style, write_value};
-pub(crate) use write::{write_piece, write_string};
+pub use write::{Format, to_string};

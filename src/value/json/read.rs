@@ -56,7 +56,7 @@ impl JsonError {
         self.offset
     }
 
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub fn message(&self) -> String {
         match self.kind {
             JsonErrorKind::ByteOrderMark => "the text starts with a byte order mark".to_owned(),
@@ -121,7 +121,7 @@ pub fn parse_prefix(text: &str) -> Result<(Value, usize), JsonError> {
     Reader::new(text, None).read(Extent::Prefix)
 }
 
-/// The same, and where each value stands in the text.
+/// Reads a document as [`parse`] does, and the place of each value in the text.
 ///
 /// # Errors
 ///
@@ -132,7 +132,7 @@ pub fn parse_with_places(text: &str) -> Result<(Value, Places), JsonError> {
     Ok((value, places))
 }
 
-/// Whether a value must be all there is.
+/// How a text may go on behind its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,

@@ -1,4 +1,4 @@
-//! What a traced render knows of its values: from which inputs each was made, and which inputs control flow read.
+//! The trace of a render, which knows of each value from which inputs each was made, and which inputs control flow read.
 //!
 //! Every origin is a number, an index into [`Trace`]'s nodes, so that values can carry it at the price of a copy. Inputs make
 //! a tree of nodes, and what is derived from several is a node that joins two others; they are taken apart once, at the end.
@@ -11,10 +11,9 @@ mod written;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
-use super::inputs::REASONING;
-use super::object::Py;
+use crate::chat_template::REASONING_KEYS;
 use crate::chat_template::syntax::tree::Span;
 
 pub(super) use self::piece::Piece;
@@ -49,12 +48,12 @@ impl Taint {
         self.0 == 0
     }
 
-    /// Whether the value is the input itself.
+    /// Returns true if the value is the input itself.
     pub(super) fn is_itself(self) -> bool {
         self.0 & Self::ITSELF != 0
     }
 
-    /// The same inputs, for a value that was made of them.
+    /// The inputs, for a value that was made of them.
     pub(super) fn derived(self) -> Self {
         Self(self.node())
     }
@@ -77,7 +76,7 @@ enum Place {
 /// Members by name, each with its node.
 type Members = Vec<(Rc<str>, Node)>;
 
-/// What is known of one render.
+/// The trace of one render.
 #[derive(Debug)]
 pub(super) struct Trace {
     nodes: RefCell<Vec<Place>>,
@@ -107,13 +106,13 @@ impl Trace {
         })
     }
 
-    /// Whether there were more origins than one render may have, so that what is told is not all.
+    /// Returns true if there were more origins than one render may have, so that what is told is not all.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.get()
     }
 
     /// Takes note of work; false when there was too much of it.
-    fn work(&self, amount: usize) -> bool {
+    pub(super) fn work(&self, amount: usize) -> bool {
         self.work.set(self.work.get().saturating_add(amount as u64));
         if self.work.get() > MAX_WORK {
             self.is_full.set(true);
@@ -168,7 +167,7 @@ impl Trace {
         Taint(node)
     }
 
-    /// What a lookup in a dictionary that finds nothing was decided by. A message has its reasoning under two names whichever of
+    /// The inputs that decided a lookup in a dictionary that finds nothing. A message has its reasoning under two names whichever of
     /// three it came under, so that all of them have their say.
     pub(super) fn not_found(&self, of: Taint, key: &str) -> Taint {
         if of.is_none() {
@@ -181,13 +180,13 @@ impl Trace {
             _ => false,
         };
         if is_message && matches!(key, "reasoning_content" | "thinking") {
-            let names = REASONING.map(|name| self.absent(of, name));
+            let names = REASONING_KEYS.map(|name| self.absent(of, name));
             return self.join(self.join(names[0], names[1]), names[2]);
         }
         self.absent(of, key)
     }
 
-    /// What is made of both; `a` counts for more.
+    /// The inputs of something that is made of both; `a` counts for more.
     pub(super) fn join(&self, a: Taint, b: Taint) -> Taint {
         let (a, b) = (a.node(), b.node());
         if a == 0 || b == 0 || a == b {
@@ -235,7 +234,7 @@ impl Trace {
         all
     }
 
-    /// Whether a text comes from one input, all of it, or from none at all.
+    /// Returns true if a text comes from one input, all of it, or from none at all.
     pub(super) fn is_of_one(&self, pieces: &[Piece]) -> bool {
         match pieces.split_first() {
             None => true,
@@ -275,69 +274,5 @@ impl Trace {
         let node = self.add(Place::Expression(span));
         self.here.set((span, node));
         node
-    }
-
-    /// What a value was made of, without what it holds.
-    pub(super) fn taint(&self, value: &Py) -> Taint {
-        match value {
-            Py::Undefined(_, taint)
-            | Py::None(taint)
-            | Py::Bool(_, taint)
-            | Py::Int(_, taint)
-            | Py::Big(_, taint)
-            | Py::Float(_, taint)
-            | Py::Range(_, _, _, taint)
-            | Py::Generator(_, taint) => *taint,
-            Py::Str(text) | Py::Markup(text) => self.inputs_of_all(text.pieces()),
-            Py::List(list) | Py::Tuple(list) => list.shape(),
-            Py::Dict(dict) | Py::View(_, dict) => dict.shape(),
-            Py::Method(method) => self.taint(&method.0),
-            Py::Namespace(_)
-            | Py::Loop(_)
-            | Py::Macro(..)
-            | Py::Global(_)
-            | Py::Cycler(_)
-            | Py::Joiner(_) => Taint::NONE,
-        }
-    }
-
-    /// What a value was made of, with all that it holds.
-    pub(super) fn whole_taint(&self, value: &Py) -> Taint {
-        let mut all = Taint::NONE;
-        self.add_whole(value, &mut all, &mut HashSet::default());
-        all
-    }
-
-    fn add_whole(&self, value: &Py, all: &mut Taint, seen: &mut HashSet<usize>) {
-        *all = self.join(*all, self.taint(value));
-        let address = match value {
-            Py::List(list) | Py::Tuple(list) => Rc::as_ptr(list).addr(),
-            Py::Dict(dict) | Py::View(_, dict) => Rc::as_ptr(dict).addr(),
-            Py::Generator(items, _) => Rc::as_ptr(items).addr(),
-            _ => return,
-        };
-        // What is held twice is looked at once.
-        if !seen.insert(address) || !self.work(1 + value.len().unwrap_or(0)) {
-            return;
-        }
-        match value {
-            Py::List(list) | Py::Tuple(list) => {
-                list.items()
-                    .iter()
-                    .for_each(|item| self.add_whole(item, all, seen));
-            }
-            Py::Dict(dict) | Py::View(_, dict) => {
-                for (key, item) in dict.items().iter() {
-                    self.add_whole(&key.0, all, seen);
-                    self.add_whole(item, all, seen);
-                }
-            }
-            Py::Generator(items, _) => {
-                for item in items.borrow().iter() {
-                    self.add_whole(item, all, seen);
-                }
-            }
-            _ => {}
-        }
     }
 }

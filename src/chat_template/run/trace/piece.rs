@@ -76,7 +76,7 @@ impl Piece {
         (self.kind & SHOWS != 0).then_some((from, from + len))
     }
 
-    /// Whether each byte stands for one of the origin.
+    /// Returns true if each byte stands for one of the origin.
     fn is_even(&self) -> bool {
         self.kind & (SHOWS | UNEVEN) == SHOWS && self.len == self.from_len
     }

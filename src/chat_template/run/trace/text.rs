@@ -53,7 +53,7 @@ impl Text {
         &self.text
     }
 
-    /// Whether nothing is known of its origins.
+    /// Returns true if nothing is known of its origins.
     pub(in crate::chat_template::run) fn is_unknown(&self) -> bool {
         self.runs.is_none()
     }

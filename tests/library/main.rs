@@ -1,0 +1,17 @@
+//! The library as those who use the crate do, without the reference: what each part does, and the house's own rules.
+
+mod architecture;
+#[cfg(feature = "project")]
+mod deltas;
+mod derive;
+mod derived;
+#[cfg(feature = "project")]
+mod fixtures;
+mod inspect;
+mod lint;
+mod parser;
+mod pattern_streams;
+#[cfg(feature = "project")]
+mod schemas;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,19 @@
+//! Obverse beside others: the reference for response templates and for rendering, run from `tests/reference/*.py`, and the real
+//! chat templates of the corpus. Where one of them is not at hand its tests are skipped and say so; in CI they fail.
+
+mod cases;
+mod configs;
+mod content;
+mod derive;
+mod documents;
+mod formats;
+mod own_templates;
+mod parser;
+mod pattern;
+mod render;
+mod response_schema;
+#[path = "../support/mod.rs"]
+mod support;
+mod tools;
+mod traps;
+mod values;

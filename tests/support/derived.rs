@@ -1,0 +1,107 @@
+//! What is derived from every chat template at hand. It is the dearest thing that tests want, so that each template is derived
+//! once in a process, and all cores derive.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use obverse::chat_template::{self, ChatTemplateSource};
+use obverse::derive::{Derivation, DeriveError, Options, derive};
+
+use super::corpus;
+
+/// One chat template and its derivation.
+pub struct Derived {
+    /// `chat_templates/NAME.jinja` for the project's own, the name below the corpus for others.
+    pub name: String,
+    /// The chat template.
+    pub source: ChatTemplateSource,
+    /// What was derived.
+    pub outcome: Result<Derivation, DeriveError>,
+}
+
+impl Derived {
+    /// Whether the chat template is one of the project's own.
+    pub fn is_own(&self) -> bool {
+        self.name.starts_with("chat_templates/")
+    }
+
+    /// The file's name without its folder and extension.
+    pub fn stem(&self) -> &str {
+        let file = self.name.rsplit('/').next().unwrap_or(&self.name);
+        file.strip_suffix(".jinja").unwrap_or(file)
+    }
+
+    /// # Panics
+    ///
+    /// When nothing could be derived.
+    pub fn expect(&self) -> &Derivation {
+        let outcome = self.outcome.as_ref();
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+}
+
+/// The derivations of the project's own chat templates, sorted by name.
+pub fn own() -> &'static [Derived] {
+    static OWN: OnceLock<Vec<Derived>> = OnceLock::new();
+    OWN.get_or_init(|| derive_all(&own_templates()))
+}
+
+/// The derivations of the project's own chat templates and then of the corpus; of the former alone where there is no corpus.
+pub fn all() -> &'static [Derived] {
+    static ALL: OnceLock<Vec<Derived>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut files = own_templates();
+        files.extend(corpus::templates());
+        derive_all(&files)
+    })
+}
+
+/// The project's own chat templates, sorted: the path and the file.
+pub fn own_templates() -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir("chat_templates")
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jinja")
+        })
+        .map(|path| (path.display().to_string(), path))
+        .collect();
+    found.sort();
+    assert!(!found.is_empty(), "chat_templates/ holds chat templates");
+    found
+}
+
+fn derive_all(files: &[(String, PathBuf)]) -> Vec<Derived> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((name, path)) = files.get(index) else {
+                        return;
+                    };
+                    let derived = derive_one(name, path);
+                    done.lock().expect("the others").push((index, derived));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("everything");
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, derived)| derived).collect()
+}
+
+fn derive_one(name: &str, path: &Path) -> Derived {
+    let source = chat_template::load(path)
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+        .assuming_tokens();
+    Derived {
+        name: name.to_owned(),
+        outcome: derive(&source, &Options::default()),
+        source,
+    }
+}
