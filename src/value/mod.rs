@@ -9,6 +9,7 @@
 //! keeps to the same depth.
 
 mod convert;
+mod identity;
 mod integer;
 pub mod json;
 mod map;
@@ -16,6 +17,7 @@ mod path;
 pub mod python;
 
 pub use convert::ConversionError;
+pub(crate) use identity::are_identical;
 pub use integer::Integer;
 pub use map::{Iter, IterMut, Key, Map};
 pub use path::{Path, Step};
