@@ -20,8 +20,9 @@ use crate::response_template::ResponseTemplate;
 /// How many bytes are searched again at most in one response, each time that something waits in it: beyond that nothing is said.
 const MAX_SEARCHED: usize = 4_000;
 
-/// How many bytes further a text is searched at least, where what is not in it is in none of its beginnings.
-const LEAST_AHEAD: usize = 16;
+/// How long a text is that is searched further on than it has arrived: few characters wait for a marker to be whole, which each of
+/// them is sooner asked, and many where something is looked for ahead.
+const LEAST_HELD: usize = 24;
 
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
 /// the same ones. `prefix` is what the parser reads of the prompt, which is one piece.
@@ -211,32 +212,39 @@ impl<'t> Arriving<'t> {
     /// What the delimiter matches in the text at hand, as if nothing followed.
     ///
     /// A text that is held is asked for again with every character. What is not in a text is in no beginning of it, so that one search
-    /// further on often answers for many characters: as far again as the text is long, or half of that, and so on.
+    /// further on answers for many characters; where that finds something, halving says with which character it does first.
     fn at_hand(&mut self, index: usize, end: usize) -> Result<Option<Captures>, MatchError> {
         let pattern = &self.template.plan().sought[index].pattern;
-        let from = self.position;
+        let (text, from) = (self.text, self.position);
         let known = &mut self.barren[index];
         if known.0 <= from && end <= known.1 {
             return Ok(None);
         }
-        let mut ahead = if pattern.grows() {
-            (end - from).max(LEAST_AHEAD)
-        } else {
-            0
-        };
-        while ahead > 0 {
-            let further = self.text.floor_char_boundary(end + ahead);
-            match pattern.search(&self.text[..further], from) {
-                Ok(None) => {
-                    *known = (from, further);
-                    return Ok(None);
-                }
-                Ok(Some(_)) => ahead /= 2,
-                // It takes more steps than the shorter text may.
-                Err(_) => ahead = 0,
+        let found = pattern.search(&text[..end], from)?;
+        // Steps are searched faster than all this.
+        let is_held = found.is_none() && end - from >= LEAST_HELD;
+        if is_held && pattern.grows() && pattern.sequence().is_none() {
+            // Searches that take more steps than the shorter text may say nothing.
+            let is_barren = |end: usize| matches!(pattern.search(&text[..end], from), Ok(None));
+            let further = text.floor_char_boundary(end + (end - from));
+            let (mut barren, mut fertile) = (end, further);
+            if is_barren(further) {
+                barren = further;
             }
+            loop {
+                let middle = text.floor_char_boundary((barren + fertile) / 2);
+                if middle <= barren {
+                    break;
+                }
+                if is_barren(middle) {
+                    barren = middle;
+                } else {
+                    fertile = middle;
+                }
+            }
+            *known = (from, barren);
         }
-        pattern.search(&self.text[..end], from)
+        Ok(found)
     }
 
     /// What our own search knows of the delimiter, whatever follows.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -82,9 +83,12 @@ pub(super) struct Tried<'a> {
     pub(super) aliases: &'a [String],
     /// Whether to spare no time.
     pub(super) thorough: bool,
-    /// A text that comes in many places is parsed in one.
-    known: RefCell<HashMap<String, Vec<Known>>>,
+    known: Rc<Parses>,
 }
+
+/// What a response template parsed: a text that comes in many places is parsed in one.
+#[derive(Debug, Default)]
+pub(super) struct Parses(RefCell<HashMap<String, Vec<Known>>>);
 
 /// What came of a response.
 #[derive(Debug)]
@@ -117,8 +121,13 @@ impl<'a> Tried<'a> {
             reasoning_field,
             aliases,
             thorough,
-            known: RefCell::default(),
+            known: Rc::default(),
         }
+    }
+
+    /// The same, with what the response template parsed before.
+    pub(super) fn knowing(self, known: Rc<Parses>) -> Self {
+        Self { known, ..self }
     }
 
     /// Parses the round's turn as often as it can be begun, and compares; where that does not come back, as an earlier turn too.
@@ -304,13 +313,13 @@ impl<'a> Tried<'a> {
         let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
         let is_same =
             |known: &&Known| known.prompted == prompted && are_identical(&known.tools, tools);
-        if let Some(known) = self.known.borrow().get(response)
+        if let Some(known) = self.known.0.borrow().get(response)
             && let Some(known) = known.iter().find(is_same)
         {
             return known.parsed.clone();
         }
         let parsed = self.parse_anew(prefix, response, tools);
-        let mut known = self.known.borrow_mut();
+        let mut known = self.known.0.borrow_mut();
         let of_response = known.entry(response.to_owned()).or_default();
         of_response.push(Known {
             prompted: prompted.to_owned(),
@@ -318,6 +327,11 @@ impl<'a> Tried<'a> {
             parsed: parsed.clone(),
         });
         parsed
+    }
+
+    /// The message as far as the whole response was parsed.
+    pub(super) fn parse_whole(&self, prefix: &str, response: &str, tools: &[Value]) -> Map {
+        self.parse_in(prefix, [response], tools).0
     }
 
     fn parse_anew(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
