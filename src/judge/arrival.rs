@@ -221,9 +221,8 @@ impl<'t> Arriving<'t> {
             return Ok(None);
         }
         let found = pattern.search(&text[..end], from)?;
-        // Steps are searched faster than all this.
         let is_held = found.is_none() && end - from >= LEAST_HELD;
-        if is_held && pattern.grows() && pattern.sequence().is_none() {
+        if is_held && pattern.grows() {
             // Searches that take more steps than the shorter text may say nothing.
             let is_barren = |end: usize| matches!(pattern.search(&text[..end], from), Ok(None));
             let further = text.floor_char_boundary(end + (end - from));

@@ -12,7 +12,7 @@ fn anchor(answer: &str, prompt: &str) -> Vec<String> {
 #[test]
 fn it_begins_where_the_prompt_ends() {
     assert_eq!(anchor("<bot>{{ m.content }}<end>", "<bot>"), ["<bot>"]);
-    assert_eq!(anchor("bot: {{ m.content }}\n", "bot: "), ["bot: "]);
+    assert_eq!(anchor("bot:{{ m.content }}\n", "bot:"), ["bot:"]);
     // What a prompt goes on with is the turn's.
     let closed = "<bot><t></t>{{ m.content }}<end>";
     assert_eq!(anchor(closed, "<bot><t></t>"), ["<bot><t></t>"]);
@@ -20,8 +20,11 @@ fn it_begins_where_the_prompt_ends() {
 
 #[test]
 fn what_opens_a_reasoning_is_not_where_it_begins() {
-    let answer = "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>";
+    let answer = "<bot>{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}{{ m.content }}<end>";
     assert_eq!(anchor(answer, "<bot><t>"), ["<bot>"]);
+    // Where the two are never seen apart nothing says that they are two.
+    let always = "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>";
+    assert_eq!(anchor(always, "<bot><t>"), ["<bot><t>"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn all_calls_may_be_one_array() {
     );
     let found = found.unwrap();
     assert!(matches!(found.body, Body::Array(_)), "{found:?}");
-    assert_eq!(trimmed(&found.section), ("<calls>", "</calls>"));
+    assert_eq!(trimmed(&found.call), ("<calls>", "</calls>"));
 }
 
 #[test]
@@ -133,6 +133,9 @@ fn calls_may_end_the_turn_otherwise() {
     let answer = "<bot>{{ m.content or '' }}{%- for c in m.tool_calls or [] -%}<call>{{ c.function | tojson }}</call>{%- endfor -%}\
                   {{ '<wait>' if m.tool_calls else '<end>' }}";
     let found = read(answer, "<bot>");
-    assert_eq!(found.calls.unwrap().turn_end.trim(), "<wait>");
+    let calls = found.calls.unwrap();
+    // Whether it is the end of the calls or of the turn nothing tells.
+    let behind = format!("{}{}", calls.section.1, calls.turn_end);
+    assert_eq!(behind.trim(), "<wait>");
     assert_eq!(found.turn_end.marker().trim(), "<end>");
 }

@@ -83,23 +83,6 @@ fn it_may_stand_behind_the_content() {
 }
 
 #[test]
-fn another_text_has_markers_of_its_own() {
-    let two = KEPT.replace(
-        "{{ m.content }}",
-        "{% if m.plan %}<p>{{ m.plan }}</p>{% endif %}{{ m.content }}",
-    );
-    let found = read(&two, "<bot>");
-    assert_eq!(found.reasoning.unwrap().open, "<t>");
-    let further: Vec<_> = found
-        .further
-        .iter()
-        .map(|(_, one)| one.open.as_str())
-        .collect();
-    // They are a field where messages come back with it, which the search finds out.
-    assert!(further.is_empty() || further == ["<p>"], "{further:?}");
-}
-
-#[test]
 fn what_it_says_around_nothing_is_left_out() {
     let one = reasoning(KEPT, "<bot>").unwrap();
     assert_eq!(one.strip("<t>\n</t>\n<call>"), "<call>");
