@@ -48,7 +48,7 @@ pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
 pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
 pub use inspect::Supports;
-pub use learn::{Recorded, Responses, Short, Widening};
+pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
 pub use read::thought::{History, Opener};
 pub use render::cost::{Cost, Stage};
@@ -187,6 +187,19 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         ));
     }
+    let cases = &proof.judgement.cases;
+    if let Some((with_ids, text)) = learn::identified(&document, cases, bench.keeps(&proof)) {
+        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(
+            &with_ids.to_value(),
+        )?));
+        document = with_ids;
+        of_tokens.push(Finding::info(
+            "made-id",
+            format!(
+                "the chat template makes up the ids of calls, whatever ids messages have, and writes them again with the tools' results: {text}"
+            ),
+        ));
+    }
     if !options.responses.is_empty() {
         let learnt = bench.teach(
             source,
@@ -310,10 +323,22 @@ impl Taught<'_> {
             constants: learn::Constants::new(pieces, source.tokens.special.clone()),
             engines: &options.engines,
         };
+        let shown = learn::unshown(source, recorded, &document).and_then(|unshown| {
+            let options = Options {
+                responses: Vec::new(),
+                prefer: Vec::new(),
+                alternatives: false,
+                ..options.clone()
+            };
+            let derived = derive(&unshown.source, &options).ok()?;
+            Some((unshown, derived.document))
+        });
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
         let keeps = self.keeps(proof);
         let cases = &proof.judgement.cases;
-        Ok(learn::learn(&lessons, document, template, cases, keeps))
+        Ok(learn::learn(
+            &lessons, document, template, cases, shown, keeps,
+        ))
     }
 
     /// Whether a response template loses nothing of what a proof has.

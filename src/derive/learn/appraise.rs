@@ -19,7 +19,8 @@ const BROKEN_OFF: usize = 4;
 /// What is lacking of one response, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shortfall {
-    /// How far the message is from the one that it must be, where that is known; then nothing else counts.
+    /// How far the message is from the one that it must be, where that is known; then nothing else counts but regions that do not
+    /// parse.
     wrong: usize,
     /// Calls that stand in text that is not understood.
     missed: usize,
@@ -266,7 +267,11 @@ pub(super) fn appraise(
             is_malformed: false,
         });
     }
-    if let Some(spot) = broken_off(template, response, &message) {
+    let malformed = parser.malformed().iter();
+    let malformed: Vec<&str> = malformed
+        .filter_map(|error| error.field.as_deref())
+        .collect();
+    if let Some(spot) = broken_off(template, response, &message, &malformed) {
         shortfall.leaked += 1;
         spots.push(spot);
     }
@@ -286,6 +291,7 @@ pub(super) fn appraise(
             false => {
                 shortfall = Shortfall {
                     wrong: calls::distance(&message, expected),
+                    malformed: shortfall.malformed,
                     ..Shortfall::default()
                 };
                 spots.extend(beside(response, &message, expected));
@@ -311,12 +317,23 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
         ) else {
             continue;
         };
-        let (Some(at), Some(start)) = (text.find(wanted), response.find(text)) else {
+        let Some(at) = text.find(wanted) else {
             continue;
         };
-        let end = start + text.len();
-        let before = start..start + at;
-        let behind = start + at + wanted.len()..end;
+        let (surplus, rest) = (&text[..at], &text[at + wanted.len()..]);
+        let (before, behind) = match response.find(text) {
+            Some(start) => (
+                start..start + at,
+                start + at + wanted.len()..start + text.len(),
+            ),
+            // A region stands amid it.
+            None => {
+                let before = response.find(surplus).unwrap_or_default();
+                let behind = response.rfind(rest).unwrap_or(response.len());
+                let end = (behind + rest.len()).min(response.len());
+                (before..before + surplus.len(), behind..end)
+            }
+        };
         for span in [before, behind].into_iter().filter(|span| !span.is_empty()) {
             spots.push(Spot {
                 span,
@@ -328,11 +345,20 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
     spots
 }
 
-/// The beginning of a closing marker with which the response ends, where it stands at the end of a text: the engine stopped amid it.
-fn broken_off(template: &ResponseTemplate, response: &str, message: &Map) -> Option<Spot> {
+/// The beginning of a closing marker with which the response ends, where it stands at the end of a text, or of a region that does not
+/// parse: the engine stopped amid it.
+fn broken_off(
+    template: &ResponseTemplate,
+    response: &str,
+    message: &Map,
+    malformed: &[&str],
+) -> Option<Spot> {
     let end = response.trim_end_matches(python::is_space);
     template.fields().iter().find_map(|field| {
-        let text = message.get(field.name.as_str())?.as_str()?;
+        let text = message
+            .get(field.name.as_str())
+            .and_then(Value::as_str)
+            .or_else(|| malformed.contains(&field.name.as_str()).then_some(end))?;
         let closes = field.close.iter().flat_map(fixed_texts);
         let cut = closes.filter_map(|close| {
             let close = close.trim_matches(python::is_space);
