@@ -20,6 +20,10 @@ use crate::response_template::ResponseTemplate;
 /// How many bytes are searched again at most in one response, each time that something waits in it: beyond that nothing is said.
 const MAX_SEARCHED: usize = 4_000;
 
+/// How long a text is that is searched further on than it has arrived: few characters wait for a marker to be whole, which each of
+/// them is sooner asked, and many where something is looked for ahead.
+const LEAST_HELD: usize = 24;
+
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
 /// the same ones. `prefix` is what the parser reads of the prompt, which is one piece.
 pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str) -> Option<String> {
@@ -52,6 +56,8 @@ struct Arriving<'t> {
     opened: bool,
     /// Our own search for each delimiter of the plan.
     searches: Vec<Option<(Search, Progress)>>,
+    /// For each delimiter a place and an end of the text, up to which no match begins at the place or behind it.
+    barren: Vec<(usize, usize)>,
     passed: Vec<Passed<'t>>,
     /// How many bytes may still be searched again.
     left: usize,
@@ -74,6 +80,7 @@ impl<'t> Arriving<'t> {
             field: template.implicit(),
             opened: false,
             searches: template.plan().sought.iter().map(|_| None).collect(),
+            barren: template.plan().sought.iter().map(|_| (0, 0)).collect(),
             passed: Vec::new(),
             left: MAX_SEARCHED,
         }
@@ -180,15 +187,13 @@ impl<'t> Arriving<'t> {
 
     fn sight(&mut self, index: usize, end: usize, ended: bool) -> Result<Sighted, MatchError> {
         let sought = &self.template.plan().sought[index];
-        let at_hand = &self.text[..end];
-        let whole = |position: usize| sought.pattern.search(at_hand, position);
         let found = if ended {
-            whole(self.position)?
+            sought.pattern.search(&self.text[..end], self.position)?
         } else {
             match self.progress(index, end)? {
                 Progress::Found(found) => Some(found),
                 Progress::Pending { hold } if hold >= end => return Ok(Sighted::Nothing),
-                Progress::Pending { hold } => match whole(self.position)? {
+                Progress::Pending { hold } => match self.at_hand(index, end)? {
                     Some(found) => Some(found),
                     None => return Ok(Sighted::Waits(hold)),
                 },
@@ -202,6 +207,43 @@ impl<'t> Arriving<'t> {
             }
             Some(found) => Sighted::Match(found),
         })
+    }
+
+    /// What the delimiter matches in the text at hand, as if nothing followed.
+    ///
+    /// A text that is held is asked for again with every character. What is not in a text is in no beginning of it, so that one search
+    /// further on answers for many characters; where that finds something, halving says with which character it does first.
+    fn at_hand(&mut self, index: usize, end: usize) -> Result<Option<Captures>, MatchError> {
+        let pattern = &self.template.plan().sought[index].pattern;
+        let (text, from) = (self.text, self.position);
+        let known = &mut self.barren[index];
+        if known.0 <= from && end <= known.1 {
+            return Ok(None);
+        }
+        let found = pattern.search(&text[..end], from)?;
+        let is_held = found.is_none() && end - from >= LEAST_HELD;
+        if is_held && pattern.grows() {
+            // Searches that take more steps than the shorter text may say nothing.
+            let is_barren = |end: usize| matches!(pattern.search(&text[..end], from), Ok(None));
+            let further = text.floor_char_boundary(end + (end - from));
+            let (mut barren, mut fertile) = (end, further);
+            if is_barren(further) {
+                barren = further;
+            }
+            loop {
+                let middle = text.floor_char_boundary((barren + fertile) / 2);
+                if middle <= barren {
+                    break;
+                }
+                if is_barren(middle) {
+                    barren = middle;
+                } else {
+                    fertile = middle;
+                }
+            }
+            *known = (from, barren);
+        }
+        Ok(found)
     }
 
     /// What our own search knows of the delimiter, whatever follows.

@@ -47,7 +47,8 @@ mod tests;
 mod traces;
 mod trial;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ use rounds::{Group, Round};
 use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
-use trial::{Outcome, Tried};
+use trial::{Outcome, Parses, Tried};
 
 /// A response of the judged format and the message that it was seen to parse to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,6 +120,8 @@ pub(crate) struct Judge<'a> {
     survey: Survey,
     /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
     calling: Vec<OnceCell<Group>>,
+    /// What the last response template that was tried parsed.
+    parsed: RefCell<Option<(Arc<ResponseTemplate>, Rc<Parses>)>>,
 }
 
 /// What a response template is judged as.
@@ -140,6 +143,12 @@ pub(crate) fn parse(
     (Value::Object(parsed), error)
 }
 
+/// What a case's response parses to, whole.
+pub(crate) fn parse_whole(template: &Arc<ResponseTemplate>, case: &Case) -> Value {
+    let tried = Tried::new(template, None, &[], false);
+    Value::Object(tried.parse_whole(&case.prefix, &case.response, &case.tools))
+}
+
 impl<'a> Judge<'a> {
     /// Renders what can be rendered before there is a response template.
     pub(crate) fn new(source: &'a ChatTemplateSource, setup: &'a Setup<'a>) -> Self {
@@ -150,6 +159,7 @@ impl<'a> Judge<'a> {
             setup,
             renderer,
             survey,
+            parsed: RefCell::default(),
         }
     }
 
@@ -162,6 +172,21 @@ impl<'a> Judge<'a> {
     /// Judges a response template by all rounds.
     pub(crate) fn judge(&self, subject: Subject<'_>) -> Judgement {
         judgement::judge(self, subject)
+    }
+
+    /// What a case's response parses to, whole and in pieces, and what went wrong.
+    pub(crate) fn parse(&self, subject: Subject<'_>, case: &Case) -> (Value, Option<String>) {
+        let tried = self.tried(subject);
+        let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
+        (Value::Object(parsed), error)
+    }
+
+    /// The first of the rounds whose message does not come back; none where it also depends on which manner calls are judged in.
+    pub(crate) fn first_lost(&self, subject: Subject<'_>, rounds: &[RoundId]) -> Option<RoundId> {
+        let mut rounds = rounds.iter().copied();
+        (self.calling.len() < 2)
+            .then(|| rounds.find(|round| !self.brings_back(subject, *round)))
+            .flatten()
     }
 
     /// Whether the message of a round comes back.
@@ -261,12 +286,22 @@ impl<'a> Judge<'a> {
     }
 
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
-        Tried::new(
+        let mut last = self.parsed.borrow_mut();
+        let known = match &*last {
+            Some((template, known)) if Arc::ptr_eq(template, subject.template) => Rc::clone(known),
+            _ => {
+                let known = Rc::<Parses>::default();
+                *last = Some((Arc::clone(subject.template), Rc::clone(&known)));
+                known
+            }
+        };
+        let tried = Tried::new(
             subject.template,
             subject.reasoning_field,
             &self.survey.slots.aliases,
             self.setup.thorough,
-        )
+        );
+        tried.knowing(known)
     }
 
     /// The rounds with calls in the manner of that index.

@@ -1,6 +1,9 @@
 //! Rendering conversations for the judge, on an account of steps.
 
-use std::cell::Cell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -9,10 +12,14 @@ use super::manner::Manner;
 use super::message::content_to_parts;
 use super::probes;
 use crate::chat_template::{
-    self, ChatTemplate, ChatTemplateSource, Inputs, Reads, RenderError, Traced,
+    self, ChatTemplate, ChatTemplateSource, Inputs, Reads, RenderError, Rules, Traced,
 };
 use crate::text::common_suffix;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, are_identical};
+
+/// The bytes of renders that are kept at most, counting each conversation as so many beside its render.
+const MAX_KEPT: usize = 32 << 20;
+const CONVERSATION: usize = 4 << 10;
 
 /// A chat template as the judge renders it.
 #[derive(Debug)]
@@ -21,6 +28,50 @@ pub(super) struct Renderer<'a> {
     setup: &'a Setup<'a>,
     /// How often was rendered, and what that took.
     rendered: Cell<(usize, Duration)>,
+    /// What was rendered without origins: what several response templates parse to, and what failing messages shrink to, often
+    /// renders alike.
+    known: RefCell<Known>,
+}
+
+/// Renders by the hash of what was rendered.
+#[derive(Debug, Default)]
+struct Known {
+    renders: HashMap<u64, Vec<Render>, foldhash::fast::RandomState>,
+    bytes: usize,
+}
+
+/// A conversation as it was rendered.
+#[derive(Debug)]
+struct Render {
+    messages: Vec<Value>,
+    tools: Option<Rc<[Value]>>,
+    kwargs: Map,
+    add_generation_prompt: bool,
+    rules: Rules,
+    rendered: Result<String, RenderError>,
+    /// What it took, which is put on the account each time: what a chat template may take is the same however often it is asked.
+    steps: u64,
+}
+
+impl Render {
+    fn is_of(
+        &self,
+        place: &Place,
+        messages: &[Value],
+        manner: &Manner,
+        add_generation_prompt: bool,
+    ) -> bool {
+        let same_tools = match (&self.tools, &place.tools) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b) || are_identical(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        same_tools
+            && self.add_generation_prompt == add_generation_prompt
+            && self.rules == manner.rules
+            && self.kwargs.is_identical(&place.kwargs)
+            && are_identical(&self.messages, messages)
+    }
 }
 
 /// A conversation up to the model's turn.
@@ -71,6 +122,7 @@ impl<'a> Renderer<'a> {
             source,
             setup,
             rendered: Cell::default(),
+            known: RefCell::default(),
         }
     }
 
@@ -104,24 +156,12 @@ impl<'a> Renderer<'a> {
 
     /// The conversation with the prompt for the model's turn.
     pub(super) fn prompt(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
-        self.spend(
-            place,
-            &place.history,
-            manner,
-            true,
-            ChatTemplate::render_borrowed,
-        )
+        self.plain(place, Cow::Borrowed(&place.history), manner, true)
     }
 
     /// The conversation as it is.
     pub(super) fn history(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
-        self.spend(
-            place,
-            &place.history,
-            manner,
-            false,
-            ChatTemplate::render_borrowed,
-        )
+        self.plain(place, Cow::Borrowed(&place.history), manner, false)
     }
 
     /// The conversation and the assistant's message.
@@ -133,13 +173,57 @@ impl<'a> Renderer<'a> {
     ) -> Result<String, RenderError> {
         let mut messages = place.history.clone();
         messages.push(message.clone());
-        self.spend(
+        self.plain(place, Cow::Owned(messages), manner, false)
+    }
+
+    /// The text of a conversation, rendered now or before.
+    fn plain(
+        &self,
+        place: &Place,
+        messages: Cow<'_, [Value]>,
+        manner: &Manner,
+        add_generation_prompt: bool,
+    ) -> Result<String, RenderError> {
+        let mut known = self.known.borrow_mut();
+        let mut hasher = known.renders.hasher().build_hasher();
+        (add_generation_prompt, place.tools.is_some(), manner.rules).hash(&mut hasher);
+        messages
+            .iter()
+            .for_each(|message| message.hash_into(&mut hasher));
+        place.kwargs.hash_into(&mut hasher);
+        let hash = hasher.finish();
+        let account = self.setup.steps;
+        let mut renders = known.renders.get(&hash).into_iter().flatten();
+        let found =
+            renders.find(|known| known.is_of(place, &messages, manner, add_generation_prompt));
+        if let Some(found) = found
+            && found.steps < account.get()
+        {
+            account.set(account.get() - found.steps);
+            return found.rendered.clone();
+        }
+        let before = account.get();
+        let rendered = self.spend(
             place,
             &messages,
             manner,
-            false,
+            add_generation_prompt,
             ChatTemplate::render_borrowed,
-        )
+        );
+        known.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
+        if known.bytes > MAX_KEPT {
+            *known = Known::default();
+        }
+        known.renders.entry(hash).or_default().push(Render {
+            messages: messages.into_owned(),
+            tools: place.tools.clone(),
+            kwargs: place.kwargs.clone(),
+            add_generation_prompt,
+            rules: manner.rules,
+            rendered: rendered.clone(),
+            steps: before - account.get(),
+        });
+        rendered
     }
 
     /// The conversation and the message as an earlier turn, up to where the next message begins: what stands before that is the same

@@ -188,7 +188,7 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let templates = renderer.source().templates.iter();
     let constants = templates.flat_map(|(_, template)| template.constants());
     let signs = constants.map(|constant| constant.trim_matches(python::is_space));
-    let markers = signs.filter(|constant| MARKER.contains(&constant.len()));
+    let markers = signs.filter(|constant| MARKER.contains(&constant.chars().count()));
     let is_cut = |constant: &&str| {
         let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
         let message = plain.manner.write(&Assistant::saying(&said), None);
@@ -199,7 +199,7 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     markers.take(MAX_CONSTANTS).find(is_cut).map(str::to_owned)
 }
 
-/// How long a constant may be at which an answer is cut, and how many are tried.
+/// How many characters a constant may have at which an answer is cut, and how many are tried.
 const MARKER: std::ops::RangeInclusive<usize> = 3..=64;
 const MAX_CONSTANTS: usize = 64;
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,7 +18,7 @@ use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, json, python};
+use crate::value::{Map, Value, are_identical, json, python};
 
 /// A message that does not come back from its own render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,8 +85,20 @@ pub(super) struct Tried<'a> {
     pub(super) aliases: &'a [String],
     /// Whether to spare no time.
     pub(super) thorough: bool,
-    /// A text that comes in many places is parsed in one: by response, what a parser reads of its prompt and what came of it.
-    known: RefCell<HashMap<String, Vec<(String, Parsed)>>>,
+    known: Rc<Parses>,
+}
+
+/// What a response template parsed: a text that comes in many places is parsed in one.
+#[derive(Debug, Default)]
+pub(super) struct Parses(RefCell<HashMap<String, Vec<Known>>>);
+
+/// What came of a response.
+#[derive(Debug)]
+struct Known {
+    /// What a parser reads of its prompt.
+    prompted: String,
+    tools: Vec<Value>,
+    parsed: Parsed,
 }
 
 /// Prompts or prefixes, each with the response after it.
@@ -110,8 +123,13 @@ impl<'a> Tried<'a> {
             reasoning_field,
             aliases,
             thorough,
-            known: RefCell::default(),
+            known: Rc::default(),
         }
+    }
+
+    /// The same, with what the response template parsed before.
+    pub(super) fn knowing(self, known: Rc<Parses>) -> Self {
+        Self { known, ..self }
     }
 
     /// Parses the round's turn as often as it can be begun, and compares; where that does not come back, as an earlier turn too.
@@ -309,20 +327,27 @@ impl<'a> Tried<'a> {
     /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
     pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
         let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
-        let key = format!(
-            "{}\0{prompted}",
-            json::to_string(&Value::Array(tools.to_vec()))
-        );
-        if let Some(known) = self.known.borrow().get(response)
-            && let Some((_, parsed)) = known.iter().find(|(before, _)| *before == key)
+        let is_same =
+            |known: &&Known| known.prompted == prompted && are_identical(&known.tools, tools);
+        if let Some(known) = self.known.0.borrow().get(response)
+            && let Some(known) = known.iter().find(is_same)
         {
-            return parsed.clone();
+            return known.parsed.clone();
         }
         let parsed = self.parse_anew(prefix, response, tools);
-        let mut known = self.known.borrow_mut();
+        let mut known = self.known.0.borrow_mut();
         let of_response = known.entry(response.to_owned()).or_default();
-        of_response.push((key, parsed.clone()));
+        of_response.push(Known {
+            prompted: prompted.to_owned(),
+            tools: tools.to_vec(),
+            parsed: parsed.clone(),
+        });
         parsed
+    }
+
+    /// The message as far as the whole response was parsed.
+    pub(super) fn parse_whole(&self, prefix: &str, response: &str, tools: &[Value]) -> Map {
+        self.parse_in(prefix, [response], tools).0
     }
 
     fn parse_anew(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {

@@ -41,6 +41,24 @@ pub struct Facts {
     names: Vec<(String, usize)>,
 }
 
+/// Whether a match is still one, wherever it then ends, when more text follows. What asks that nothing follows does not, nor what
+/// takes the first way in which it matches and no other: more text may be another way.
+pub(super) fn grows(node: &Node) -> bool {
+    match node {
+        Node::Empty | Node::Char(_) | Node::Class(_) => true,
+        Node::Assert(assert) => matches!(
+            assert,
+            Assert::Start | Assert::LineStart | Assert::WordStart { .. }
+        ),
+        Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().all(grows),
+        Node::Repeat(repeat) => repeat.kind != RepeatKind::Possessive && grows(&repeat.node),
+        Node::Group(_, node) => grows(node),
+        // What stands before a place stays the same.
+        Node::Look(look) => (look.behind || !look.negative) && grows(&look.node),
+        Node::Atomic(_) | Node::Backreference { .. } | Node::Conditional(_) => false,
+    }
+}
+
 /// How many texts [`Facts::samples`] gives at most.
 const SAMPLES: usize = 24;
 

@@ -95,6 +95,8 @@ struct Inner {
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
     first: Option<ByteSet>,
+    /// Whether a match in a text is there in every text that begins with it.
+    grows: bool,
 }
 
 /// A matcher with what the pattern was compiled to for it.
@@ -191,6 +193,7 @@ impl Pattern {
                 (None, Strategy::Backtracking(_)) => None,
             },
             sequence,
+            grows: facts::grows(&parsed.node),
             groups: parsed.names,
             keys: names.iter().map(Key::from).collect(),
             names,
@@ -233,6 +236,7 @@ impl Pattern {
             names: Vec::new(),
             keys: Vec::new(),
             first: Some(compiled.first_bytes()),
+            grows: true,
             strategy: Strategy::Literal(compiled),
             sequence: match literals {
                 [literal] => Some(Sequence::literal(literal)),
@@ -371,6 +375,12 @@ impl Pattern {
     /// The bytes that a match can begin with; `None` where they are not known or it may be empty.
     pub(crate) fn first_bytes(&self) -> Option<ByteSet> {
         self.0.first
+    }
+
+    /// Whether a text in which it matches also has a match, from the same place on, however it goes on: what is not in a text is in
+    /// no beginning of it either. Only true is certain.
+    pub(crate) fn grows(&self) -> bool {
+        self.0.grows
     }
 
     /// The source's tree.

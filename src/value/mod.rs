@@ -9,6 +9,7 @@
 //! keeps to the same depth.
 
 mod convert;
+mod identity;
 mod integer;
 pub mod json;
 mod map;
@@ -18,6 +19,7 @@ mod quote;
 mod write;
 
 pub use convert::ConversionError;
+pub(crate) use identity::are_identical;
 pub use integer::Integer;
 pub use map::{Iter, IterMut, Key, Map};
 pub use path::{Path, Step};

@@ -7,7 +7,7 @@
 NAME.json: `about`, `reads` (the kinds of KINDS below), `expressible`, and where it applies
 `response_template`, `reasoning_key` (a dotted path, `part`, or a list of two), `ids`, `arguments` (object or text),
 `call_content` (absent, empty or null: what a message of calls alone has), `nulls` (kept or dropped), `kwargs`, `avoid` (strings that
-are markers here and so in no value), `trailer` (what stands after the last message of a finished conversation and is no part of it),
+are markers here and so in no value), `trailer` (what stands after the last message of a finished conversation and is no part of it; TOOLS in it stands for the tools as JSON),
 `one_call` (an answer has one call at most), `because`, `two_messages`, `construct`, `lost` (the kinds that no response template reads), `refused` (transformers' sandbox refuses it).
 """
 
@@ -195,8 +195,11 @@ class Claim:
         prompt = self.render(conversation, True, earlier)
         whole = self.render([*conversation, message], False, earlier)
         if trailer := self.get("trailer"):
+            trailer = trailer.replace("TOOLS", json.dumps(TOOLS, ensure_ascii=False))
             assert whole.endswith(trailer), f"no trailer at the end of {whole[-60:]!r}"
             whole = whole[: -len(trailer)]
+            # What stands behind the conversation stands before the prompt as well.
+            prompt = prompt.replace(trailer, "")
         shared = len(os.path.commonprefix([prompt, whole]))
         return prompt[:shared], whole[shared:]
 

@@ -85,12 +85,14 @@ def without_beginnings(pattern):
 
 
 def without_first_signs(pattern, first_signs):
-    """A pattern whose sets without signs (`[^\\s<]`) have `·` for the first signs of markers, here `[^\\s·]`."""
+    """A pattern whose sets without signs (`[^\\s<]`) have `·` for the first signs of markers, here `[^\\s·]`; nothing where markers begin with
+    letters, of which names are made, so that no set can keep them out."""
+    mark = "" if any(sign.isalnum() for sign in first_signs) else "·"
 
     def replaced(match):
         members = re.findall(r"\\.|[^\\]", match[0][2:-1])
         kept = [m for m in members if (m[-1] if len(m) == 1 or not m[-1].isalpha() else m) not in first_signs]
-        return "[^" + "".join(kept) + ("·" if len(kept) < len(members) else "") + "]"
+        return "[^" + "".join(kept) + (mark if len(kept) < len(members) else "") + "]"
 
     return re.sub(SET, replaced, pattern)
 

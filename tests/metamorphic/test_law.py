@@ -181,6 +181,7 @@ class Documents(unittest.TestCase):
     def test_sets_say_nothing_of_first_signs(self):
         self.assertEqual(documents.without_first_signs(r"[^\s<]+[^>][^\]<>]", {"<", "]"}), r"[^\s·]+[^>][^>·]")
         self.assertEqual(documents.without_first_signs(r"[^\s<]", {"s"}), r"[^\s<]")
+        self.assertEqual(documents.without_first_signs(r"[^\s<]", {"<", "K"}), r"[^\s]")
 
     def test_keys_are_renamed_in_patterns_and_transforms(self):
         names = {"name": "n1", "arguments": "a1"}

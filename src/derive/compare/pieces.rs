@@ -19,7 +19,7 @@ use crate::chat_template::{Origin, Step, Traced};
 use crate::derive::probe;
 use crate::value::python;
 
-/// How long a piece may be: longer ones are prose.
+/// How many characters a piece may have: longer ones are prose.
 const LONGEST: usize = 160;
 
 /// The pieces by their first characters.
@@ -37,10 +37,10 @@ pub(in crate::derive) struct Pieces {
 #[derive(Debug, Clone, Default)]
 struct Known(HashMap<char, BTreeSet<String>>);
 
-/// How many bytes a constant has at least that parts another one.
+/// How many characters a constant has at least that parts another one. Characters count and not bytes: a sign is one in any script.
 const SHORTEST: usize = 3;
 
-/// In how many bytes a marker may differ from one that it is like.
+/// In how many characters a marker may differ from one that it is like.
 const MAX_UNLIKE: usize = 2;
 
 /// How many constants are looked at to part them.
@@ -71,7 +71,7 @@ impl Pieces {
             let all = lines.iter().flatten().flatten();
             all.map(|constant| trimmed(constant))
                 .chain(marks.iter().cloned())
-                .filter(|constant| !constant.is_empty() && constant.len() <= LONGEST)
+                .filter(|constant| !constant.is_empty() && length(constant) <= LONGEST)
                 .collect()
         };
         let open = open(&lines);
@@ -80,7 +80,7 @@ impl Pieces {
         let mut fine: BTreeSet<String> = whole.union(&written).cloned().collect();
         let alone = alone(&lines, &open);
         let alone = alone.into_iter().map(trimmed);
-        let alone = alone.filter(|one| one.len() >= SHORTEST);
+        let alone = alone.filter(|one| length(one) >= SHORTEST);
         let marks: BTreeSet<String> = marks.iter().cloned().chain(alone).collect();
         part(&mut fine, whole.clone(), &marks);
         // A part of a marker is no marker.
@@ -502,7 +502,7 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
         steps -= 1;
         let mut rests: BTreeSet<String> = markers
             .iter()
-            .filter(|one| one.len() >= SHORTEST && **one != whole)
+            .filter(|one| length(one) >= SHORTEST && **one != whole)
             .flat_map(|one| {
                 let rests = [
                     whole.strip_prefix(one.as_str()),
@@ -520,15 +520,15 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
                         .or_else(|| other.strip_suffix(rest))?;
                     Some(beside.trim_matches(python::is_space).to_owned())
                 });
-                let mut parts: Vec<String> = if rest.len() < SHORTEST {
+                let mut parts: Vec<String> = if length(rest) < SHORTEST {
                     Vec::new()
                 } else {
                     beside.collect()
                 };
-                if !parts.is_empty() || (rest.len() >= SHORTEST && marks.contains(one)) {
+                if !parts.is_empty() || (length(rest) >= SHORTEST && marks.contains(one)) {
                     parts.push(rest.to_owned());
                 }
-                parts.retain(|part| part.len() >= SHORTEST);
+                parts.retain(|part| length(part) >= SHORTEST);
                 parts
             })
             .collect();
@@ -555,22 +555,25 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
 /// Where in a text the end begins that is like the mark but for a few signs within it, if more stands before it.
 fn ends_like(text: &str, mark: &str) -> Option<usize> {
     let tail = text::common_suffix(text, mark);
-    if tail < SHORTEST || tail >= mark.len() {
+    if length(&text[text.len() - tail..]) < SHORTEST || tail >= mark.len() {
         return None;
     }
-    let starts = text[..text.len() - tail]
-        .char_indices()
-        .map(|(at, _)| at)
-        .rev();
+    let (before, within) = (&text[..text.len() - tail], &mark[..mark.len() - tail]);
+    let starts = before.char_indices().map(|(at, _)| at).rev();
     starts
         .take(MAX_UNLIKE + 1)
         .filter(|start| *start > 0)
         .find(|start| {
-            let head = text::common_prefix(&text[*start..], mark).min(mark.len() - tail);
-            let unlike =
-                (mark.len() - tail - head).max((text.len() - tail - start).saturating_sub(head));
+            let head = text::common_prefix(&text[*start..], mark).min(within.len());
+            let own = &before[*start..];
+            let unlike = length(&within[head..]).max(length(own.get(head..).unwrap_or_default()));
             head > 0 && unlike <= MAX_UNLIKE
         })
+}
+
+/// How many characters a text has.
+fn length(text: &str) -> usize {
+    text.chars().count()
 }
 
 #[cfg(test)]
@@ -600,6 +603,23 @@ mod tests {
         assert_eq!(other.tokens("<bot><think>"), ["<bot><think>"]);
         let alike = self::pieces(&["<bot><think>", "</think>"]);
         assert_eq!(alike.tokens("<bot><think>"), ["<bot>", "<think>"]);
+    }
+
+    #[test]
+    fn a_sign_is_one_character_in_any_script() {
+        let marks = ["<f=", ">", "<f=x>y", "</f>"];
+        let of = |marks: &[String]| Pieces::of([], marks.iter().map(String::as_str));
+        let plain = of(&marks.map(str::to_owned));
+        let other = marks.map(|mark| mark.replace('<', "\u{2630}").replace('>', "\u{2631}"));
+        let renamed = of(&other);
+        for (mark, other) in marks.iter().zip(&other) {
+            let count = |pieces: &Pieces, text: &str| pieces.tokens(text).len();
+            assert_eq!(
+                count(&plain, mark),
+                count(&renamed, other),
+                "{mark} {other}"
+            );
+        }
     }
 
     #[test]

@@ -165,17 +165,19 @@ pub(in crate::derive) fn tried(
             .filter_map(|one| change::changed(deviation, one, &marked, ends));
         for case in changed {
             verdict.tried += 1;
+            let size = |found: &Counterexample| found.response.len();
+            let known = verdict.smallest.as_ref();
+            let is_smallest = known.is_none_or(|found| size(found) > case.response.len());
+            // Pieces are not asked for where the whole is something else and would not be told.
+            if !is_smallest && !is_same(&judge::parse_whole(template, &case), &case.message) {
+                continue;
+            }
             let (parsed, error) = judge::parse(template, &case, false);
             if error.is_none() && is_same(&parsed, &case.message) {
                 verdict.came_back += 1;
                 continue;
             }
-            let size = |found: &Counterexample| found.response.len();
-            if verdict
-                .smallest
-                .as_ref()
-                .is_none_or(|found| size(found) > case.response.len())
-            {
+            if is_smallest {
                 verdict.smallest = Some(Counterexample {
                     message: case.message.clone(),
                     prefix: case.prefix,

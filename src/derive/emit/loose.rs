@@ -10,8 +10,11 @@ pub(super) fn spaced(pieces: &Pieces, marker: &str) -> String {
     let mut last: Option<&str> = None;
     for part in parts {
         let whole = |part: &str| pieces.is_one(part.trim());
+        // One sign again and again is a marker, which nothing stands within.
+        let is_run = part.chars().count() == 1 && last == Some(part);
         if last.is_some_and(|last| whole(last) && !last.ends_with(char::is_whitespace))
             && whole(part)
+            && !is_run
         {
             spaced.push(' ');
         }
@@ -39,5 +42,7 @@ mod tests {
         assert_eq!(spaced(&pieces, "</key>\n<value>"), "</key>\n<value>");
         assert_eq!(spaced(&pieces, "x<f="), "x<f=");
         assert_eq!(spaced(&pieces, ""), "");
+        let pieces = Pieces::of([], ["~", "<value>"]);
+        assert_eq!(spaced(&pieces, "~~~<value>"), "~~~ <value>");
     }
 }

@@ -45,7 +45,7 @@ impl<'a> Bench<'a> {
 
     /// The parsed message, and what went wrong.
     fn parse(&self, case: &Case) -> Option<Counterexample> {
-        let (parsed, error) = judge::parse(self.template, case, self.thorough);
+        let (parsed, error) = self.judge.parse(self.subject(), case);
         (error.is_some() || parsed != case.message).then(|| Counterexample {
             message: case.message.clone(),
             prefix: case.prefix.clone(),

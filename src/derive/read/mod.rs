@@ -20,6 +20,8 @@ pub(in crate::derive) mod object;
 mod prompted;
 pub(in crate::derive) mod reasoning;
 pub(in crate::derive) mod spelling;
+#[cfg(test)]
+mod tests;
 pub(in crate::derive) mod thought;
 pub(in crate::derive) mod tool_calls;
 pub(in crate::derive) mod turn_end;

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::conversation::Context;
 use crate::chat_template::RenderError;
 use crate::derive::probe;
-use crate::value::{Map, Value};
+use crate::value::are_identical;
 
 /// The bytes that are kept at most, counting each conversation as so many beside its render.
 const MAX_BYTES: usize = 32 << 20;
@@ -129,33 +129,12 @@ impl RenderCache {
 
 /// Whether both render the same, whatever the chat template: unlike for equality the order of keys counts.
 fn is_identical(a: &Context, b: &Context) -> bool {
-    let lists = |a: &[Value], b: &[Value]| {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
-    };
     let same_tools = match (&a.tools, &b.tools) {
-        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b) || lists(a, b),
+        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b) || are_identical(a, b),
         (None, None) => true,
         _ => false,
     };
-    same_tools && lists(&a.history, &b.history) && members_identical(&a.kwargs, &b.kwargs)
-}
-
-fn identical(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => members_identical(a, b),
-        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
-        _ => a == b,
-    }
-}
-
-fn members_identical(a: &Map, b: &Map) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .zip(b.iter())
-            .all(|((key, a), (other, b))| key == other && identical(a, b))
+    same_tools && are_identical(&a.history, &b.history) && a.kwargs.is_identical(&b.kwargs)
 }
 
 /// The same for identical contexts. The tools, which are long and nearly always the same, do not count.
@@ -164,28 +143,8 @@ fn hash_of(context: &Context, add_generation_prompt: bool) -> u64 {
     add_generation_prompt.hash(&mut hasher);
     context.tools.is_some().hash(&mut hasher);
     for message in &context.history {
-        hash(message, &mut hasher);
+        message.hash_into(&mut hasher);
     }
-    hash_members(&context.kwargs, &mut hasher);
+    context.kwargs.hash_into(&mut hasher);
     hasher.finish()
-}
-
-fn hash(value: &Value, hasher: &mut DefaultHasher) {
-    std::mem::discriminant(value).hash(hasher);
-    match value {
-        Value::Null => {}
-        Value::Bool(value) => value.hash(hasher),
-        Value::Int(value) => value.hash(hasher),
-        Value::Float(value) => value.to_bits().hash(hasher),
-        Value::String(text) => text.hash(hasher),
-        Value::Array(items) => items.iter().for_each(|item| hash(item, hasher)),
-        Value::Object(members) => hash_members(members, hasher),
-    }
-}
-
-fn hash_members(members: &Map, hasher: &mut DefaultHasher) {
-    for (key, value) in members.iter() {
-        key.hash(hasher);
-        hash(value, hasher);
-    }
 }

@@ -7,7 +7,7 @@ use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::sample::{Evidence, Sample};
 use crate::derive::probe;
 
-/// Constants longer than this are prose, not markers.
+/// Constants of more characters than this are prose, not markers.
 const LONGEST_MARKER: usize = 48;
 
 /// How many constants are tried, and at how many of them an answer may seem to be cut.
@@ -109,7 +109,7 @@ fn markers<'a>(pieces: &Pieces, constants: impl Iterator<Item = &'a str>) -> Vec
         if markers.len() == MAX_MARKERS {
             break;
         }
-        if marker.len() <= LONGEST_MARKER && !markers.contains(&marker) {
+        if marker.chars().count() <= LONGEST_MARKER && !markers.contains(&marker) {
             markers.push(marker);
         }
     }

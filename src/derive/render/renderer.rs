@@ -68,6 +68,8 @@ struct Added {
     prompt: Option<String>,
     /// What belongs to no message, and stands before a generation prompt.
     trailer: Option<String>,
+    /// The tools, where they are listed behind the messages.
+    listed: Option<String>,
     /// Whether that could be read in several ways.
     is_asked: bool,
 }
@@ -183,7 +185,9 @@ impl<'a> Renderer<'a> {
     fn messages(&self, context: &Context) -> Result<String, RenderError> {
         let text = self.history(context)?;
         let added = self.added(&context.kwargs);
-        Ok(without(text, added.trailer.as_deref()))
+        let text = without(text, added.trailer.as_deref());
+        let listed = added.listed.filter(|_| context.tools.is_some());
+        Ok(without(text, listed.as_deref()))
     }
 
     /// What the template writes after the last message that belongs to none.
@@ -196,7 +200,10 @@ impl<'a> Renderer<'a> {
         if let Some((_, added)) = known.iter().find(|(under, _)| under == kwargs) {
             return added.clone();
         }
-        let added = self.find_added(kwargs).unwrap_or_default();
+        let added = Added {
+            listed: self.find_listed(kwargs),
+            ..self.find_added(kwargs).unwrap_or_default()
+        };
         known.push((kwargs.clone(), added.clone()));
         added
     }
@@ -213,6 +220,7 @@ impl<'a> Renderer<'a> {
             return Some(Added {
                 prompt: None,
                 trailer: taken.flatten().map(str::to_owned),
+                listed: None,
                 is_asked: true,
             });
         }
@@ -228,7 +236,28 @@ impl<'a> Renderer<'a> {
             is_asked: taken.is_some(),
             prompt: taken.flatten().map(str::to_owned),
             trailer: None,
+            listed: None,
         })
+    }
+
+    fn find_listed(&self, kwargs: &Map) -> Option<String> {
+        if !self.with_tools || !self.without_tools {
+            return None;
+        }
+        let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
+        let [without, with] = [false, true].map(|tools| self.user(tools).under(kwargs));
+        let answered = with.and(answer.clone());
+        let later = answered.and(probe::message("user", probe::USER_AGAIN));
+        let name = self.tools.first()?.get("function")?.get("name")?.as_str()?;
+        let listed = trailer::of_tools(
+            &self.render(&without.and(answer), false).ok()?,
+            &self.render(&answered, false).ok()?,
+            &self.render(&with, false).ok()?,
+            &self.render(&later, false).ok()?,
+            name,
+        )?
+        .to_owned();
+        Some(listed)
     }
 
     pub(in crate::derive) fn turn(

@@ -61,9 +61,49 @@ pub(in crate::derive) fn read<'t>(
     })
 }
 
+/// The tools, where they are listed behind the last message: what a conversation with tools ends with beyond the one without.
+///
+/// `without` and `with` are an answered conversation, `asked` is the one with tools before its answer, and `later` goes on with a question,
+/// before which nothing of it stands. `name` is that of a tool.
+pub(in crate::derive) fn of_tools<'t>(
+    without: &str,
+    with: &'t str,
+    asked: &str,
+    later: &str,
+    name: &str,
+) -> Option<&'t str> {
+    let after = |render: &'t str| Some(render.rsplit_once(probe::CONTENT)?.1);
+    let (_, end) = without.rsplit_once(probe::CONTENT)?;
+    let listed = after(with)?.strip_prefix(end)?;
+    let (_, next) = later.rsplit_once(probe::CONTENT)?;
+    let (before_next, _) = next.split_once(probe::USER_AGAIN)?;
+    let is_one = listed.contains(name) && asked.ends_with(listed);
+    (is_one && !before_next.contains(listed.trim())).then_some(listed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tools_that_are_listed_behind_the_last_message_are_no_part_of_it() {
+        let (said, asked, again) = (probe::CONTENT, probe::USER, probe::USER_AGAIN);
+        let listed = "<tools>fetch</tools>";
+        let without = format!("<user>{asked}.<bot>{said}.");
+        let found = |end: &str, asked_end: &str, between: &str| {
+            let with = format!("<user>{asked}.<bot>{said}{end}");
+            let asked = format!("<user>{asked}{asked_end}");
+            let later = format!("<user>{asked}<bot>{said}{between}<user>{again}.{listed}");
+            of_tools(&without, &with, &asked, &later, "fetch").map(str::to_owned)
+        };
+        let end = format!(".{listed}");
+        assert_eq!(found(&end, &end, ".").as_deref(), Some(listed));
+        assert_eq!(found(&end, ".", "."), None, "the question has none");
+        assert_eq!(found(&end, &end, &end), None, "every answer has them");
+        let inside = format!("{listed}.");
+        assert_eq!(found(&inside, &inside, "."), None, "its end stands behind");
+        assert_eq!(found(".!", ".!", "."), None, "no tool is told");
+    }
 
     fn found(end: &str, trailer: &str, after_answer: &str, prompt: &str) -> Option<String> {
         found_after("<bot>", [end, trailer, after_answer, prompt])

@@ -5,6 +5,9 @@
 //! verified in full, and one is kept if more comes back with it. Where the first readings come to nothing, or to a part of
 //! the format that is seen and not understood, any other reading that leads on will do.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -147,6 +150,16 @@ impl Attempt {
     fn obstacles(&self) -> impl Iterator<Item = &Finding> {
         let all = self.analysis.findings.iter();
         all.filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Whether this has no reasoning where `best` has one.
+    fn drops_reasoning(&self, best: &Proven) -> bool {
+        self.analysis.reasoning.is_none() && best.attempt.analysis.reasoning.is_some()
+    }
+
+    /// Whether messages that come back from `best` may be given up for this.
+    fn may_give_up(&self, best: &Proven, reading: &Wanted) -> bool {
+        self.drops_reasoning(best) || reading.question == Question::SeveralCalls
     }
 
     /// What is wanted, with another answer to one question.
@@ -372,6 +385,9 @@ impl Driver<'_> {
                 self.lose(reading, Fate::Fails, why, shown);
                 continue;
             }
+            if self.loses(&attempt, best, &reading) {
+                continue;
+            }
             let proven = self.prove(attempt);
             if !self.keeps(&proven, best, &reading) {
                 continue;
@@ -395,6 +411,22 @@ impl Driver<'_> {
         found
     }
 
+    /// Whether a message does not come back that comes back from `best`, where nothing could be given up for it: then the rest need
+    /// not be judged. The reading is lost.
+    fn loses(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> bool {
+        if attempt.may_give_up(best, reading) {
+            return false;
+        }
+        let subject = self.bench(attempt).subject();
+        let back = &best.proof.judgement.back;
+        let Some(first) = self.judge.first_lost(subject, back) else {
+            return false;
+        };
+        let shown = self.judge.failure(subject, first);
+        self.lose(reading.clone(), Fate::Fails, None, shown);
+        true
+    }
+
     /// Whether everything comes back that comes back from `best`. Its reading is lost where something does not.
     fn keeps(&mut self, proven: &Proven, best: &Proven, reading: &Wanted) -> bool {
         let lost = proven.loses(best);
@@ -402,8 +434,7 @@ impl Driver<'_> {
             return true;
         };
         // What stands around a reasoning may be no reasoning, if answers without one fail for it.
-        let gives_up_reasoning = proven.attempt.analysis.reasoning.is_none()
-            && best.attempt.analysis.reasoning.is_some()
+        let gives_up_reasoning = proven.attempt.drops_reasoning(best)
             && lost
                 .iter()
                 .all(|round| self.judge.message(*round).reasoning.is_some())
@@ -439,6 +470,9 @@ impl Driver<'_> {
             let Some(attempt) = self.with(&reading, best) else {
                 continue;
             };
+            if self.loses(&attempt, best, &reading) {
+                continue;
+            }
             let proven = self.prove(attempt);
             if self.keeps(&proven, best, &reading) {
                 self.lose(reading, Fate::NoBetter, None, None);

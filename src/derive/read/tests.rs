@@ -1,0 +1,44 @@
+//! The readings, each over chat templates that are small enough to see what must be read of them.
+
+mod anchors;
+mod calls;
+mod reasonings;
+
+use super::analysis::{self, Analysis, Unreadable};
+use crate::chat_template;
+use crate::derive::render;
+use crate::judge::{Judge, Setup};
+use crate::value::Value;
+
+/// What is read of a chat template where every question is answered by its first way.
+fn analysis(template: &str) -> Result<Analysis, Unreadable> {
+    let source = chat_template::from_text("it", template).unwrap();
+    let mut renderer = render::open(&source, None).unwrap();
+    let (requirements, steps) = (renderer.requirements.clone(), renderer.steps());
+    let variables = |tools: &[Value]| requirements.given(tools);
+    let setup = Setup {
+        clock: None,
+        steps: &steps,
+        parts: requirements.parts,
+        variables: &variables,
+        thorough: false,
+    };
+    let judge = Judge::new(&source, &setup);
+    renderer.adopt(judge.rules());
+    renderer.know(&judge.traced());
+    renderer.slots = judge.slots().to_vec();
+    renderer.read_quotes();
+    renderer.begin(Vec::new());
+    analysis::analyse(&renderer)
+}
+
+/// The same of turns that are written so: what everybody says, what an answer is, and the prompt.
+fn read(answer: &str, prompt: &str) -> Analysis {
+    let template = format!(
+        "{{%- if tools -%}}<tools>{{{{ tools | tojson }}}}<end>{{%- endif -%}}\
+         {{%- for m in messages -%}}{{%- if m.role == 'assistant' -%}}{answer}\
+         {{%- else -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{%- endif -%}}{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}{prompt}{{%- endif -%}}"
+    );
+    analysis(&template).unwrap()
+}

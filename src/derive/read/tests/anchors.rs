@@ -1,0 +1,85 @@
+//! Where the turn begins.
+
+use super::super::analysis::Unreadable;
+use super::super::anchor::Anchor;
+use super::{analysis, read};
+use crate::derive::compare::pieces::Pieces;
+
+fn anchor(answer: &str, prompt: &str) -> Vec<String> {
+    read(answer, prompt).anchor.literals
+}
+
+#[test]
+fn it_begins_where_the_prompt_ends() {
+    assert_eq!(anchor("<bot>{{ m.content }}<end>", "<bot>"), ["<bot>"]);
+    assert_eq!(anchor("bot:{{ m.content }}\n", "bot:"), ["bot:"]);
+    // What a prompt goes on with is the turn's.
+    let closed = "<bot><t></t>{{ m.content }}<end>";
+    assert_eq!(anchor(closed, "<bot><t></t>"), ["<bot><t></t>"]);
+}
+
+#[test]
+fn what_opens_a_reasoning_is_not_where_it_begins() {
+    let answer = "<bot>{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}{{ m.content }}<end>";
+    assert_eq!(anchor(answer, "<bot><t>"), ["<bot>"]);
+    // Where the two are never seen apart nothing says that they are two.
+    let always = "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>";
+    assert_eq!(anchor(always, "<bot><t>"), ["<bot><t>"]);
+}
+
+#[test]
+fn where_prompts_differ_it_begins_where_they_part() {
+    let prompt = "<bot>{% if fast %}<f>{% else %}<s>{% endif %}";
+    assert_eq!(anchor("<bot>{{ m.content }}<end>", prompt), ["<bot>"]);
+}
+
+#[test]
+fn without_a_prompt_it_begins_with_the_last_marker_before_an_answer() {
+    assert_eq!(anchor("<bot>{{ m.content }}<end>", ""), ["<bot>"]);
+}
+
+#[test]
+fn after_a_tools_result_it_may_begin_otherwise() {
+    let answer = "{{ '<next>' if messages[loop.index0 - 1].role == 'tool' else '<bot>' }}{{ m.content or '' }}\
+                  {% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}<end>";
+    let prompt = "{{ '<next>' if messages[-1].role == 'tool' else '<bot>' }}";
+    assert_eq!(anchor(answer, prompt), ["<bot>", "<next>"]);
+}
+
+#[test]
+fn where_nothing_marks_it_nothing_is_read() {
+    let none = analysis("{%- for m in messages -%}{{ m.content }}{%- endfor -%}");
+    assert_eq!(none.unwrap_err(), Unreadable::NoAnchor);
+    let users = "{%- for m in messages if m.role == 'user' -%}<u>{{ m.content }}{%- endfor -%}";
+    let none = analysis(users);
+    assert!(matches!(none, Err(Unreadable::NoTurn { .. })));
+}
+
+#[test]
+fn the_last_of_its_literals_counts() {
+    let anchor = Anchor::of(["<a>".to_owned(), "<b>".to_owned()]);
+    assert_eq!(anchor.after_last("<a>1<b>2<a>3"), Some("3"));
+    assert_eq!(anchor.after_last("<a>1<b>2"), Some("2"));
+    assert_eq!(anchor.after_last("1"), None);
+    assert_eq!(anchor.turn("<a>x<b>said<a>", "said"), Some("said<a>"));
+    assert_eq!(anchor.turn("<a>x said", "other"), None);
+    assert!(anchor.begins_after("said <a>", "said"));
+    assert!(!anchor.begins_after("<a> said", "said"));
+}
+
+#[test]
+fn a_turn_follows_where_its_end_and_then_a_beginning_stands() {
+    let anchor = Anchor::of(["<a>".to_owned()]);
+    assert!(anchor.follows("x<end>\n<a>y", "<end>\n"));
+    assert!(!anchor.follows("x<end>y<a>", "<end>"));
+    assert!(!anchor.follows("x<a>", " "), "nothing ends it");
+}
+
+#[test]
+fn its_last_token_can_be_left_out_unless_it_is_all() {
+    let pieces = Pieces::of([], ["<a>", "<t>"]);
+    let anchor = |literal: &str| Anchor::of([literal.to_owned()]);
+    let shorter = anchor("<a><t>\n").without_last_token(&pieces);
+    assert_eq!(shorter, Some(anchor("<a>")));
+    assert_eq!(anchor("<a>\n").without_last_token(&pieces), None);
+}

@@ -1,0 +1,141 @@
+//! How calls are written.
+
+use super::super::arguments::Style;
+use super::super::calls::ToolCalls;
+use super::super::cut::Body;
+use super::read;
+use crate::derive::compare::slot;
+
+/// What is read of calls that are written so, behind the content.
+fn calls(calls: &str) -> Option<ToolCalls> {
+    let answer = format!("<bot>{{{{ m.content or '' }}}}{calls}<end>");
+    read(&answer, "<bot>").calls
+}
+
+/// The same where each is written so.
+fn each(call: &str) -> ToolCalls {
+    calls(&format!(
+        "{{%- for c in m.tool_calls or [] -%}}{call}{{%- endfor -%}}"
+    ))
+    .unwrap()
+}
+
+fn trimmed((open, close): &(String, String)) -> (&str, &str) {
+    (open.trim(), close.trim())
+}
+
+#[test]
+fn without_any_none_are_read() {
+    assert_eq!(calls(""), None);
+}
+
+#[test]
+fn a_call_may_be_one_object() {
+    let found = each("<call>{{ c.function | tojson }}</call>");
+    let Body::Object(members) = &found.body else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (&members.name, &members.arguments),
+        (&vec!["name".to_owned()], &vec!["arguments".to_owned()])
+    );
+    assert!(members.id.is_none() && !members.is_text && !found.has_id());
+    assert_eq!(trimmed(&found.call), ("<call>", "</call>"));
+    assert_eq!(trimmed(&found.section), ("", ""));
+    assert!(found.parallel);
+}
+
+#[test]
+fn its_parts_may_have_other_keys_deep_within_it() {
+    let call = r#"<call>{{ {"do": {"tool": c.function.name, "with": c.function.arguments}, "ref": c.id} | tojson }}</call>"#;
+    let Body::Object(members) = each(call).body else {
+        panic!("no object")
+    };
+    assert_eq!(members.name, ["do", "tool"]);
+    assert_eq!(members.arguments, ["do", "with"]);
+    assert_eq!(members.id.as_deref(), Some(&["ref".to_owned()][..]));
+}
+
+#[test]
+fn all_calls_may_be_one_array() {
+    let found = calls(
+        "{%- if m.tool_calls -%}<calls>{{ m.tool_calls | map(attribute='function') | list | tojson }}</calls>{%- endif -%}",
+    );
+    let found = found.unwrap();
+    assert!(matches!(found.body, Body::Array(_)), "{found:?}");
+    assert_eq!(trimmed(&found.call), ("<calls>", "</calls>"));
+}
+
+#[test]
+fn the_name_may_stand_before_the_arguments() {
+    let found = each("<call {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>");
+    assert_eq!(found.body, Body::Json);
+    let open = format!("<call {}>", slot::NAME);
+    assert_eq!(trimmed(&found.call), (open.as_str(), "</call>"));
+}
+
+#[test]
+fn the_id_may_stand_before_or_behind_them() {
+    let before =
+        each("<call {{ c.id }} {{ c.function.name }}>{{ c.function.arguments | tojson }}</call>");
+    assert!(before.call.0.contains(slot::ID) && before.has_id());
+    let behind =
+        each("<call {{ c.function.name }}>{{ c.function.arguments | tojson }}<{{ c.id }}>");
+    assert!(behind.call.1.contains(slot::ID) && behind.id_behind);
+}
+
+#[test]
+fn what_is_written_once_is_the_sections() {
+    let found = calls(
+        "{%- if m.tool_calls -%}<calls>{%- for c in m.tool_calls -%}<call>{{ c.function | tojson }}</call>{%- endfor -%}</calls>{%- endif -%}",
+    );
+    let found = found.unwrap();
+    assert_eq!(trimmed(&found.section), ("<calls>", "</calls>"));
+    assert_eq!(trimmed(&found.call), ("<call>", "</call>"));
+}
+
+#[test]
+fn what_stands_between_two_calls_alone_parts_them() {
+    let found = calls(
+        "{%- if m.tool_calls -%}<calls>{%- for c in m.tool_calls -%}{{ c.function | tojson }}{{ ' ; ' if not loop.last }}{%- endfor -%}</calls>{%- endif -%}",
+    );
+    assert_eq!(found.unwrap().separator.trim(), ";");
+}
+
+#[test]
+fn arguments_may_stand_apart() {
+    let pairs = |value: &str| {
+        let call = format!(
+            "<call {{{{ c.function.name }}}}>{{% for k, v in c.function.arguments.items() %}}<arg {{{{ k }}}}>{value}</arg>{{% endfor %}}</call>"
+        );
+        match each(&call).body {
+            Body::Pairs(pairs) => pairs,
+            other => panic!("{other:?}"),
+        }
+    };
+    let json = pairs("{{ v | tojson }}");
+    assert!(matches!(json.style, Style::Json(_)), "{json:?}");
+    assert!(json.open.starts_with("<arg"), "{json:?}");
+    let text = pairs("{{ v if v is string else v | tojson }}");
+    assert_eq!(text.style, Style::Text);
+}
+
+#[test]
+fn a_message_may_have_one_call_alone() {
+    let found = calls(
+        "{%- if m.tool_calls -%}<call>{{ m.tool_calls[0].function | tojson }}</call>{%- endif -%}",
+    );
+    assert!(!found.unwrap().parallel);
+}
+
+#[test]
+fn calls_may_end_the_turn_otherwise() {
+    let answer = "<bot>{{ m.content or '' }}{%- for c in m.tool_calls or [] -%}<call>{{ c.function | tojson }}</call>{%- endfor -%}\
+                  {{ '<wait>' if m.tool_calls else '<end>' }}";
+    let found = read(answer, "<bot>");
+    let calls = found.calls.unwrap();
+    // Whether it is the end of the calls or of the turn nothing tells.
+    let behind = format!("{}{}", calls.section.1, calls.turn_end);
+    assert_eq!(behind.trim(), "<wait>");
+    assert_eq!(found.turn_end.marker().trim(), "<end>");
+}

@@ -1,0 +1,97 @@
+//! How reasoning is written.
+
+use super::super::thought::{History, Opener, Reasoning};
+use super::read;
+use crate::judge::slot::Slot;
+
+fn reasoning(answer: &str, prompt: &str) -> Option<Reasoning> {
+    read(answer, prompt).reasoning
+}
+
+/// An answer with a reasoning, if the message has one.
+const KEPT: &str = "<bot>{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}{{ m.content }}<end>";
+
+#[test]
+fn it_stands_between_its_markers() {
+    let found = reasoning(KEPT, "<bot>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+    assert_eq!(
+        (found.opened_by, found.history),
+        (Opener::Model, History::Kept)
+    );
+    assert!(!found.spaced && found.space.is_empty());
+}
+
+#[test]
+fn white_space_around_what_closes_it_is_told() {
+    let found = reasoning(&KEPT.replace("</t>", "\n</t>\n\n"), "<bot>").unwrap();
+    assert_eq!(found.close, "</t>");
+    assert!(found.spaced);
+    assert_eq!(found.space, "\n");
+}
+
+#[test]
+fn a_prompt_may_open_it() {
+    let found = reasoning(
+        "<bot><t>{{ m.reasoning_content }}</t>{{ m.content }}<end>",
+        "<bot><t>",
+    );
+    assert_eq!(found.map(|found| found.opened_by), Some(Opener::Prompt));
+}
+
+#[test]
+fn it_may_be_kept_until_the_next_question_alone() {
+    let last = KEPT.replace(
+        "m.reasoning_content %}",
+        "m.reasoning_content and loop.last %}",
+    );
+    let found = reasoning(&last, "<bot>").unwrap();
+    assert_eq!(found.history, History::UntilNextUser);
+}
+
+#[test]
+fn where_it_is_dropped_prompts_and_cuts_tell_of_it() {
+    let cut = "<bot>{{ m.content.split('</t>')[-1] }}<end>";
+    let found = reasoning(cut, "<bot><t>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+    assert_eq!(
+        (found.opened_by, found.history),
+        (Opener::Prompt, History::Dropped)
+    );
+}
+
+#[test]
+fn without_one_none_is_read() {
+    assert_eq!(reasoning("<bot>{{ m.content }}<end>", "<bot>"), None);
+}
+
+#[test]
+fn it_is_read_wherever_messages_have_it() {
+    let nested =
+        "<bot>{% if m.meta and m.meta.why %}<t>{{ m.meta.why }}</t>{% endif %}{{ m.content }}<end>";
+    let found = read(nested, "<bot>");
+    assert_eq!(found.reasoning.unwrap().open, "<t>");
+    let slot = Slot::Key(vec!["meta".to_owned(), "why".to_owned()]);
+    assert_eq!(found.dialect.reasoning, Some(slot));
+}
+
+#[test]
+fn it_may_stand_behind_the_content() {
+    let behind = "<bot>{{ m.content }}{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}<end>";
+    let found = reasoning(behind, "<bot>").unwrap();
+    assert_eq!((found.open.as_str(), found.close.as_str()), ("<t>", "</t>"));
+}
+
+#[test]
+fn what_it_says_around_nothing_is_left_out() {
+    let one = reasoning(KEPT, "<bot>").unwrap();
+    assert_eq!(one.strip("<t>\n</t>\n<call>"), "<call>");
+    assert_eq!(one.strip("x<t></t> y"), "xy");
+    assert_eq!(one.strip("</t><t>"), "</t><t>");
+    let unopened = Reasoning {
+        open: String::new(),
+        ..one
+    };
+    assert_eq!(unopened.strip("a</t>\n b"), "b");
+    assert_eq!(unopened.strip("a b"), "a b");
+}

@@ -1,0 +1,179 @@
+//! The search, over chat templates whose first reading is right, is wrong, or leads nowhere.
+
+use crate::chat_template;
+use crate::derive::{Alternative, Derivation, DeriveError, Fate, Options, derive};
+
+/// A chat template whose answers are written so, between `<bot>` and `<end>`.
+fn chat(answer: &str) -> String {
+    format!(
+        "{{%- for m in messages -%}}{{%- if m.role == 'assistant' -%}}<bot>{answer}<end>\
+         {{%- else -%}}<{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{%- endif -%}}{{%- endfor -%}}\
+         {{%- if add_generation_prompt -%}}<bot>{{%- endif -%}}"
+    )
+}
+
+fn tried(template: &str, options: &Options) -> Result<Derivation, DeriveError> {
+    derive(&chat_template::from_text("it", template).unwrap(), options)
+}
+
+fn derived(template: &str) -> Derivation {
+    tried(template, &Options::default()).unwrap()
+}
+
+/// The ways to answer a question, with what became of each.
+fn ways<'d>(derivation: &'d Derivation, question: &str) -> &'d [Alternative] {
+    let mut decisions = derivation.report.decisions.iter();
+    let decision = decisions.find(|decision| decision.question == question);
+    &decision
+        .unwrap_or_else(|| panic!("{question} was not asked"))
+        .options
+}
+
+fn fate(derivation: &Derivation, question: &str, way: &str) -> Fate {
+    let mut ways = ways(derivation, question).iter();
+    let way = ways.find(|option| option.way == way);
+    way.unwrap_or_else(|| panic!("no such way of {question}"))
+        .fate
+}
+
+fn fates(derivation: &Derivation) -> Vec<Fate> {
+    let decisions = derivation.report.decisions.iter();
+    let options = decisions.flat_map(|decision| &decision.options);
+    options.map(|option| option.fate).collect()
+}
+
+const REASONED: &str = "{%- if m.reasoning_content -%}<think>{{ m.reasoning_content }}</think>{%- endif -%}{{ m.content }}";
+
+#[test]
+fn where_everything_comes_back_nothing_else_is_tried() {
+    let derivation = derived(&chat(REASONED));
+    assert!(derivation.report.verified);
+    let fates = fates(&derivation);
+    assert!(fates.contains(&Fate::NotTried));
+    let is_left = |fate: &Fate| matches!(fate, Fate::Taken | Fate::NotTried);
+    assert!(fates.iter().all(is_left), "{fates:?}");
+}
+
+#[test]
+fn what_is_asked_for_is_tried_and_nothing_is_taken_for_it() {
+    let template = chat(REASONED);
+    let options = Options {
+        alternatives: true,
+        ..Options::default()
+    };
+    let all = tried(&template, &options).unwrap();
+    assert_eq!(all.document, derived(&template).document);
+    let fates = fates(&all);
+    assert!(!fates.contains(&Fate::NotTried), "{fates:?}");
+    assert!(fates.contains(&Fate::Fails) && fates.contains(&Fate::NoBetter));
+    // A reading that loses messages shows one of them.
+    let none = ways(&all, "reasoning").iter().find(|way| way.way == "none");
+    let lost = none.and_then(|none| none.counterexample.as_ref()).unwrap();
+    assert_ne!(lost.expected, lost.parsed);
+    assert!(lost.response.contains("<think>"), "{lost:?}");
+}
+
+/// Words are markers here, which prose has as well: only what stands around them tells.
+const WORDS: &str = "{%- for m in messages -%}{{ m.role }}\n{% if m.reasoning_content %}think\n{{ m.reasoning_content }}\nanswer\n{% endif %}\
+                     {{ m.content }}\nend\n{% endfor -%}{%- if add_generation_prompt %}assistant\n{% endif -%}";
+
+#[test]
+fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
+    let derivation = derived(WORDS);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    let options = ways(&derivation, "content close");
+    let (first, taken) = (
+        &options[0],
+        options.iter().find(|way| way.fate == Fate::Taken),
+    );
+    assert_eq!(first.fate, Fate::Fails);
+    assert_ne!(taken.map(|taken| &taken.way), Some(&first.way));
+    let shown = first
+        .counterexample
+        .as_ref()
+        .expect("a message that is lost");
+    assert_ne!(shown.expected, shown.parsed);
+    let mut findings = derivation.report.findings.iter();
+    assert!(findings.any(|finding| finding.code == "corrected"));
+}
+
+#[test]
+fn what_somebody_has_chosen_stays_although_less_comes_back() {
+    let wanted = |way: &str| Options {
+        prefer: vec![("content close".to_owned(), way.to_owned())],
+        ..Options::default()
+    };
+    let kept = tried(WORDS, &wanted("pattern")).unwrap();
+    assert!(!kept.report.verified);
+    assert_eq!(fate(&kept, "content close", "pattern"), Fate::Taken);
+    let fates: Vec<Fate> = ways(&kept, "content close")
+        .iter()
+        .map(|way| way.fate)
+        .collect();
+    assert!(
+        !fates.contains(&Fate::Fails),
+        "no other is tried: {fates:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_chosen_is_told_with_what_can() {
+    let wanted = |question: &str, way: &str| {
+        let options = Options {
+            prefer: vec![(question.to_owned(), way.to_owned())],
+            ..Options::default()
+        };
+        tried(&chat(REASONED), &options).unwrap_err().to_string()
+    };
+    let unknown = wanted("weather", "fair");
+    assert!(
+        unknown.contains("`weather`") && unknown.contains("`content close`"),
+        "{unknown}"
+    );
+    let unknown = wanted("content close", "fair");
+    assert!(
+        unknown.contains("`fair`") && unknown.contains("`literal`"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_reading_that_is_no_better_does_not_take_the_place_of_the_first() {
+    // The text says nothing of its content's end: both ways to write it are the same to every message.
+    let options = Options {
+        alternatives: true,
+        ..Options::default()
+    };
+    let derivation = tried(&chat("{{ m.content }}"), &options).unwrap();
+    assert!(derivation.report.verified);
+    for decision in &derivation.report.decisions {
+        assert_eq!(decision.options[0].fate, Fate::Taken, "{decision:#?}");
+    }
+}
+
+#[test]
+fn what_no_reading_brings_back_is_shown_with_the_least_that_is_lost() {
+    // Two paragraphs are a reasoning and a content, or a content alone.
+    let joined = "{%- if m.reasoning_content -%}{{ m.reasoning_content ~ '\\n\\n' }}{%- endif -%}{{ m.content }}";
+    let derivation = derived(&chat(joined));
+    assert!(!derivation.report.verified);
+    let rounds = derivation.report.rounds;
+    assert!(rounds.failed + rounds.inexpressible > 0, "{rounds:?}");
+    let mut findings = derivation.report.findings.iter();
+    let shown = findings
+        .find_map(|finding| finding.counterexample.as_ref())
+        .unwrap();
+    assert_ne!(shown.expected, shown.parsed);
+    assert!(shown.response.contains("\n\n"), "{shown:?}");
+}
+
+#[test]
+fn the_same_is_settled_each_time() {
+    let (one, other) = (derived(WORDS), derived(WORDS));
+    assert_eq!(one.document, other.document);
+    assert_eq!(fates(&one), fates(&other));
+}
