@@ -2,6 +2,8 @@
 
 use regex_syntax::hir::ClassUnicode;
 
+use memchr::memmem::Finder;
+
 use super::expect::{Expect, expect};
 use crate::pattern::bytes::ByteSet;
 use crate::pattern::syntax::Parsed;
@@ -55,6 +57,8 @@ pub(super) struct Run {
     /// Where the run's continuation begins, and what it begins with.
     pub(super) next: usize,
     pub(super) expects: Expect,
+    /// The number of the literal without which nothing behind the run matches.
+    pub(super) needs: Option<usize>,
 }
 
 /// A set of characters.
@@ -103,6 +107,9 @@ pub(crate) struct Program {
     pub(super) anchored: bool,
     /// How many named groups there are.
     pub(super) groups: usize,
+    /// Literals that some part of the program cannot do without, and the one that all of it cannot.
+    pub(super) needed: Vec<Finder<'static>>,
+    pub(super) needs: Option<usize>,
 }
 
 /// How many steps a program may have.
@@ -118,6 +125,7 @@ impl Program {
         compiler.node(&parsed.node)?;
         compiler.emit(Step::Done)?;
         let mut steps = compiler.steps;
+        let needs = needs(&steps);
         for at in 0..steps.len() {
             let found = match &steps[at] {
                 Step::Split(split) => (expect(&steps, split.first), expect(&steps, split.second)),
@@ -134,6 +142,7 @@ impl Program {
                 Step::Split(split) => (split.first_expects, split.second_expects) = found,
                 Step::Run(run) => {
                     run.expects = found.0;
+                    run.needs = needs.of[run.next];
                     if let Some((_, expects)) = &mut run.guard {
                         *expects = found.1;
                     }
@@ -145,8 +154,69 @@ impl Program {
             begins: expect(&steps, 0),
             anchored: begins_at_start(&parsed.node),
             groups: parsed.names.len(),
+            needs: needs.of[0],
+            needed: needs.literals,
             steps,
         })
+    }
+}
+
+/// What no way from a step to a match does without.
+struct Needs {
+    literals: Vec<Finder<'static>>,
+    /// For each step, the longest of these.
+    of: Vec<Option<usize>>,
+}
+
+/// For each step the literals that are read on every way to the end, as bits: those of all ways that lead on from it, and its own. The
+/// greatest solution, found by taking away until nothing changes.
+fn needs(steps: &[Step]) -> Needs {
+    let literals: Vec<(usize, &[u8])> = steps
+        .iter()
+        .enumerate()
+        .filter_map(|(at, step)| match step {
+            Step::Literal(text) if text.len() > 1 => Some((at, &**text)),
+            _ => None,
+        })
+        .take(u64::BITS as usize)
+        .collect();
+    let mut bits = vec![u64::MAX; steps.len()];
+    loop {
+        let mut changed = false;
+        for at in (0..steps.len()).rev() {
+            let found = match &steps[at] {
+                Step::Literal(_) => {
+                    let own = literals.iter().position(|(known, _)| *known == at);
+                    bits[at + 1] | own.map_or(0, |own| 1 << own)
+                }
+                Step::Set(_) | Step::Assert(_) | Step::Save(_) => bits[at + 1],
+                Step::Run(run) => bits[run.next],
+                Step::Jump(target) => bits[*target],
+                Step::Split(split) => bits[split.first] & bits[split.second],
+                Step::Look {
+                    negative: true,
+                    after,
+                } => bits[*after],
+                Step::Look { after, .. } | Step::Atomic { after } => bits[at + 1] | bits[*after],
+                Step::Done => 0,
+            };
+            changed |= found != bits[at];
+            bits[at] = found;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let longest = |bits: &u64| {
+        let all = (0..literals.len()).filter(|number| bits >> number & 1 == 1);
+        all.max_by_key(|number| literals[*number].1.len())
+    };
+    Needs {
+        of: bits.iter().map(longest).collect(),
+        literals: literals
+            .iter()
+            .map(|(_, text)| Finder::new(text).into_owned())
+            .collect(),
     }
 }
 
@@ -309,6 +379,7 @@ impl Compiler<'_> {
             guard: guard.map(|_| (at + 1, Expect::anything())),
             next: self.here(),
             expects: Expect::anything(),
+            needs: None,
         }));
         Some(())
     }

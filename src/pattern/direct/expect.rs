@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use super::compile::Step;
+use super::compile::{Set, Step};
 use crate::pattern::bytes::ByteSet;
 use crate::pattern::syntax::ast::Assert;
 
@@ -17,6 +17,8 @@ pub(super) struct Expect {
     end: bool,
     /// What comes everywhere but at the end begins with this, of two bytes at least.
     literal: Option<Finder<'static>>,
+    /// This comes behind it, with characters of these sets alone between.
+    behind: Option<(Finder<'static>, Vec<Set>)>,
 }
 
 /// What the steps from `from` on can go on with.
@@ -34,6 +36,26 @@ pub(super) fn expect(steps: &[Step], from: usize) -> Expect {
         bytes: found.bytes,
         end: found.end,
         literal: literal.map(|text| Finder::new(&text).into_owned()),
+        behind: behind(steps, from),
+    }
+}
+
+/// The literal that comes behind nothing but runs, where there is only one way.
+fn behind(steps: &[Step], from: usize) -> Option<(Finder<'static>, Vec<Set>)> {
+    let (mut at, mut sets) = (from, Vec::new());
+    loop {
+        at = match &steps[at] {
+            Step::Save(_) | Step::Assert(_) => at + 1,
+            Step::Jump(target) if *target > at => *target,
+            Step::Run(run) if !run.set.is_any => {
+                sets.push(run.set.clone());
+                run.next
+            }
+            Step::Literal(text) if text.len() > 1 && !sets.is_empty() => {
+                return Some((Finder::new(text).into_owned(), sets));
+            }
+            _ => return None,
+        };
     }
 }
 
@@ -127,6 +149,7 @@ impl Expect {
             bytes: ByteSet::EMPTY,
             end: true,
             literal: None,
+            behind: None,
         }
     }
 
@@ -140,10 +163,28 @@ impl Expect {
     }
 
     /// The first place from `from` to `to`, both included, where it may be.
-    pub(super) fn first(&self, text: &[u8], from: usize, to: usize) -> Option<usize> {
-        if self.anywhere {
-            return (from <= to).then_some(from);
+    pub(super) fn first(&self, text: &str, from: usize, to: usize) -> Option<usize> {
+        if from > to {
+            return None;
         }
+        if self.anywhere {
+            return Some(from);
+        }
+        let mut from = from;
+        if let Some((literal, sets)) = &self.behind {
+            let mut place = from + literal.find(&text.as_bytes()[from..])?;
+            let is_between = |c: &char| sets.iter().any(|set| set.chars.contains(*c));
+            while place > from
+                && let Some(c) = text[..place].chars().next_back().filter(is_between)
+            {
+                place -= c.len_utf8();
+            }
+            from = place;
+            if from > to {
+                return None;
+            }
+        }
+        let text = text.as_bytes();
         let stretch = text.get(from..)?;
         let found = match &self.literal {
             // The place itself may be as far as `to`, and the literal reach beyond.

@@ -6,14 +6,20 @@
 //! be the place. Everything else is tried in the order in which Python tries it, so that the first match found is the one that Python
 //! finds, groups included: what is skipped is only what must fail.
 //!
+//! Two things more are known beforehand: a literal that stands on every way from a step to the end must come, so that without it, or
+//! behind its last occurrence, nothing is tried; and what fails at a step and a place fails there again, whatever led to it.
+//!
 //! Backtracking takes exponential time on some patterns and quadratic time on many. So it has a budget in proportion to the text, shared
-//! by all searches of one iteration: where that is used up the pattern's own engine goes on from the start that was being tried, all starts before having failed.
-//! The work is linear in the text with or without it, and a search costs at most the budget more than the engine alone.
+//! by all searches of one iteration. Where that is used up, what fails is remembered from then on, a bit for each step and place, which
+//! bounds the work by their product as in a bounded backtracker. Where that has come to an end too, the pattern's own engine
+//! goes on from the start that was being tried, all starts before having failed. So a search costs at most the budgets more than the engine
+//! alone: the work is linear in the text wherever it was.
 //!
 //! There is no program for what looks back, refers to groups or repeats what may match nothing; there the engine is all.
 
 mod compile;
 mod expect;
+mod memory;
 mod run;
 
 pub(crate) use compile::Program;
@@ -118,57 +124,57 @@ mod tests {
                 while !text.is_char_boundary(from) {
                     from += 1;
                 }
-                let mut machine = Machine::new(1 << 20);
                 let expected = by_engine(&pattern, &text, from);
-                let found = match machine.search(&program, &text, from, None) {
-                    Outcome::Found(span) => Some(span),
-                    Outcome::Nothing => None,
-                    Outcome::GivenUp(at) => panic!("{source:?} in {text:?} at {at}"),
-                };
-                tried += 1;
-                found_some += usize::from(found.is_some());
-                let about = format!("{source:?} in {text:?} from {from}");
-                assert_eq!(
-                    found,
-                    expected.as_ref().map(|all| all.span.clone()),
-                    "{about}"
-                );
-                if let Some(expected) = expected {
-                    let groups = (0..expected.groups.len()).map(|number| machine.group(number));
-                    let wanted = expected.groups.iter().map(|(_, range)| range.clone());
-                    assert!(groups.eq(wanted), "{about}");
+                for remembers in [false, true] {
+                    let mut machine = Machine::new(1 << 20);
+                    if remembers {
+                        machine.remember(&program, 1 << 20);
+                    }
+                    let found = match machine.search(&program, &text, from, None) {
+                        Outcome::Found(span) => Some(span),
+                        Outcome::Nothing => None,
+                        Outcome::GivenUp(at) => panic!("{source:?} in {text:?} at {at}"),
+                    };
+                    tried += 1;
+                    found_some += usize::from(found.is_some());
+                    let about = format!("{source:?} in {text:?} from {from}, {remembers}");
+                    let span = expected.as_ref().map(|all| all.span.clone());
+                    assert_eq!(found, span, "{about}");
+                    if let Some(expected) = &expected {
+                        let groups = (0..expected.groups.len()).map(|number| machine.group(number));
+                        let wanted = expected.groups.iter().map(|(_, range)| range.clone());
+                        assert!(groups.eq(wanted), "{about}");
+                    }
                 }
             }
         }
         assert!(
-            tried > 20_000 && found_some > 5_000,
+            tried > 40_000 && found_some > 10_000,
             "{tried}, {found_some}"
         );
     }
 
     #[test]
-    fn what_takes_too_long_is_given_up_where_nothing_begins_before() {
-        let text = "a".repeat(3000) + "!";
-        for source in ["^((?:a+b?)+)$", "(?:<|(a+))+</a>", "(a.*?b)+c"] {
+    fn what_cuts_a_text_in_every_way_is_tried_once_at_each_place() {
+        let text = "a".repeat(20_000) + "!";
+        for source in [
+            "^((?:a+b?)+)$",
+            "(?:<|(a+))+</a>",
+            "(a.*?b)+c",
+            r"^(.*?\S.*?)\n?</a>",
+            r"(a*?)(a*?)(a*)[^a!]",
+        ] {
             let parsed = parse_as(source, Dialect::Re).expect("a pattern");
             let program = Program::new(&parsed).expect("a program");
             let mut machine = Machine::new(text.len());
-            let given_up = machine.search(&program, &text, 0, None);
-            assert!(
-                matches!(given_up, Outcome::GivenUp(_)),
-                "{source}: {given_up:?}"
-            );
-            // The engine goes on, and the answer is there.
-            let pattern = Pattern::re(source).expect("a pattern");
-            assert_eq!(pattern.search(&text, 0), Ok(None), "{source}");
-            let behind = text.clone() + "aab";
-            let found = Pattern::re("(?:a+b?)+$")
-                .expect("a pattern")
-                .search(&behind, 0);
-            assert_eq!(
-                found.expect("no limit").map(|found| found.span),
-                Some(3001..3004)
-            );
+            let outcome = machine.search(&program, &text, 0, None);
+            assert_eq!(outcome, Outcome::Nothing, "{source}");
         }
+        // What is looked at is not remembered: the engine would go on.
+        let source = r"^(?:(?=(?:a+)+\d)a|b)+";
+        let parsed = parse_as(source, Dialect::Re).expect("a pattern");
+        let program = Program::new(&parsed).expect("a program");
+        let given_up = Machine::new(text.len()).search(&program, &text, 0, None);
+        assert_eq!(given_up, Outcome::GivenUp(0));
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::compile::{Program, Run, Set, Step};
+use super::expect::Expect;
+use super::memory::Memory;
 use crate::pattern::syntax::ast::RepeatKind;
 use crate::pattern::text::Window;
 
@@ -20,9 +22,13 @@ pub(crate) enum Outcome {
 /// A position that is not stored.
 const UNSET: usize = usize::MAX;
 
-/// Steps that a search may take whatever the text, and for each byte of it.
+/// Steps that searches may take whatever the text, and for each byte of it: before what failed is remembered, and from then on.
 const STEPS: usize = 1000;
 const STEPS_PER_BYTE: usize = 8;
+const REMEMBERING_STEPS_PER_BYTE: usize = 64;
+
+/// How many bytes may be taken to remember what failed.
+const MEMORY: usize = 64 << 20;
 
 /// How many bytes are searched, or read one by one, in the time of a step.
 const SEARCHED: usize = 64;
@@ -44,6 +50,21 @@ enum Choice {
     Restore { slot: usize, old: usize },
 }
 
+/// A step and the place where it is to be carried out.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    step: usize,
+    at: usize,
+}
+
+/// The places behind which a run may end.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    step: usize,
+    from: usize,
+    to: usize,
+}
+
 /// The state of searches of one text, which share a budget.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -51,6 +72,12 @@ pub(crate) struct Machine {
     choices: Vec<Choice>,
     /// How many steps are left.
     left: usize,
+    /// Where which steps failed, once the first budget is used up.
+    memory: Option<Memory>,
+    /// For each needed literal where it stands last, once that was asked.
+    last: Vec<Option<Option<usize>>>,
+    /// For each run the stretch that was last passed over in search of what ends it, which comes where the stretch ends.
+    guarded: Vec<Range<usize>>,
 }
 
 /// The budget is used up.
@@ -62,7 +89,10 @@ impl Machine {
         Self {
             slots: Vec::new(),
             choices: Vec::new(),
-            left: STEPS.saturating_add(STEPS_PER_BYTE.saturating_mul(length)),
+            left: budget(STEPS_PER_BYTE, length),
+            memory: None,
+            last: Vec::new(),
+            guarded: Vec::new(),
         }
     }
 
@@ -80,10 +110,22 @@ impl Machine {
         from: usize,
         no_end_at: Option<usize>,
     ) -> Outcome {
+        if let Some(memory) = &mut self.memory {
+            memory.clear();
+        }
         let mut start = from;
         loop {
-            let found = program.begins.first(text.as_bytes(), start, text.len());
-            let Some(found) = found.filter(|found| !program.anchored || *found == 0) else {
+            let last = match self.last_of(program, text, program.needs) {
+                Ok(last) => last,
+                Err(OutOfSteps) => return Outcome::GivenUp(start),
+            };
+            let found = program
+                .begins
+                .first(text, start, last.unwrap_or(text.len()));
+            let found = found.filter(|found| {
+                (!program.anchored || *found == 0) && (program.needs.is_none() || last.is_some())
+            });
+            let Some(found) = found else {
                 return Outcome::Nothing;
             };
             if self.pay((found - start) / SEARCHED).is_err() {
@@ -93,9 +135,13 @@ impl Machine {
             self.slots.clear();
             self.slots.resize(2 * program.groups, UNSET);
             self.choices.clear();
-            match self.run(program, text, 0, start, no_end_at) {
+            match self.run(program, text, Place { step: 0, at: start }, no_end_at, true) {
                 Ok(Some(end)) => return Outcome::Found(start..end),
                 Ok(None) => {}
+                Err(OutOfSteps) if self.memory.is_none() && remembers(program, text) => {
+                    self.remember(program, text.len());
+                    continue;
+                }
                 Err(OutOfSteps) => return Outcome::GivenUp(start),
             }
             match text[start..].chars().next() {
@@ -105,19 +151,48 @@ impl Machine {
         }
     }
 
+    /// Remembers what fails from now on, with a budget of its own.
+    pub(super) fn remember(&mut self, program: &Program, length: usize) {
+        self.memory = Some(Memory::new(program.steps.len()));
+        self.left = budget(REMEMBERING_STEPS_PER_BYTE, length);
+    }
+
+    /// Where the needed literal of this number stands last.
+    fn last_of(
+        &mut self,
+        program: &Program,
+        text: &str,
+        number: Option<usize>,
+    ) -> Result<Option<usize>, OutOfSteps> {
+        let Some(number) = number else {
+            return Ok(None);
+        };
+        self.last.resize(program.needed.len(), None);
+        if let Some(known) = self.last[number] {
+            return Ok(known);
+        }
+        self.pay(text.len() / SEARCHED)?;
+        let last = memchr::memmem::rfind(text.as_bytes(), program.needed[number].needle());
+        self.last[number] = Some(last);
+        Ok(last)
+    }
+
     fn pay(&mut self, steps: usize) -> Result<(), OutOfSteps> {
         self.left = self.left.checked_sub(steps + 1).ok_or(OutOfSteps)?;
         Ok(())
     }
 
     /// Runs the program from a step on, up to its `Done`: where that is, if it matches. The choices that were open before stay.
+    ///
+    /// What fails at a step and a place fails there for whatever led to it, so that, `outermost`, it need not be tried again. Within
+    /// a look-around a step that led on is met again.
     fn run(
         &mut self,
         program: &Program,
         text: &str,
-        step: usize,
-        at: usize,
+        from: Place,
         no_end_at: Option<usize>,
+        outermost: bool,
     ) -> Result<Option<usize>, OutOfSteps> {
         let window = Window {
             text,
@@ -126,7 +201,7 @@ impl Machine {
         };
         let bytes = text.as_bytes();
         let base = self.choices.len();
-        let (mut step, mut at) = (step, at);
+        let Place { mut step, mut at } = from;
         loop {
             self.pay(0)?;
             let next = match &program.steps[step] {
@@ -134,7 +209,9 @@ impl Machine {
                     .starts_with(literal)
                     .then(|| (step + 1, at + literal.len())),
                 Step::Set(set) => one(set, text, at).map(|at| (step + 1, at)),
-                Step::Run(run) => self.enter_run(program, text, run, step, at)?,
+                Step::Run(run) => {
+                    self.enter_run(program, text, run, Place { step, at }, outermost)?
+                }
                 // The text is complete, so that the answer is there.
                 Step::Assert(assert) => window
                     .holds(*assert, at)
@@ -146,6 +223,7 @@ impl Machine {
                     Some((step + 1, at))
                 }
                 Step::Jump(target) => Some((*target, at)),
+                Step::Split(_) if outermost && self.was_tried(step, at) => None,
                 Step::Split(split) => {
                     let second = split.second_expects.allows(bytes, at);
                     if !split.first_expects.allows(bytes, at) {
@@ -162,7 +240,9 @@ impl Machine {
                 }
                 Step::Look { negative, after } => {
                     let inner = self.choices.len();
-                    let found = self.run(program, text, step + 1, at, None)?.is_some();
+                    let found = self
+                        .run(program, text, Place { step: step + 1, at }, None, false)?
+                        .is_some();
                     if *negative {
                         self.undo(inner);
                     } else {
@@ -172,7 +252,8 @@ impl Machine {
                 }
                 Step::Atomic { after } => {
                     let inner = self.choices.len();
-                    let found = self.run(program, text, step + 1, at, None)?;
+                    let inner_from = Place { step: step + 1, at };
+                    let found = self.run(program, text, inner_from, None, false)?;
                     self.commit(inner);
                     found.map(|at| (*after, at))
                 }
@@ -181,7 +262,7 @@ impl Machine {
             };
             match next {
                 Some(next) => (step, at) = next,
-                None => match self.backtrack(program, text, base)? {
+                None => match self.backtrack(program, text, base, outermost)? {
                     Some(next) => (step, at) = next,
                     None => return Ok(None),
                 },
@@ -203,6 +284,7 @@ impl Machine {
         program: &Program,
         text: &str,
         base: usize,
+        outermost: bool,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
         while self.choices.len() > base {
             let Some(choice) = self.choices.pop() else {
@@ -214,9 +296,11 @@ impl Machine {
                     self.slots[slot] = old;
                     None
                 }
-                Choice::Longer { step, from, to } => self.longer(program, text, step, from, to)?,
+                Choice::Longer { step, from, to } => {
+                    self.longer(program, text, Stretch { step, from, to }, outermost)?
+                }
                 Choice::Shorter { step, from, to } => {
-                    self.shorter(program, text, step, from, to)?
+                    self.shorter(program, text, Stretch { step, from, to })?
                 }
             };
             if next.is_some() {
@@ -253,31 +337,72 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        step: usize,
-        at: usize,
+        place: Place,
+        outermost: bool,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
+        let Place { step, at } = place;
         let limit = match &run.guard {
             None => text.len(),
-            Some(_) => self.guarded(program, text, run, at)?,
+            Some(_) => self.guarded(program, text, run, place)?,
         };
         let bounded = &text[..limit];
         let (from, count) = reach(&run.set, bounded, at, run.min);
         if count < run.min {
             return Ok(None);
         }
-        let to = match run.max {
-            u32::MAX if run.set.is_any => limit,
-            u32::MAX => reach_all(&run.set, bounded, from),
-            max => reach(&run.set, bounded, from, max.saturating_sub(run.min)).0,
+        let is_remembered = outermost && run.max == u32::MAX && run.kind != RepeatKind::Possessive;
+        let memory = self.memory.as_ref().filter(|_| is_remembered);
+        let was_tried =
+            |at: usize| memory.is_some_and(|memory| memory.first(step, at, at).is_some());
+        if was_tried(from) {
+            return Ok(None);
+        }
+        let to = match (run.max, memory) {
+            (u32::MAX, _) if run.set.is_any => limit,
+            // Beyond a place where the loop was before, all was tried.
+            (u32::MAX, Some(_)) => reach_all(&run.set, bounded, from, was_tried),
+            (u32::MAX, None) => match &run.set.stops {
+                Some(stops) => {
+                    let rest = &bounded.as_bytes()[from..];
+                    from + stops.find(rest).unwrap_or(rest.len())
+                }
+                None => reach_all(&run.set, bounded, from, |_| false),
+            },
+            (max, _) => reach(&run.set, bounded, from, max.saturating_sub(run.min)).0,
         };
         if !run.set.is_any {
             self.pay((to - at) / READ)?;
         }
-        match run.kind {
-            RepeatKind::Possessive => Ok(Some((run.next, to))),
-            RepeatKind::Lazy => self.longer(program, text, step, from, to),
-            RepeatKind::Greedy => self.shorter(program, text, step, from, to),
+        let mut stretch = Stretch { step, from, to };
+        if run.kind == RepeatKind::Possessive {
+            return Ok(Some((run.next, to)));
         }
+        if run.needs.is_some() {
+            match self.last_of(program, text, run.needs)? {
+                Some(last) if last >= from => stretch.to = last.min(to),
+                _ => return Ok(None),
+            }
+        }
+        if run.kind == RepeatKind::Lazy {
+            return self.longer(program, text, stretch, outermost);
+        }
+        if let (true, Some(memory)) = (is_remembered, &mut self.memory) {
+            // Where the loop was before, all from there on was tried.
+            if let Some(tried) = memory.first(step, from, stretch.to) {
+                stretch.to = tried - 1;
+            }
+            memory.add(step, from, stretch.to);
+        }
+        self.shorter(program, text, stretch)
+    }
+
+    /// Whether the step was carried out at this place before, if that is remembered; from now on it was.
+    fn was_tried(&mut self, step: usize, at: usize) -> bool {
+        self.memory.as_mut().is_some_and(|memory| {
+            let was = memory.first(step, at, at).is_some();
+            memory.add(step, at, at);
+            was
+        })
     }
 
     /// Where what ends the run comes first.
@@ -286,21 +411,44 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        from: usize,
+        place: Place,
     ) -> Result<usize, OutOfSteps> {
         let Some((guard, expects)) = &run.guard else {
             return Ok(text.len());
         };
-        let bytes = text.as_bytes();
+        let Place { step, at: from } = place;
+        self.guarded.resize(program.steps.len(), 0..0);
+        // From within what was passed over before the next one is the same.
+        let known = &self.guarded[step];
+        if known.start <= from && from < known.end {
+            return Ok(known.end);
+        }
+        let end = self.first_of(program, text, (*guard, expects), from)?;
+        self.guarded[step] = from..end;
+        Ok(end)
+    }
+
+    /// The first place from `from` on where the program that begins at a step matches and a character comes; else the end.
+    fn first_of(
+        &mut self,
+        program: &Program,
+        text: &str,
+        (guard, expects): (usize, &Expect),
+        from: usize,
+    ) -> Result<usize, OutOfSteps> {
         let mut at = from;
         // What comes at the very end ends nothing: no character is left there.
-        while let Some(found) = expects.first(bytes, at, text.len()) {
+        while let Some(found) = expects.first(text, at, text.len()) {
             self.pay((found - at) / SEARCHED)?;
             let Some(c) = text[found..].chars().next() else {
                 break;
             };
             let inner = self.choices.len();
-            let matches = self.run(program, text, *guard, found, None)?.is_some();
+            let from = Place {
+                step: guard,
+                at: found,
+            };
+            let matches = self.run(program, text, from, None, false)?.is_some();
             self.undo(inner);
             if matches {
                 return Ok(found);
@@ -310,23 +458,36 @@ impl Machine {
         Ok(text.len())
     }
 
-    /// Goes on behind a lazy run, at the first place from `from` to `to` that can lead on.
+    /// Goes on behind a lazy run, at the first place of the stretch that can lead on.
     fn longer(
         &mut self,
         program: &Program,
         text: &str,
-        step: usize,
-        from: usize,
-        to: usize,
+        stretch: Stretch,
+        outermost: bool,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
+        let Stretch { step, from, to } = stretch;
         let Step::Run(run) = &program.steps[step] else {
             return Ok(None);
         };
-        let Some(at) = run.expects.first(text.as_bytes(), from, to) else {
-            self.pay((to - from) / SEARCHED)?;
+        if from > to {
+            return Ok(None);
+        }
+        let found = run.expects.first(text, from, to);
+        let passed = found.unwrap_or(to);
+        self.pay((passed - from) / SEARCHED)?;
+        if outermost
+            && run.max == u32::MAX
+            && let Some(memory) = &mut self.memory
+        {
+            if memory.first(step, from, passed).is_some() {
+                return Ok(None);
+            }
+            memory.add(step, from, passed);
+        }
+        let Some(at) = found else {
             return Ok(None);
         };
-        self.pay((at - from) / SEARCHED)?;
         if at < to {
             let length = text[at..].chars().next().map_or(1, char::len_utf8);
             self.choose(Choice::Longer {
@@ -338,20 +499,19 @@ impl Machine {
         Ok(Some((run.next, at)))
     }
 
-    /// Goes on behind a greedy run, at the last place from `from` to `to` that can lead on.
+    /// Goes on behind a greedy run, at the last place of the stretch that can lead on.
     fn shorter(
         &mut self,
         program: &Program,
         text: &str,
-        step: usize,
-        from: usize,
-        to: usize,
+        stretch: Stretch,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
+        let Stretch { step, from, to } = stretch;
         let Step::Run(run) = &program.steps[step] else {
             return Ok(None);
         };
         let Some(at) = run.expects.last(text.as_bytes(), from, to) else {
-            self.pay((to - from) / SEARCHED)?;
+            self.pay(to.saturating_sub(from) / SEARCHED)?;
             return Ok(None);
         };
         self.pay((to - at) / SEARCHED)?;
@@ -364,6 +524,15 @@ impl Machine {
         }
         Ok(Some((run.next, at)))
     }
+}
+
+fn budget(per_byte: usize, length: usize) -> usize {
+    STEPS.saturating_add(per_byte.saturating_mul(length))
+}
+
+/// Whether there is room to remember what failed.
+fn remembers(program: &Program, text: &str) -> bool {
+    program.steps.len().saturating_mul(text.len() / 8) <= MEMORY
 }
 
 /// Behind the one character of the set that comes at `at`.
@@ -388,14 +557,10 @@ fn reach(set: &Set, text: &str, at: usize, most: u32) -> (usize, u32) {
     (at, count)
 }
 
-/// Behind all characters of the set that come at `at`.
-fn reach_all(set: &Set, text: &str, at: usize) -> usize {
-    if let Some(stops) = &set.stops {
-        let rest = &text.as_bytes()[at..];
-        return at + stops.find(rest).unwrap_or(rest.len());
-    }
+/// Behind all characters of the set that come at `at`, but before where the loop ends for another reason.
+fn reach_all(set: &Set, text: &str, at: usize, ends: impl Fn(usize) -> bool) -> usize {
     let mut at = at;
-    while let Some(next) = one(set, text, at) {
+    while let Some(next) = one(set, text, at).filter(|next| !ends(*next)) {
         at = next;
     }
     at
