@@ -327,6 +327,14 @@ fn human(report: &Report) -> String {
             escape::line(&finding.path.to_string())
         ));
     }
+    if report.left_out > 0 {
+        out.push_str(&format!(
+            "  note: the {} ways to write it were held to the shortest samples, as far as they make {} MiB together; {} longer ones were held to the best alone\n",
+            report.candidates,
+            convert::CHOSEN_BY >> 20,
+            report.left_out
+        ));
+    }
     for difference in &report.differences {
         out.push_str(&shown(difference, "schema", "template"));
     }

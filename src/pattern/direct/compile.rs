@@ -23,8 +23,10 @@ pub(super) enum Step {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(Box<Split>),
-    /// What follows, up to `Done`, is a program of its own that is looked at from here; goes on at `after`, from here.
+    /// What follows, up to `Done`, is a program of its own that is looked at from so many characters before here; goes on at `after`,
+    /// from here.
     Look {
+        back: usize,
         negative: bool,
         after: usize,
     },
@@ -196,7 +198,10 @@ fn needs(steps: &[Step]) -> Needs {
                 Step::Look {
                     negative: true,
                     after,
+                    ..
                 } => bits[*after],
+                // What stands before need not come again.
+                Step::Look { back, after, .. } if *back > 0 => bits[*after],
                 Step::Look { after, .. } | Step::Atomic { after } => bits[at + 1] | bits[*after],
                 Step::Done => 0,
             };
@@ -285,17 +290,26 @@ impl Compiler<'_> {
                 self.node(node)?;
                 self.emit(Step::Save(2 * group + 1))?;
             }
-            Node::Look(look) if !look.behind => {
+            Node::Look(look) => {
+                // What has one length ends where it is looked at from, if it begins so far before.
+                let back = match look.behind {
+                    true => look.node.max_chars()?,
+                    false => 0,
+                };
+                if look.behind && look.node.min_chars() != back {
+                    return None;
+                }
                 let at = self.reserve()?;
                 self.node(&look.node)?;
                 self.emit(Step::Done)?;
                 self.steps[at] = Step::Look {
+                    back,
                     negative: look.negative,
                     after: self.here(),
                 };
             }
             Node::Atomic(node) => self.atomic(|compiler| compiler.node(node))?,
-            Node::Look(_) | Node::Backreference { .. } | Node::Conditional(_) => return None,
+            Node::Backreference { .. } | Node::Conditional(_) => return None,
         }
         Some(())
     }

@@ -108,7 +108,10 @@ impl Gathered {
                 Step::Assert(_) | Step::Save(_) => open.push(at + 1),
                 Step::Jump(target) => open.push(*target),
                 Step::Split(split) => open.extend([split.first, split.second]),
-                Step::Look { negative, after } => {
+                Step::Look { back, after, .. } if *back > 0 => open.push(*after),
+                Step::Look {
+                    negative, after, ..
+                } => {
                     // What is looked for must come here, whatever is read behind it.
                     let mut body = Self::default();
                     if !negative {

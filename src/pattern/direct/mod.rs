@@ -15,7 +15,8 @@
 //! goes on from the start that was being tried, all starts before having failed. So a search costs at most the budgets more than the engine
 //! alone: the work is linear in the text wherever it was.
 //!
-//! There is no program for what looks back, refers to groups or repeats what may match nothing; there the engine is all.
+//! There is no program for what refers to groups, looks back over a length that is not fixed, or repeats what may match nothing; there the
+//! engine is all.
 
 mod compile;
 mod expect;
@@ -58,7 +59,7 @@ mod tests {
     ];
     #[rustfmt::skip]
     const WHOLE: &[&str] = &[
-        "", "", "", "^", "$", r"\Z", r"\b", "(?m:^)", "(?m:$)", r"(?:</a>|\Z)", "(?:<a>|$)", "(?=<)", "(?!a)", r"\B",
+        "", "", "", "^", "$", r"\Z", r"\b", "(?m:^)", "(?m:$)", r"(?:</a>|\Z)", "(?:<a>|$)", "(?=<)", "(?!a)", r"\B", "(?<=a)", "(?<!<)", "(?<=a>|<.)",
     ];
 
     fn pattern(numbers: &mut Numbers, depth: usize) -> String {

@@ -238,11 +238,19 @@ impl Machine {
                         Some((split.first, at))
                     }
                 }
-                Step::Look { negative, after } => {
+                Step::Look {
+                    back,
+                    negative,
+                    after,
+                } => {
                     let inner = self.choices.len();
-                    let found = self
-                        .run(program, text, Place { step: step + 1, at }, None, false)?
-                        .is_some();
+                    let found = match before(text, at, *back) {
+                        Some(at) => {
+                            let from = Place { step: step + 1, at };
+                            self.run(program, text, from, None, false)?.is_some()
+                        }
+                        None => false,
+                    };
                     if *negative {
                         self.undo(inner);
                     } else {
@@ -533,6 +541,18 @@ fn budget(per_byte: usize, length: usize) -> usize {
 /// Whether there is room to remember what failed.
 fn remembers(program: &Program, text: &str) -> bool {
     program.steps.len().saturating_mul(text.len() / 8) <= MEMORY
+}
+
+/// The place so many characters before `at`.
+fn before(text: &str, at: usize, chars: usize) -> Option<usize> {
+    match chars.checked_sub(1) {
+        None => Some(at),
+        Some(last) => text[..at]
+            .char_indices()
+            .rev()
+            .nth(last)
+            .map(|(place, _)| place),
+    }
 }
 
 /// Behind the one character of the set that comes at `at`.
