@@ -168,6 +168,23 @@ impl ChatTemplateSource {
         }
     }
 
+    /// The same source with a text before each of its templates.
+    ///
+    /// # Errors
+    ///
+    /// When one of them does not compile then.
+    pub(crate) fn preceded_by(&self, text: &str) -> Result<Self, TemplateError> {
+        let templates = self.templates.iter().map(|(name, template)| {
+            let whole = ChatTemplate::new(&format!("{text}{}", template.source()))?;
+            let tokens = template.special_tokens().clone();
+            Ok((name.clone(), whole.with_special_tokens(tokens)))
+        });
+        Ok(Self {
+            templates: templates.collect::<Result<_, _>>()?,
+            ..self.clone()
+        })
+    }
+
     /// The template that transformers chooses: `tool_use` when tools are given and there is one, else `default`.
     ///
     /// # Errors

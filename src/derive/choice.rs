@@ -92,6 +92,8 @@ pub(super) enum Question {
     AroundArgument,
     /// What the values of arguments are that stand apart.
     ArgumentValues,
+    /// Whether the first of the markers that open a call may be missing.
+    CallLead,
     /// Which characters a function's name has.
     FunctionNames,
     /// Where an argument's name ends.
@@ -138,6 +140,7 @@ impl Question {
             Self::IdPlace => "place of the id",
             Self::AroundArgument => "around an argument",
             Self::ArgumentValues => "argument values",
+            Self::CallLead => "first marker of a call",
             Self::FunctionNames => "names of functions",
             Self::ArgumentNames => "names of arguments",
             Self::CallsInList => "calls in a list",
@@ -176,6 +179,7 @@ impl Question {
             | Self::IdPlace
             | Self::AroundArgument
             | Self::ArgumentValues
+            | Self::CallLead
             | Self::FunctionNames
             | Self::ArgumentNames
             | Self::CallsInList

@@ -48,7 +48,7 @@ pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
 pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
 pub use inspect::Supports;
-pub use learn::{Recorded, Responses, Short, Widening};
+pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
 pub use read::thought::{History, Opener};
 pub use render::cost::{Cost, Stage};
@@ -310,10 +310,22 @@ impl Taught<'_> {
             constants: learn::Constants::new(pieces, source.tokens.special.clone()),
             engines: &options.engines,
         };
+        let shown = learn::unshown(source, recorded, &document).and_then(|unshown| {
+            let options = Options {
+                responses: Vec::new(),
+                prefer: Vec::new(),
+                alternatives: false,
+                ..options.clone()
+            };
+            let derived = derive(&unshown.source, &options).ok()?;
+            Some((unshown, derived.document))
+        });
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
         let keeps = self.keeps(proof);
         let cases = &proof.judgement.cases;
-        Ok(learn::learn(&lessons, document, template, cases, keeps))
+        Ok(learn::learn(
+            &lessons, document, template, cases, shown, keeps,
+        ))
     }
 
     /// Whether a response template loses nothing of what a proof has.

@@ -130,7 +130,7 @@ fn is_shown_elsewhere(
         };
         is_tried = true;
         let manner = &judge.group(id.calling).manner;
-        if !tried.comes_back(prompt, response, other, manner) {
+        if !tried.comes_back(prompt, response, other, manner, &judge.renderer) {
             return false;
         }
     }
@@ -162,7 +162,13 @@ fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> b
         };
         // Content is written right behind the prompt; calls stand behind markers of their own, which are not known here.
         !round.expected.calls.is_empty()
-            || tried.comes_back(prompt, &round.full[round.first..], round, manner)
+            || tried.comes_back(
+                prompt,
+                &round.full[round.first..],
+                round,
+                manner,
+                &judge.renderer,
+            )
     };
     here.iter().any(|round| is_around(&round)) && plain.into_iter().all(comes_back)
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -9,6 +10,7 @@ use serde::Serialize;
 use super::Case;
 use super::alike::{could_be_meant, same_but_arguments};
 use super::arrival;
+use super::expected::ExpectedCall;
 use super::manner::Manner;
 use super::message::CALLS_KEY;
 use super::renderer::Renderer;
@@ -154,7 +156,7 @@ impl<'a> Tried<'a> {
         let is_other = start >= said && last != response;
         let (parsed, error) = self.parse(prefix, response, &round.tools);
         let is_back =
-            is_other && error.is_none() && self.is_as_expected(&parsed, &round.expected, manner);
+            is_other && error.is_none() && self.is_round(&parsed, round, manner, renderer);
         is_back.then(|| Case {
             prefix: prefix.to_owned(),
             response: response.to_owned(),
@@ -190,7 +192,7 @@ impl<'a> Tried<'a> {
         let mut failed = None;
         for (prefix, response) in splits.all {
             let (parsed, error) = self.parse(prefix, response, &round.tools);
-            if error.is_none() && self.is_as_expected(&parsed, &round.expected, manner) {
+            if error.is_none() && self.is_round(&parsed, round, manner, renderer) {
                 cases.push((prefix, response, parsed));
             } else {
                 failed.get_or_insert((prefix, response, parsed, error));
@@ -279,9 +281,23 @@ impl<'a> Tried<'a> {
         response: &str,
         round: &Round,
         manner: &Manner,
+        renderer: &Renderer<'_>,
     ) -> bool {
         let (parsed, error) = self.parse(prompt, response, &round.tools);
-        error.is_none() && self.is_as_expected(&parsed, &round.expected, manner)
+        error.is_none() && self.is_round(&parsed, round, manner, renderer)
+    }
+
+    /// Whether the parsed message has what can be seen of the round's, and nothing else but ids that the chat template made.
+    fn is_round(
+        &self,
+        parsed: &Map,
+        round: &Round,
+        manner: &Manner,
+        renderer: &Renderer<'_>,
+    ) -> bool {
+        self.is_as_expected(parsed, &round.expected, manner)
+            || without_made_ids(parsed, round, manner, renderer)
+                .is_some_and(|parsed| self.is_as_expected(&parsed, &round.expected, manner))
     }
 
     /// What follows the last start anchor in a text, if there is one.
@@ -377,6 +393,59 @@ impl<'a> Tried<'a> {
             )),
         }
     }
+}
+
+/// The parsed message without the ids of its calls, if the chat template made them: it writes none that the message has, and what came back
+/// stands in the turn, with a number in it that comes from no input as it is. `None` where there are no such ids.
+///
+/// Such an id is `functions.f:0`, written by a chat template that counts calls. A call may be known by it as well as by none: whatever id a
+/// message has, it is rendered the same.
+fn without_made_ids(
+    parsed: &Map,
+    round: &Round,
+    manner: &Manner,
+    renderer: &Renderer<'_>,
+) -> Option<Map> {
+    let is_unseen = |call: &ExpectedCall| call.id.is_none();
+    let calls = parsed.get(CALLS_KEY)?.as_array()?;
+    if round.expected.calls.is_empty() || !round.expected.calls.iter().all(is_unseen) {
+        return None;
+    }
+    let mut ids = calls.iter().map(|call| call.get("id")?.as_str());
+    let ids: Vec<&str> = ids.by_ref().collect::<Option<_>>()?;
+    let is_apart = |(at, id): (usize, &&str)| !id.is_empty() && !ids[..at].contains(id);
+    if !ids.iter().enumerate().all(is_apart) {
+        return None;
+    }
+    let further = std::slice::from_ref(&round.written);
+    let traced = renderer.traced(&round.place.place, further, manner).ok()?;
+    let said = traced.text.get(round.said..)?;
+    let is_counted = |span: Range<usize>| {
+        traced.runs.iter().any(|run| {
+            let text = &traced.text[run.start..run.end];
+            run.origin.is_derived()
+                && span.start <= run.start
+                && run.end <= span.end
+                && !text.is_empty()
+                && text.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let is_made = |id: &&str| {
+        let mut all = said.match_indices(*id);
+        all.any(|(at, id)| is_counted(round.said + at..round.said + at + id.len()))
+    };
+    ids.iter().all(is_made).then(|| {
+        let without = calls.iter().map(|call| {
+            let mut call = call.clone();
+            if let Value::Object(members) = &mut call {
+                members.shift_remove("id");
+            }
+            call
+        });
+        let mut parsed = parsed.clone();
+        parsed.insert(CALLS_KEY, Value::Array(without.collect()));
+        parsed
+    })
 }
 
 /// Whether only a part of one of the message's texts can be seen.

@@ -106,7 +106,7 @@ fn lines_may_have_either() {
     {"id": 2, "message": 7}
     {"id": 3, "message": {"content": "<think>7</think>"}}
     {"id": 4, "error": {"kind": "template", "message": "$.x-regex: the pattern does not compile: `)` is missing"}}
-    {"id": 5, "error": {"kind": "input", "message": "a response schema is evaluated over the whole response: it knows no events, no prefix and no tools"}}
+    {"id": 5, "error": {"kind": "input", "message": "a response schema is evaluated over the whole response: it knows no events, no deltas, no prefix and no tools"}}
     "#);
 }
 

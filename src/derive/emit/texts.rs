@@ -274,24 +274,56 @@ pub(super) fn reasoning(
     let Some(calls) = &analysis.calls else {
         return field(close);
     };
-    let goes_on = [
-        "goes on",
-        "a call that stands in a reasoning is a part of it",
-        "no call may appear that the model did not make, and a reasoning may speak of one",
+    let written = Written::new(analysis, calls, ends_of, choices);
+    let last = written.last();
+    let candidates = [
+        last.is_some().then(|| {
+            Candidate::new(
+                "ends at the last calls",
+                "what opens calls ends a reasoning, too, if nothing closes it and the response ends with them",
+                "models leave out what closes the reasoning before a call, and a reasoning that speaks of one goes on behind it",
+                Unclosed::EndsAtTheLastCalls,
+            )
+        }),
+        Some(Candidate::new(
+            "goes on",
+            "a call that stands in a reasoning is a part of it",
+            "no call may appear that the model did not make, and a reasoning may speak of one",
+            Unclosed::GoesOn,
+        )),
+        Some(Candidate::new(
+            "ends at a call",
+            "what opens a call ends a reasoning, too",
+            "models leave out what closes the reasoning before a call",
+            Unclosed::EndsAtACall,
+        )),
     ];
-    let ends = [
-        "ends at a call",
-        "what opens a call ends a reasoning, too",
-        "models leave out what closes the reasoning before a call",
-    ];
-    if choices.whether(Question::UnclosedReasoning, [goes_on, ends]) {
-        return field(close);
-    }
-    let next = Written::new(analysis, calls, ends_of, choices).beginning();
-    let own = close.map(|close| match close {
+    let unclosed = choices.choose(
+        Question::UnclosedReasoning,
+        candidates.into_iter().flatten(),
+    );
+    let own = close.clone().map(|close| match close {
         Delimiter::Pattern(pattern) => vec![pattern],
         Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
     });
-    let ways = own.into_iter().flatten().chain([format!("(?={next})")]);
+    let own = own.unwrap_or_default();
+    let next = written.beginning();
+    let next = match (unclosed, last) {
+        (Some(Unclosed::EndsAtTheLastCalls), Some(last)) => {
+            let marker = slot::pattern(&reasoning.close);
+            format!("(?={next}(?:(?!{marker}).)*{last})")
+        }
+        (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
+        _ => return field(close),
+    };
+    let ways = own.into_iter().chain([next]);
     field(super::alternatives(ways.collect()).map(Delimiter::pattern))
+}
+
+/// What becomes of a reasoning that nothing closes before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unclosed {
+    EndsAtTheLastCalls,
+    GoesOn,
+    EndsAtACall,
 }

@@ -17,6 +17,8 @@ pub(super) struct Written<'a> {
     pub(super) pieces: &'a Pieces,
     /// What may not be taken for a name.
     names: Names,
+    /// The first of the markers that open a call, where it may be missing.
+    lead: Option<&'a str>,
     /// A condition that what follows opens no other field, where what opens the section has slots in it.
     pub(super) not_others: String,
     /// Whether a turn begins with a new line.
@@ -77,6 +79,32 @@ fn are_words(choices: &Choices) -> bool {
     !choices.whether(Question::FunctionNames, [any, words])
 }
 
+/// The first of several markers before a call's name, if a call may be told without it: models leave it out, as they do with what opens a
+/// section.
+fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str> {
+    let (before, _) = own.split_once(slot::NAME)?;
+    if slot::any(before) {
+        return None;
+    }
+    let lead = match pieces.tokens(before).as_slice() {
+        [lead, next, ..] if pieces.is_one(lead) && pieces.is_one(next) => *lead,
+        _ => return None,
+    };
+    let missing = [
+        "may be missing",
+        "what stands behind it opens a call as well",
+        "models leave out the first of several markers",
+    ];
+    let there = [
+        "is there",
+        "a call has all of what opens it",
+        "the chat template writes all of it before every call",
+    ];
+    choices
+        .whether(Question::CallLead, [missing, there])
+        .then_some(lead)
+}
+
 /// The signs with which the markers of the calls begin.
 fn signs(calls: &ToolCalls) -> Vec<char> {
     let markers = [calls.section.0.trim(), calls.call.0.trim()];
@@ -106,6 +134,7 @@ impl<'a> Written<'a> {
                 signs: signs(calls),
                 words: are_words(choices),
             },
+            lead: lead(&analysis.pieces, calls.call.0.trim_start(), choices),
             not_others: not_others(analysis, calls),
             begins_line: {
                 let mut literals = analysis.anchor.literals.iter();
@@ -121,13 +150,19 @@ impl<'a> Written<'a> {
 
     /// A pattern for what opens each call.
     pub(super) fn open(&self, captures: Captures) -> String {
-        marker::opening(
-            self.pieces,
-            self.own(),
-            &self.calls.body,
-            captures,
-            &self.names,
-        )
+        let opening = |own| {
+            let body = &self.calls.body;
+            marker::opening(self.pieces, own, body, captures, &self.names)
+        };
+        let own = self.own();
+        let rest = self.lead.and_then(|lead| own.strip_prefix(lead));
+        match (self.lead, rest) {
+            (Some(lead), Some(rest)) => {
+                let lead = slot::pattern(lead);
+                format!("(?:{lead}\\s*)?{}", opening(rest.trim_start()))
+            }
+            _ => opening(own),
+        }
     }
 
     /// A pattern for what opens a call, its body's first sign included where that is known, that captures nothing: what is
@@ -148,6 +183,16 @@ impl<'a> Written<'a> {
             "" => self.next(),
             section => slot::pattern(section),
         }
+    }
+
+    /// A pattern for what closes the last call where the response ends with it; `None` where nothing closes a call.
+    pub(super) fn last(&self) -> Option<String> {
+        let closes = [self.calls.section.1.trim(), self.calls.call.1.trim()];
+        let close = closes.into_iter().find(|close| !close.is_empty())?;
+        let ends = self.ends.markers.iter().map(|end| slot::pattern(end));
+        let end = super::alternatives(ends.collect());
+        let end = end.map_or_else(String::new, |end| format!("(?:{end}\\s*)?"));
+        Some(format!("{}\\s*{end}\\Z", slot::pattern(close)))
     }
 
     /// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call

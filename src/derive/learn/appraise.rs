@@ -266,7 +266,11 @@ pub(super) fn appraise(
             is_malformed: false,
         });
     }
-    if let Some(spot) = broken_off(template, response, &message) {
+    let malformed = parser.malformed().iter();
+    let malformed: Vec<&str> = malformed
+        .filter_map(|error| error.field.as_deref())
+        .collect();
+    if let Some(spot) = broken_off(template, response, &message, &malformed) {
         shortfall.leaked += 1;
         spots.push(spot);
     }
@@ -328,11 +332,20 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
     spots
 }
 
-/// The beginning of a closing marker with which the response ends, where it stands at the end of a text: the engine stopped amid it.
-fn broken_off(template: &ResponseTemplate, response: &str, message: &Map) -> Option<Spot> {
+/// The beginning of a closing marker with which the response ends, where it stands at the end of a text, or of a region that does not
+/// parse: the engine stopped amid it.
+fn broken_off(
+    template: &ResponseTemplate,
+    response: &str,
+    message: &Map,
+    malformed: &[&str],
+) -> Option<Spot> {
     let end = response.trim_end_matches(python::is_space);
     template.fields().iter().find_map(|field| {
-        let text = message.get(field.name.as_str())?.as_str()?;
+        let text = message
+            .get(field.name.as_str())
+            .and_then(Value::as_str)
+            .or_else(|| malformed.contains(&field.name.as_str()).then_some(end))?;
         let closes = field.close.iter().flat_map(fixed_texts);
         let cut = closes.filter_map(|close| {
             let close = close.trim_matches(python::is_space);

@@ -117,18 +117,12 @@ pub(super) fn spotted(
 fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> {
     let text = recorded.response.as_str();
     let mut found: Vec<Range<usize>> = Vec::new();
-    let given = recorded.tools.iter().filter_map(name_of);
-    let expected = recorded.expected.iter().flat_map(|expected| {
-        let calls = expected.get(CALLS_KEY).and_then(Value::as_array);
-        calls.unwrap_or_default().iter().filter_map(name_of)
-    });
-    for name in given.chain(expected) {
+    let given = recorded.tools.iter().chain(expected(recorded));
+    for name in given.filter_map(name_of) {
         for (at, _) in text.match_indices(name) {
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-            let is_amid =
-                text[..at].ends_with(is_part) || text[at + name.len()..].starts_with(is_part);
-            if !is_amid {
-                found.push(at..at + name.len());
+            let span = at..at + name.len();
+            if !is_amid(text, &span) {
+                found.push(span);
             }
         }
     }
@@ -148,6 +142,12 @@ fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> 
     found
 }
 
+/// Whether a stretch of a text is a part of a longer name.
+pub(super) fn is_amid(text: &str, span: &Range<usize>) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    text[..span.start].ends_with(is_part) || text[span.end..].starts_with(is_part)
+}
+
 /// The object that belongs to a name: the next one behind it, or the one in which it is a member.
 fn body(text: &str, name: &Range<usize>, tools: &[Value]) -> Option<Range<usize>> {
     let called = &text[name.clone()];
@@ -165,7 +165,7 @@ fn body(text: &str, name: &Range<usize>, tools: &[Value]) -> Option<Range<usize>
 }
 
 /// The object in which the name is the value of a member.
-fn enclosing(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+pub(super) fn enclosing(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let called = &text[name.clone()];
     let mut end = name.start;
     while let Some(start) = text[..end].rfind('{') {
@@ -245,6 +245,7 @@ pub(super) fn is_same(message: &Map, expected: &Value) -> bool {
 /// text, and of texts the bytes count in which they differ.
 pub(super) fn distance(message: &Map, expected: &Value) -> usize {
     const CALL: usize = 1 << 20;
+    const ID: usize = 1 << 16;
     let empty = Map::new();
     let expected = expected.as_object().unwrap_or(&empty);
     let has_ids = has_ids(expected);
@@ -253,14 +254,26 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
         let calls = of.get(CALLS_KEY).and_then(Value::as_array);
         calls.unwrap_or_default().to_vec()
     };
-    let (mut missing, wanted) = (calls(&expected), calls(&message));
-    let mut surplus = 0;
-    for call in wanted {
+    let mut missing = calls(&expected);
+    let mut apart = Vec::new();
+    for call in calls(&message) {
         match missing.iter().position(|other| *other == call) {
             Some(at) => drop(missing.remove(at)),
-            None => surplus += 1,
+            None => apart.push(call),
         }
     }
+    // Right but for the id is better than wrong, and wrong arguments are no worse than no call.
+    let mut alike = |same: fn(&Value, &Value) -> bool| {
+        let before = apart.len();
+        apart.retain(|call| {
+            let at = missing.iter().position(|other| same(call, other));
+            at.map(|at| missing.remove(at)).is_none()
+        });
+        before - apart.len()
+    };
+    let other_ids = alike(|one, other| without_id(one) == without_id(other));
+    let other_arguments = alike(|one, other| one.get("name") == other.get("name"));
+    let other_calls = missing.len() + apart.len() + other_arguments;
     let keys: BTreeSet<&str> = message
         .keys()
         .chain(expected.keys())
@@ -278,7 +291,13 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
             .filter(|change| change.tag() != similar::ChangeTag::Equal);
         changed.map(|change| change.value().len()).sum::<usize>()
     });
-    ((missing.len() + surplus) * CALL + texts.sum::<usize>()).max(1)
+    (other_calls * CALL + other_ids * ID + texts.sum::<usize>()).max(1)
+}
+
+fn without_id(call: &Value) -> Map {
+    let mut members = call.as_object().cloned().unwrap_or_default();
+    members.shift_remove("id");
+    members
 }
 
 fn has_ids(message: &Map) -> bool {
@@ -316,6 +335,13 @@ fn plain(message: &Map, has_ids: bool) -> Map {
 /// What the only text of a message is called that is neither its content nor in its calls.
 const ONLY: &str = "reasoning";
 
+/// The calls that a response must parse to, where that is known.
+pub(super) fn expected(recorded: &Recorded) -> &[Value] {
+    let message = recorded.expected.as_ref();
+    let calls = message.and_then(|message| message.get(CALLS_KEY)?.as_array());
+    calls.unwrap_or_default()
+}
+
 /// The names of the tools, and what an expected message calls and gives to it: what varies from response to response, and so is in no
 /// marker.
 pub(super) fn varying(recorded: &Recorded) -> Vec<String> {
@@ -327,11 +353,7 @@ pub(super) fn varying(recorded: &Recorded) -> Vec<String> {
     let texts = recorded.expected.iter().filter_map(Value::as_object);
     let texts = texts.flatten().filter_map(|(_, value)| value.as_str());
     found.extend(texts.map(|text| text.trim_matches(python::is_space).to_owned()));
-    let calls = recorded
-        .expected
-        .as_ref()
-        .and_then(|all| all.get(CALLS_KEY));
-    for call in calls.and_then(Value::as_array).unwrap_or_default() {
+    for call in expected(recorded) {
         found.extend(name_of(call).map(str::to_owned));
         let call = plain_call(call, false);
         let arguments = call.get("arguments").and_then(Value::as_object);
@@ -344,7 +366,8 @@ pub(super) fn varying(recorded: &Recorded) -> Vec<String> {
     found
 }
 
-fn plain_call(call: &Value, has_ids: bool) -> Value {
+/// A call's name and its arguments as data, and its id if that counts.
+pub(super) fn plain_call(call: &Value, has_ids: bool) -> Value {
     let function = call.get("function").unwrap_or(call);
     let mut members = Map::new();
     let arguments = function.get("arguments").cloned().unwrap_or(Value::Null);

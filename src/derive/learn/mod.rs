@@ -17,12 +17,14 @@
 mod appraise;
 mod calls;
 mod constants;
+mod heads;
 mod propose;
 mod recorded;
 mod report;
 mod spot;
 #[cfg(test)]
 mod tests;
+mod unshown;
 mod widening;
 
 use std::sync::Arc;
@@ -36,7 +38,8 @@ use crate::value::{Map, Value};
 use appraise::{Appraised, Shortfall, appraise};
 pub(in crate::derive) use constants::Constants;
 pub use recorded::Recorded;
-pub use report::{Responses, Short, Widening};
+pub use report::{Addition, Responses, Short, Widening};
+pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};
 
@@ -94,11 +97,13 @@ struct Helpful {
 }
 
 /// Widens what was derived by what the responses teach. `keeps` says whether a response template loses nothing that renders prove.
+/// `shown` is what was derived with what no render shows, as the responses imply it.
 pub(in crate::derive) fn learn(
     lessons: &Lessons<'_>,
-    document: Document,
+    mut document: Document,
     template: Arc<ResponseTemplate>,
     cases: &[Case],
+    shown: Option<(Unshown, Document)>,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
 ) -> Learnt {
     let prompts = lessons.prompts_taken(&template);
@@ -114,6 +119,20 @@ pub(in crate::derive) fn learn(
         ..Responses::default()
     };
     let mut evidence = Vec::new();
+    if let Some((unshown, with)) = shown
+        && let Some(better) = lessons.better(&with, &state, &prompts)
+        && keeps(&better.draft.template)
+    {
+        let added = unshown.keys.iter();
+        report.added = added
+            .map(|key| Addition {
+                field: key.clone(),
+                taught_by: unshown.taught_by.clone(),
+            })
+            .collect();
+        document = with;
+        state = better;
+    }
     while report.widenings.len() < MAX_WIDENINGS {
         let mut helpful = lessons.helpful(&document, &state, &prompts);
         helpful.sort_by_cached_key(|one| {
@@ -256,6 +275,20 @@ impl Lessons<'_> {
         }
     }
 
+    /// Another document at work, if it reads more of the responses, and each that is right as before.
+    fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
+        let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
+        let draft = Draft {
+            document: document.clone(),
+            template: Arc::new(template),
+            edits: Vec::new(),
+        };
+        let now = self.state(draft, prompts, None);
+        let mut both = now.read.iter().zip(&state.read);
+        let is_kept = both.all(|(now, before)| now.is_right() || !before.is_right());
+        (is_kept && now.right() > state.right() && now.refused <= state.refused).then_some(now)
+    }
+
     /// The proposals with which more is read, and nothing worse.
     fn helpful(&self, base: &Document, state: &State, prompts: &[&str]) -> Vec<Helpful> {
         let mut found: Vec<Helpful> = Vec::new();
@@ -320,10 +353,7 @@ impl Draft {
     /// The same with another widening of `base`; `None` where nothing comes of it.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
-        // What refers to another delimiter comes last, and so refers to all that opens it.
-        let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
-        let mut all = first.into_iter().chain(last);
-        let document = all.try_fold(base.clone(), |document, one| one.apply(&document))?;
+        let document = together(base, &edits).or_else(|| one_by_one(base, &edits))?;
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
         (document != self.document).then(|| Self {
             document,
@@ -331,6 +361,24 @@ impl Draft {
             edits,
         })
     }
+}
+
+/// The document with all changes, those of what stands around a call's name taken together.
+fn together(base: &Document, edits: &[Edit]) -> Option<Document> {
+    let (heads, others): (Vec<&Edit>, Vec<&Edit>) =
+        edits.iter().partition(|one| one.head().is_some());
+    let name = heads.first()?.field.as_str();
+    let document = heads::apply(base, name, &heads)?;
+    let others: Vec<Edit> = others.into_iter().cloned().collect();
+    one_by_one(&document, &others)
+}
+
+/// The document with one change after the other.
+fn one_by_one(base: &Document, edits: &[Edit]) -> Option<Document> {
+    // What refers to another delimiter comes last, and so refers to all that opens it.
+    let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
+    let mut all = first.into_iter().chain(last);
+    all.try_fold(base.clone(), |document, one| one.apply(&document))
 }
 
 impl State {

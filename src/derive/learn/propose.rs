@@ -14,7 +14,7 @@ use super::spot::Spot;
 use super::widening::{self, Edit, How};
 use crate::derive::probe::CALLS_KEY;
 use crate::response_template::Document;
-use crate::value::python;
+use crate::value::{Value, json, python};
 
 /// How long what opens a call may be, in bytes.
 const MAX_HEAD: usize = 240;
@@ -102,7 +102,38 @@ impl Seen<'_> {
         }
         let varying = calls::varying(self.recorded);
         edits.retain(|edit| !varying.iter().any(|text| edit.has(text)));
+        self.ids(&mut edits);
         edits
+    }
+
+    /// Where the ids of the calls may stand that are expected: in a member of the object that a call is, or as the name with a
+    /// little around it.
+    fn ids(&self, edits: &mut Vec<Edit>) {
+        let text = self.text();
+        for call in calls::expected(self.recorded) {
+            let plain = calls::plain_call(call, true);
+            let of = |key: &str| plain.get(key).and_then(Value::as_str);
+            let (Some(id), Some(name)) = (of("id"), of("name")) else {
+                continue;
+            };
+            for (at, _) in text.match_indices(name) {
+                let Some(body) = calls::enclosing(text, &(at..at + name.len())) else {
+                    continue;
+                };
+                let object = json::parse(&text[body]).unwrap_or(Value::Null);
+                let members = object.as_object().into_iter().flatten();
+                let has_it = members.filter(|(_, value)| value.as_str() == Some(id));
+                edits.extend(
+                    has_it.map(|(key, _)| Edit::open(CALLS_KEY, key.as_str(), How::IdMember)),
+                );
+            }
+            if let Some((before, behind)) = id.split_once(name)
+                && text.contains(id)
+            {
+                let behind = behind.to_owned();
+                edits.push(Edit::open(CALLS_KEY, before, How::IdAround { behind }));
+            }
+        }
     }
 
     fn text(&self) -> &str {
@@ -218,6 +249,9 @@ impl Seen<'_> {
                 }
             }
         }
+        if let Some(name) = spot.field.as_ref().filter(|_| spot.is_malformed) {
+            edits.push(Edit::close(name, "", How::Lax));
+        }
         if let Some(name) = &spot.field {
             for other in document.fields.keys().filter(|other| *other != name) {
                 edits.push(Edit::close(name, "", How::Before(other.clone())));
@@ -243,7 +277,12 @@ impl Seen<'_> {
         let found: Vec<Range<usize>> = all.iter().filter_map(own).collect();
         let is_in_text = spot.field.is_some() && !spot.is_malformed;
         let mut markers: Vec<&str> = Vec::new();
-        if is_in_text && (self.recorded.expected.is_some() || !found.is_empty()) {
+        // Several words that nobody else writes are prose, whatever the expected message leaves out.
+        let is_one_word = !shown
+            .trim_matches(python::is_space)
+            .contains(python::is_space);
+        let is_surplus = self.recorded.expected.is_some() && is_one_word;
+        if is_in_text && (is_surplus || !found.is_empty()) {
             markers.push(shown);
         }
         for (at, first) in found.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! A delimiter that takes more than it did.
+//! A field that takes more than it did.
 
 use super::report::Widening;
 use crate::derive::compare::text::{escape, escape_loosely};
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document, FieldDocument};
-use crate::value::{json, python};
+use crate::value::{Map, Value, json, python};
 
-/// A change to one delimiter of a field.
+/// A change to a field, most often to one of its delimiters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) field: String,
@@ -24,7 +24,7 @@ enum Side {
     Close,
 }
 
-/// What becomes of the delimiter.
+/// What becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum How {
     /// The text is another way to write it.
@@ -42,6 +42,15 @@ pub(super) enum How {
     From,
     /// The region also ends before what opens the field of that name.
     Before(String),
+    /// Values that are no JSON are texts, which the tools' schemas type.
+    Lax,
+    /// The call's id is a member of its object.
+    IdMember,
+    /// The call's id is its name and what stands around that.
+    IdAround {
+        /// What stands behind the name; before it stands the edit's text.
+        behind: String,
+    },
 }
 
 /// An opening pattern with a call's name in it: what stands before the group, the group, and what stands behind it.
@@ -86,6 +95,14 @@ impl Edit {
         matches!(self.how, How::Before(_))
     }
 
+    /// What stands before a call's name, and what behind it, where that is the change.
+    pub(super) fn head(&self) -> Option<(&str, &str)> {
+        match &self.how {
+            How::Head { between } => Some((&self.text, between)),
+            _ => None,
+        }
+    }
+
     /// Whether the text that is new to the delimiter has this in it.
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.how {
@@ -100,7 +117,7 @@ impl Edit {
             How::Also => 0,
             How::Beside | How::AtEnd | How::From => 1,
             How::Head { between } => between.len(),
-            How::Before(_) => 8,
+            How::Before(_) | How::Lax | How::IdMember | How::IdAround { .. } => 8,
         };
         self.text.len() + more
     }
@@ -113,6 +130,24 @@ impl Edit {
         };
         let mut changed = document.clone();
         let field = changed.fields.get_mut(&self.field)?;
+        match &self.how {
+            How::Lax => {
+                allow_non_json(field)?;
+                return Some(changed);
+            }
+            How::IdMember => {
+                identify(field, &self.text)?;
+                return Some(changed);
+            }
+            How::IdAround { behind } => {
+                let source = source(field.open.as_ref()?);
+                let open = Split::of(&source)?.with_id(&self.text, behind)?;
+                field.open = Some(Delimiter::pattern(open));
+                identify(field, ID)?;
+                return Some(changed);
+            }
+            _ => {}
+        }
         let delimiter = self.delimiter_mut(field);
         let now = self.widened(delimiter.as_ref()?, before.as_deref())?;
         *delimiter = Some(now);
@@ -176,6 +211,7 @@ impl Edit {
                 let is_rest = Pattern::regex(rest).is_ok() && is_whole(lead);
                 is_rest.then(|| Delimiter::pattern(format!("(?:{lead})?{rest}")))
             }
+            How::Lax | How::IdMember | How::IdAround { .. } => None,
             How::Before(_) => {
                 let next = format!("(?={})", unnamed(before?)?);
                 Some(Delimiter::pattern(either(&source(delimiter), &next)))
@@ -186,13 +222,20 @@ impl Edit {
     /// What is told of it, without who taught it.
     pub(super) fn told(&self, was: &Document, now: &Document) -> Widening {
         let spelled = |document: &Document| {
-            let delimiter = self.delimiter(document);
-            delimiter.map(source).unwrap_or_default()
+            let field = document.fields.get(&self.field);
+            let value = match &self.how {
+                How::Lax => field.map(|field| Value::Object(field.content_args.clone())),
+                How::IdMember => field.and_then(|field| field.transform.clone()),
+                _ => return self.delimiter(document).map(source).unwrap_or_default(),
+            };
+            value.as_ref().map(json::to_string).unwrap_or_default()
         };
         let shown = json::quote(&self.text);
-        let side = match self.side {
-            Side::Open => "open",
-            Side::Close => "close",
+        let side = match (&self.how, self.side) {
+            (How::Lax, _) => "content_args",
+            (How::IdMember, _) => "transform",
+            (_, Side::Open) => "open",
+            (_, Side::Close) => "close",
         };
         let verb = match self.side {
             Side::Open => "opens",
@@ -217,6 +260,14 @@ impl Edit {
                 How::AtEnd => format!("{shown} at the very end closes it as well"),
                 How::From => format!("it may begin with {shown}"),
                 How::Before(next) => format!("it ends, too, where {next} is opened"),
+                How::Lax => {
+                    "values that are no JSON are texts, which the tools' schemas type".to_owned()
+                }
+                How::IdMember => format!("a call's member {shown} is its id"),
+                How::IdAround { behind } => format!(
+                    "a call's id is its name with {shown} before it and {} behind it",
+                    json::quote(behind)
+                ),
             },
             was: spelled(was),
             now: spelled(now),
@@ -259,6 +310,25 @@ impl<'p> Split<'p> {
         (is_whole(split.before) && is_whole(split.behind)).then_some(split)
     }
 
+    /// The pattern with a group for an id: the name with these texts before and behind it.
+    fn with_id(&self, before: &str, behind: &str) -> Option<String> {
+        let is_cut = |part: &str| Pattern::regex(part).is_ok();
+        let starts = self.before.char_indices().map(|(at, _)| at);
+        let mut starts = starts.chain([self.before.len()]).rev();
+        let start =
+            starts.find(|at| is_cut(&self.before[..*at]) && whole(&self.before[*at..], before))?;
+        let ends = self.behind.char_indices().map(|(at, _)| at);
+        let mut ends = ends.chain([self.behind.len()]).rev();
+        let end =
+            ends.find(|at| is_cut(&self.behind[*at..]) && whole(&self.behind[..*at], behind))?;
+        let (lead, inner) = self.before.split_at(start);
+        let (outer, rest) = self.behind.split_at(end);
+        Some(format!(
+            "{lead}(?P<{ID}>{inner}{}{outer}){rest}",
+            self.group
+        ))
+    }
+
     /// The pattern with other texts around the name.
     fn widened(&self, before: &str, between: &str) -> Option<String> {
         let lead = match whole(self.before, before) {
@@ -294,6 +364,45 @@ impl<'p> Split<'p> {
     }
 }
 
+/// The key of a call's id, and what a group is called that captures it.
+const ID: &str = "id";
+
+/// Lets the parser of the values take what is no JSON; `None` where it has no parser of JSON, or takes it already.
+fn allow_non_json(field: &mut FieldDocument) -> Option<()> {
+    let mut parser = field.content_args.get("value_parser")?.as_object()?.clone();
+    if parser.get("name")?.as_str()? != "json" {
+        return None;
+    }
+    let args = parser.get("args").and_then(Value::as_object).cloned();
+    let mut args = args.unwrap_or_default();
+    let before = args.insert("allow_non_json", Value::Bool(true));
+    parser.insert("args", Value::Object(args));
+    field
+        .content_args
+        .insert("value_parser", Value::Object(parser));
+    (before != Some(Value::Bool(true))).then_some(())
+}
+
+/// Has each call get its id from a capture or a member of that name; `None` where it has one.
+fn identify(field: &mut FieldDocument, from: &str) -> Option<()> {
+    let transform = field.transform.as_ref()?.as_object()?;
+    if transform.contains_key(ID) {
+        return None;
+    }
+    let mut members = Map::new();
+    for (key, value) in transform {
+        if key.as_str() == "function" {
+            members.insert(ID, Value::from(format!("{{{from}}}")));
+        }
+        members.insert(key.clone(), value.clone());
+    }
+    if !members.contains_key(ID) {
+        return None;
+    }
+    field.transform = Some(Value::Object(members));
+    Some(())
+}
+
 /// Whether the pattern matches the text and all of it.
 fn whole(pattern: &str, text: &str) -> bool {
     let full = Pattern::regex(&format!("\\A(?:{pattern})\\Z"));
@@ -315,7 +424,7 @@ fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
 }
 
 /// The group of a name without what stands behind the name now, where it is written as anything but some characters.
-fn without(group: &str, behind: &str) -> String {
+pub(super) fn without(group: &str, behind: &str) -> String {
     let first = behind.chars().next();
     let set = group.strip_prefix(&format!("{NAME}[^"));
     match (set.and_then(|set| set.strip_suffix("]+)")), first) {
@@ -373,7 +482,7 @@ fn unnamed(pattern: &str) -> Option<String> {
 }
 
 /// The delimiter as a pattern.
-fn source(delimiter: &Delimiter) -> String {
+pub(super) fn source(delimiter: &Delimiter) -> String {
     match delimiter {
         Delimiter::Pattern(source) => source.clone(),
         Delimiter::Literals(literals) => match literals.as_slice() {
@@ -387,7 +496,7 @@ fn source(delimiter: &Delimiter) -> String {
 }
 
 /// What either pattern matches; one that is a choice already gets another way.
-fn either(pattern: &str, other: &str) -> String {
+pub(super) fn either(pattern: &str, other: &str) -> String {
     match choice(pattern) {
         Some(inner) => format!("(?:{inner}|{other})"),
         None => format!("(?:{pattern}|{other})"),

@@ -1,0 +1,318 @@
+//! What stands around the name of a call, in parts.
+//!
+//! Models put what opens a call together in several ways: `to=f <|channel|>commentary json`, `to=f <|channel|>analysis`, `to=f json`. Taken as
+//! wholes, each is another way that says nothing of a fourth; taken apart, they are one sequence of which some parts may be
+//! missing and others be one word or another, and a combination that nobody has seen is read as well.
+//!
+//! A token is what two of the ways, or of their words, begin or end with alike: `<|channel|>` in `<|channel|>commentary` and
+//! `<|channel|>analysis`; what is left is one, too. The ways are aligned one after the other ([`Sequence::take`]), by their longest common subsequence of tokens, as multiple
+//! alignments are made progressively (Feng and Doolittle, 1987). What is in no other way is a part that may be missing; where one word
+//! stands in the place of another, directly behind the same token, that is a choice. Parts that are missing from the same ways stand together.
+//! For `k` ways of `n` tokens it takes `k * n * n` steps.
+
+use super::widening::{Edit, Split, either, source, without};
+use crate::derive::compare::text::escape;
+use crate::pattern::Pattern;
+use crate::response_template::{Delimiter, Document};
+use crate::text::{common_prefix, common_suffix};
+use crate::value::python;
+
+/// One part of a head: the tokens that may stand there, and the ways in which none does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    tokens: Vec<String>,
+    missing: Vec<usize>,
+}
+
+/// The parts of all ways that were taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Sequence {
+    columns: Vec<Column>,
+    taken: usize,
+}
+
+/// The document with all these heads for one field; `None` where what opens it is no name between two texts.
+pub(super) fn apply(document: &Document, name: &str, heads: &[&Edit]) -> Option<Document> {
+    let field = document.fields.get(name)?;
+    let source = source(field.open.as_ref()?);
+    let split = Split::of(&source)?;
+    let mut ways = vec![(text(split.before)?, text(split.behind)?)];
+    let mut group = split.group.to_owned();
+    for head in heads {
+        let (before, behind) = head.head()?;
+        let behind = behind.trim_matches(python::is_space);
+        group = without(&group, behind);
+        ways.push((before.to_owned(), behind.to_owned()));
+    }
+    let texts = ways.iter().flat_map(|(before, behind)| [before, behind]);
+    let tokens = Tokens::of(texts.map(String::as_str));
+    let (mut before, mut behind) = (Sequence::default(), Sequence::default());
+    let mut may_be_none = false;
+    for (lead, between) in &ways {
+        before.take(&tokens.in_text(lead));
+        match between.is_empty() {
+            true => may_be_none = true,
+            false => behind.take(&tokens.in_text(between)),
+        }
+    }
+    let behind = behind.pattern();
+    let behind = match may_be_none {
+        // Without a marker the object that follows tells where the name ends.
+        true => either(&behind, "(?=\\{)"),
+        false => behind,
+    };
+    let before = before.pattern();
+    let space = match before.ends_with(")?") {
+        true => "",
+        false => SPACE,
+    };
+    let open = format!("{before}{space}{group}{SPACE}{behind}{SPACE}");
+    Pattern::regex(&open).ok()?;
+    let mut document = document.clone();
+    document.fields.get_mut(name)?.open = Some(Delimiter::pattern(open));
+    Some(document)
+}
+
+/// What tokens there are in some texts.
+struct Tokens<'t> {
+    words: Vec<&'t str>,
+}
+
+impl<'t> Tokens<'t> {
+    fn of(texts: impl Iterator<Item = &'t str>) -> Self {
+        let words = texts.flat_map(|text| text.split(python::is_space));
+        Self {
+            words: words.filter(|word| !word.is_empty()).collect(),
+        }
+    }
+
+    /// The tokens of one of the texts, in their order.
+    fn in_text(&self, text: &str) -> Vec<String> {
+        let words = text.split(python::is_space).filter(|word| !word.is_empty());
+        words.flat_map(|word| self.in_word(word)).collect()
+    }
+
+    /// The tokens of a word: it is cut where what it shares with another one ends or begins, if that has a whole word of letters in it.
+    fn in_word(&self, word: &str) -> Vec<String> {
+        let mut cuts = vec![0, word.len()];
+        for other in self.words.iter().filter(|other| **other != word) {
+            let start = common_prefix(word, other);
+            let is_amid = |text: &str| joins(text, start);
+            let begun = word[..start].trim_end_matches(char::is_alphanumeric).len();
+            cuts.push(match is_amid(word) || is_amid(other) {
+                true => begun,
+                false => start,
+            });
+            let shared = common_suffix(word, other);
+            let at = word.len() - shared;
+            let rest = word[at..].trim_start_matches(char::is_alphanumeric);
+            let is_amid = joins(word, at) || joins(other, other.len() - shared);
+            cuts.push(match is_amid {
+                true => word.len() - rest.len(),
+                false => at,
+            });
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+        let has_word = |part: &str| part.contains(char::is_alphanumeric);
+        let mut tokens: Vec<String> = Vec::new();
+        for ends in cuts.windows(2) {
+            let part = &word[ends[0]..ends[1]];
+            // Signs alone are a part of the token beside them.
+            match tokens
+                .last_mut()
+                .filter(|last| !has_word(part) || !has_word(last))
+            {
+                Some(last) => last.push_str(part),
+                None => tokens.push(part.to_owned()),
+            }
+        }
+        tokens
+    }
+}
+
+/// Whether a place in a text is amid a word of letters.
+fn joins(text: &str, at: usize) -> bool {
+    let (before, behind) = text.split_at(at);
+    before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric)
+}
+
+const SPACE: &str = "\\s*";
+
+impl Sequence {
+    /// Takes another way.
+    fn take(&mut self, tokens: &[String]) {
+        let way = self.taken;
+        self.taken += 1;
+        if way == 0 {
+            let columns = tokens.iter().map(|token| Column {
+                tokens: vec![token.clone()],
+                missing: Vec::new(),
+            });
+            self.columns = columns.collect();
+            return;
+        }
+        let common = self.common(tokens);
+        let mut columns: Vec<Column> = Vec::new();
+        let (mut column, mut token) = (0, 0);
+        let ends = std::iter::once((self.columns.len(), tokens.len()));
+        for (next_column, next_token) in common.into_iter().chain(ends) {
+            let mut old: Vec<Column> = self.columns[column..next_column].to_vec();
+            let mut new = &tokens[token..next_token];
+            // One word in the place of another.
+            if let (Some(first), [word, rest @ ..]) = (old.first_mut(), new)
+                && is_word(word)
+                && first.tokens.iter().all(|token| is_word(token))
+            {
+                first.tokens.push(word.clone());
+                columns.push(old.remove(0));
+                new = rest;
+            }
+            for mut column in old {
+                column.missing.push(way);
+                columns.push(column);
+            }
+            columns.extend(new.iter().map(|token| Column {
+                tokens: vec![token.clone()],
+                missing: (0..way).collect(),
+            }));
+            columns.extend(self.columns.get(next_column).cloned());
+            (column, token) = (next_column + 1, next_token + 1);
+        }
+        self.columns = columns;
+    }
+
+    /// The longest common subsequence: the columns, each with the token that is one of its own.
+    fn common(&self, tokens: &[String]) -> Vec<(usize, usize)> {
+        let (rows, width) = (self.columns.len(), tokens.len());
+        let is_same = |row: usize, at: usize| self.columns[row].tokens.contains(&tokens[at]);
+        let mut longest = vec![vec![0_usize; width + 1]; rows + 1];
+        for row in (0..rows).rev() {
+            for at in (0..width).rev() {
+                longest[row][at] = match is_same(row, at) {
+                    true => longest[row + 1][at + 1] + 1,
+                    false => longest[row + 1][at].max(longest[row][at + 1]),
+                };
+            }
+        }
+        let (mut row, mut at) = (0, 0);
+        let mut found = Vec::new();
+        while row < rows && at < width {
+            if is_same(row, at) {
+                found.push((row, at));
+                row += 1;
+                at += 1;
+            } else if longest[row + 1][at] >= longest[row][at + 1] {
+                row += 1;
+            } else {
+                at += 1;
+            }
+        }
+        found
+    }
+
+    /// A pattern for any of it. Columns that are missing from the same ways are there or missing together.
+    fn pattern(&self) -> String {
+        let groups = self
+            .columns
+            .chunk_by(|one, next| one.missing == next.missing);
+        let groups: Vec<String> = groups
+            .map(|columns| {
+                let parts = columns.iter().map(|column| {
+                    let tokens: Vec<String> =
+                        column.tokens.iter().map(|token| escape(token)).collect();
+                    match tokens.as_slice() {
+                        [one] => one.clone(),
+                        several => format!("(?:{})", several.join("|")),
+                    }
+                });
+                let parts: Vec<String> = parts.collect();
+                let joined = parts.join(SPACE);
+                match columns.iter().any(|column| !column.missing.is_empty()) {
+                    true => format!("(?:{joined}{SPACE})?"),
+                    false => format!("{joined}{SPACE}"),
+                }
+            })
+            .collect();
+        let whole = groups.concat();
+        let whole = whole.strip_suffix(SPACE).unwrap_or(&whole);
+        whole.to_owned()
+    }
+}
+
+fn is_word(token: &str) -> bool {
+    token.chars().all(char::is_alphanumeric)
+}
+
+/// The text that a pattern is for, with a space where it takes any; `None` for one that is for several texts.
+fn text(pattern: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        if let Some(behind) = rest.strip_prefix(SPACE) {
+            text.push(' ');
+            rest = behind;
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' => {
+                let escaped = rest.chars().next().filter(|c| !c.is_alphanumeric())?;
+                text.push(escaped);
+                rest = &rest[escaped.len_utf8()..];
+            }
+            c if "()[]{}?*+|^$.".contains(c) => return None,
+            c => text.push(c),
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequence(ways: &[&str]) -> Sequence {
+        let tokens = Tokens::of(ways.iter().copied());
+        let mut sequence = Sequence::default();
+        for way in ways {
+            sequence.take(&tokens.in_text(way));
+        }
+        sequence
+    }
+
+    #[test]
+    fn what_was_never_seen_together_is_read_together() {
+        let sequence = sequence(&[
+            "<c> comment json <m>",
+            "<c> analyse <m>",
+            "<m>",
+            "<k> json <m>",
+        ]);
+        let pattern = format!("\\A{}\\Z", sequence.pattern());
+        let pattern = Pattern::regex(&pattern).unwrap();
+        let is_read = |text: &str| pattern.search(text, 0).unwrap().is_some();
+        for seen in [
+            "<c> comment json <m>",
+            "<c> analyse <m>",
+            "<m>",
+            "<k>json<m>",
+        ] {
+            assert!(is_read(seen), "{seen} {}", sequence.pattern());
+        }
+        for unseen in ["<c>analyse <k> json<m>", "json <m>", "<c> comment<m>"] {
+            assert!(is_read(unseen), "{unseen} {}", sequence.pattern());
+        }
+        for other in ["<c> comment json", "<c> other <m>", "<m> json"] {
+            assert!(!is_read(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn one_way_is_itself() {
+        assert_eq!(sequence(&["a: b"]).pattern(), "a:\\s*b");
+        assert_eq!(text("a\\s*\\(b").as_deref(), Some("a (b"));
+        assert_eq!(text("a(?:b)"), None);
+        assert_eq!(text("\\d"), None);
+    }
+}

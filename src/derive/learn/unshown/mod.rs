@@ -1,0 +1,84 @@
+//! What no render shows: parts of a message that the chat template leaves out, and that the model writes all the same.
+//!
+//! A chat template that knows no `tool_calls` renders a message with calls as if it had none, and so nothing can be derived for
+//! them. Recorded responses with the messages that they must parse to show it: they are renders in all but name. Each is taken
+//! apart by its message ([`seen`]): where the names, the keys and the values stand, what stands around them is how the model
+//! writes calls. That is written down as a chat template ([`rewrite`]), which puts the calls into the content of a message and then goes on as
+//! the given one does, and from that one is derived as from any other. Nothing here makes delimiters.
+//!
+//! What stands around must be the same in most of the responses, or it is not believed; one response with two calls tells what stands between
+//! calls, one call with two arguments what stands between these. What comes of it is taken only if it reads more of the responses
+//! than before, none worse, and loses nothing of what the given chat template proves.
+
+mod rewrite;
+mod seen;
+
+use super::calls;
+use super::recorded::Recorded;
+use crate::chat_template::ChatTemplateSource;
+use crate::derive::probe::CALLS_KEY;
+use crate::response_template::Document;
+use crate::value::Value;
+
+/// A chat template that shows what the given one leaves out.
+pub(in crate::derive) struct Unshown {
+    /// It.
+    pub(in crate::derive) source: ChatTemplateSource,
+    /// The keys of messages that it shows.
+    pub(in crate::derive) keys: Vec<String>,
+    /// The names of the responses that tell how they are written.
+    pub(in crate::derive) taught_by: Vec<String>,
+}
+
+/// The chat template that the responses imply where their messages have something for which the document has no field; `None` where they have
+/// nothing of the kind, or do not tell how it is written.
+pub(in crate::derive) fn unshown(
+    source: &ChatTemplateSource,
+    recorded: &[Recorded],
+    document: &Document,
+) -> Option<Unshown> {
+    let keys = lacking(recorded, document);
+    let close = document.fields.get(super::CONTENT_KEY)?.close.as_ref();
+    let close = close.map(super::widening::source);
+    let parts = seen::parts(recorded, &keys, close.as_deref())?;
+    let prelude = rewrite::prelude(&parts);
+    let mut keys: Vec<String> = parts.texts.iter().map(|text| text.key.clone()).collect();
+    keys.extend(parts.calls.is_some().then(|| CALLS_KEY.to_owned()));
+    Some(Unshown {
+        source: source.preceded_by(&prelude).ok()?,
+        keys,
+        taught_by: parts.taught_by,
+    })
+}
+
+/// The keys of expected messages for which there is no field.
+fn lacking(recorded: &[Recorded], document: &Document) -> Vec<String> {
+    let is_known = |key: &str| key == "role" || key == super::CONTENT_KEY;
+    let is_text = |key: &str| !is_known(key) && key != CALLS_KEY;
+    let has_text = document.fields.keys().any(|name| is_text(name));
+    let mut keys: Vec<String> = Vec::new();
+    for message in recorded
+        .iter()
+        .filter_map(|one| one.expected.as_ref()?.as_object())
+    {
+        for (key, value) in message {
+            // A reasoning may have another key than its field.
+            let is_there = match key.as_str() {
+                CALLS_KEY => document.fields.contains_key(CALLS_KEY),
+                key => is_known(key) || has_text || value.as_str().is_none(),
+            };
+            if !is_there && value.is_truthy() && !keys.iter().any(|known| known == key.as_str()) {
+                keys.push(key.to_string());
+            }
+        }
+    }
+    keys
+}
+
+/// The arguments of a call as data.
+fn arguments(call: &Value) -> Option<crate::value::Map> {
+    calls::plain_call(call, false)
+        .get("arguments")?
+        .as_object()
+        .cloned()
+}
