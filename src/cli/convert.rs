@@ -72,7 +72,7 @@ enum Form {
 /// Converts.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin([Some(args.source.as_path()), args.chat_template.as_deref()])?;
-    let opened = template::open_either(&args.source)?;
+    let opened = template::open_either(&args.source).map_err(|problem| neither(args, problem))?;
     let mut samples = recorded(&args.responses)?;
     let derived = args
         .chat_template
@@ -98,6 +98,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         (Form::ResponseTemplate, Either::Template(_)) => Err(wrong("a response template already")),
         (Form::ResponseSchema, Either::Schema(..)) => Err(wrong("a response schema already")),
     }
+}
+
+/// What has neither form was meant to have the one that is converted.
+fn neither(args: &Args, mut problem: Problem) -> Problem {
+    for found in &mut problem.diagnostics {
+        if found.code == "no-response-template" && args.to == Form::ResponseTemplate {
+            found.message = match args.source.is_dir() {
+                true => {
+                    "the folder's tokenizer_config.json, if it has one, holds no response schema"
+                }
+                false => {
+                    "this is neither a response schema nor a tokenizer_config.json that holds one"
+                }
+            }
+            .to_owned();
+            found.hint = Some(
+                "a response schema is a JSON schema with `x-regex` and the like: `obverse schema response-schema` describes it"
+                    .to_owned(),
+            );
+        }
+    }
+    problem
 }
 
 fn wrong(what: &str) -> Stop {
@@ -167,6 +189,12 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
             continue;
         }
         let found = check::find(path).map_err(|error| fixture_problem(&error))?;
+        if found.is_empty() {
+            let message = format!("there is no fixture in {}", input::name(path));
+            return Err(Problem::failed("no-fixture", message).with_hint(
+                "a fixture is a folder with a response.txt, or a line of a .jsonl file; other files are responses themselves",
+            ));
+        }
         for fixture in found {
             let fixture = fixture.read().map_err(|error| fixture_problem(&error))?;
             samples.push(given(fixture.response));

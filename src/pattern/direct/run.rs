@@ -23,9 +23,8 @@ pub(crate) enum Outcome {
 const UNSET: usize = usize::MAX;
 
 /// Steps that searches may take whatever the text, and for each byte of it: before what failed is remembered, and from then on.
-const STEPS: usize = 1000;
-const STEPS_PER_BYTE: usize = 8;
-const REMEMBERING_STEPS_PER_BYTE: usize = 64;
+const STEPS: [usize; 2] = [1000, 1_000_000];
+const STEPS_PER_BYTE: [usize; 2] = [8, 64];
 
 /// How many bytes may be taken to remember what failed.
 const MEMORY: usize = 64 << 20;
@@ -89,7 +88,7 @@ impl Machine {
         Self {
             slots: Vec::new(),
             choices: Vec::new(),
-            left: budget(STEPS_PER_BYTE, length),
+            left: budget(0, length),
             memory: None,
             last: Vec::new(),
             guarded: Vec::new(),
@@ -154,7 +153,7 @@ impl Machine {
     /// Remembers what fails from now on, with a budget of its own.
     pub(super) fn remember(&mut self, program: &Program, length: usize) {
         self.memory = Some(Memory::new(program.steps.len()));
-        self.left = budget(REMEMBERING_STEPS_PER_BYTE, length);
+        self.left = budget(1, length);
     }
 
     /// Where the needed literal of this number stands last.
@@ -534,8 +533,8 @@ impl Machine {
     }
 }
 
-fn budget(per_byte: usize, length: usize) -> usize {
-    STEPS.saturating_add(per_byte.saturating_mul(length))
+fn budget(remembers: usize, length: usize) -> usize {
+    STEPS[remembers].saturating_add(STEPS_PER_BYTE[remembers].saturating_mul(length))
 }
 
 /// Whether there is room to remember what failed.
