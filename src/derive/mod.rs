@@ -187,6 +187,19 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             ),
         ));
     }
+    let cases = &proof.judgement.cases;
+    if let Some((with_ids, text)) = learn::identified(&document, cases, bench.keeps(&proof)) {
+        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(
+            &with_ids.to_value(),
+        )?));
+        document = with_ids;
+        of_tokens.push(Finding::info(
+            "made-id",
+            format!(
+                "the chat template makes up the ids of calls, whatever ids messages have, and writes them again with the tools' results: {text}"
+            ),
+        ));
+    }
     if !options.responses.is_empty() {
         let learnt = bench.teach(
             source,

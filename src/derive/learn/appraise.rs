@@ -19,7 +19,8 @@ const BROKEN_OFF: usize = 4;
 /// What is lacking of one response, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shortfall {
-    /// How far the message is from the one that it must be, where that is known; then nothing else counts.
+    /// How far the message is from the one that it must be, where that is known; then nothing else counts but regions that do not
+    /// parse.
     wrong: usize,
     /// Calls that stand in text that is not understood.
     missed: usize,
@@ -290,6 +291,7 @@ pub(super) fn appraise(
             false => {
                 shortfall = Shortfall {
                     wrong: calls::distance(&message, expected),
+                    malformed: shortfall.malformed,
                     ..Shortfall::default()
                 };
                 spots.extend(beside(response, &message, expected));
@@ -315,12 +317,23 @@ fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
         ) else {
             continue;
         };
-        let (Some(at), Some(start)) = (text.find(wanted), response.find(text)) else {
+        let Some(at) = text.find(wanted) else {
             continue;
         };
-        let end = start + text.len();
-        let before = start..start + at;
-        let behind = start + at + wanted.len()..end;
+        let (surplus, rest) = (&text[..at], &text[at + wanted.len()..]);
+        let (before, behind) = match response.find(text) {
+            Some(start) => (
+                start..start + at,
+                start + at + wanted.len()..start + text.len(),
+            ),
+            // A region stands amid it.
+            None => {
+                let before = response.find(surplus).unwrap_or_default();
+                let behind = response.rfind(rest).unwrap_or(response.len());
+                let end = (behind + rest.len()).min(response.len());
+                (before..before + surplus.len(), behind..end)
+            }
+        };
         for span in [before, behind].into_iter().filter(|span| !span.is_empty()) {
             spots.push(Spot {
                 span,

@@ -18,6 +18,7 @@ mod appraise;
 mod calls;
 mod constants;
 mod heads;
+mod identity;
 mod propose;
 mod recorded;
 mod report;
@@ -240,6 +241,41 @@ pub(in crate::derive) fn ended(
         }
     }
     (!added.is_empty()).then_some((now, added))
+}
+
+/// What was derived, with the ids that the chat template makes up for calls and writes again with their results, if `keeps` says that
+/// nothing is lost by that; and how they are written.
+pub(in crate::derive) fn identified(
+    document: &Document,
+    cases: &[Case],
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
+) -> Option<(Document, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for case in cases {
+        let calls = case.message.get(CALLS_KEY).and_then(Value::as_array);
+        for call in calls.unwrap_or_default() {
+            let name = call
+                .get("function")
+                .and_then(|call| call.get("name")?.as_str());
+            names.extend(name.filter(|name| !names.contains(name)));
+        }
+    }
+    // The conversation before an answer to a tool's result has the call, too.
+    let has_call = |case: &&Case| {
+        let called = |name: &&str| case.prefix.matches(*name).nth(1).is_some();
+        names.iter().any(called)
+    };
+    let conversation = cases
+        .iter()
+        .filter(has_call)
+        .map(|case| case.prefix.as_str())
+        .max_by_key(|prefix| prefix.len())?;
+    let edits = identity::edits(conversation, &names);
+    edits.into_iter().take(MAX_PROVED).find_map(|edit| {
+        let next = edit.apply(document)?;
+        let template = ResponseTemplate::from_value(&next.to_value()).ok()?;
+        keeps(&Arc::new(template)).then(|| (next.clone(), edit.told(document, &next).text))
+    })
 }
 
 impl Lessons<'_> {

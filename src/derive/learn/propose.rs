@@ -216,7 +216,9 @@ impl Seen<'_> {
         if place.is_in_text && spot.span.end == self.text().trim_end_matches(python::is_space).len()
         {
             let own = spot.field.as_deref().unwrap_or_default();
-            edits.push(Edit::close(own, shown, How::AtEnd));
+            if widening::begins_close(document, own, shown.trim_matches(python::is_space)) {
+                edits.push(Edit::close(own, shown, How::AtEnd));
+            }
         }
         for marker in self.markers(shown, spot) {
             for name in widening::opened_with(document, marker) {
@@ -277,12 +279,11 @@ impl Seen<'_> {
         let found: Vec<Range<usize>> = all.iter().filter_map(own).collect();
         let is_in_text = spot.field.is_some() && !spot.is_malformed;
         let mut markers: Vec<&str> = Vec::new();
-        // Several words that nobody else writes are prose, whatever the expected message leaves out.
-        let is_one_word = !shown
-            .trim_matches(python::is_space)
-            .contains(python::is_space);
-        let is_surplus = self.recorded.expected.is_some() && is_one_word;
-        if is_in_text && (is_surplus || !found.is_empty()) {
+        // Several words that are no constants are prose, whatever the expected message leaves out.
+        let bare = shown.trim_matches(python::is_space);
+        let is_known = self.constants.weigh(bare).0 * 2 <= bare.len();
+        let is_surplus = self.recorded.expected.is_some() && !bare.contains(python::is_space);
+        if is_in_text && (is_surplus || is_known) {
             markers.push(shown);
         }
         for (at, first) in found.iter().enumerate() {

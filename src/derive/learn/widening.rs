@@ -283,6 +283,25 @@ pub(in crate::derive) fn is_spoken_for(document: &Document, text: &str) -> bool 
     delimiters.any(|delimiter| has(delimiter, text))
 }
 
+/// Whether a delimiter that closes the field begins with the text.
+pub(super) fn begins_close(document: &Document, name: &str, text: &str) -> bool {
+    let close = document
+        .fields
+        .get(name)
+        .and_then(|field| field.close.as_ref());
+    let escaped = escape_loosely(text);
+    !text.is_empty()
+        && close.is_some_and(|close| match close {
+            Delimiter::Literals(literals) => literals.iter().any(|one| one.starts_with(text)),
+            Delimiter::Pattern(pattern) => {
+                pattern
+                    .trim_start_matches(['(', '?', ':'])
+                    .starts_with(&escaped)
+                    || pattern.contains(&format!("|{escaped}"))
+            }
+        })
+}
+
 /// The fields in whose opening delimiter the text is.
 pub(super) fn opened_with<'d>(document: &'d Document, text: &str) -> Vec<&'d str> {
     let fields = document.fields.iter();
