@@ -24,7 +24,7 @@ const UNSET: usize = usize::MAX;
 
 /// Steps that searches may take whatever the text, and for each byte of it: before what failed is remembered, and from then on.
 const STEPS: [usize; 2] = [1000, 1_000_000];
-const STEPS_PER_BYTE: [usize; 2] = [8, 64];
+const STEPS_PER_BYTE: [usize; 2] = [24, 64];
 
 /// How many bytes may be taken to remember what failed.
 const MEMORY: usize = 64 << 20;
