@@ -59,8 +59,8 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "ENGINE")]
     engines: Vec<Engine>,
 
-    /// Decide something otherwise than the derivation does: DECISION=CANDIDATE, as --explain names them, such as "unclosed reasoning=ends
-    /// at a call"; may be given several times
+    /// Decide something otherwise than the derivation does: DECISION=CANDIDATE, as --explain names them, such as "unclosed reasoning=goes
+    /// on"; may be given several times
     #[arg(long, value_name = "DECISION=CANDIDATE", value_parser = preference)]
     prefer: Vec<(String, String)>,
 

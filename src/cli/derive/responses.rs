@@ -176,6 +176,7 @@ pub(super) fn told(report: &Report) -> String {
         given,
         right_before,
         right,
+        added,
         widenings,
         short,
         ..
@@ -189,23 +190,20 @@ pub(super) fn told(report: &Report) -> String {
         ),
         paint(DIM, &format!("{right_before} by the renders alone"))
     );
-    for widening in widenings {
-        let names: Vec<String> = widening
-            .taught_by
-            .iter()
-            .take(NAMED)
-            .map(|name| escape::line(name).into_owned())
-            .collect();
-        let more = match widening.taught_by.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+    for addition in added {
         out.push_str(&format!(
-            "    {} {}: {}; taught by {}{more}\n",
+            "    {}: a field that no render shows; taught by {}\n",
+            escape::line(&addition.field),
+            named(&addition.taught_by)
+        ));
+    }
+    for widening in widenings {
+        out.push_str(&format!(
+            "    {} {}: {}; taught by {}\n",
             escape::line(&widening.field),
             widening.side,
             escape::line(&widening.text),
-            names.join(", ")
+            named(&widening.taught_by)
         ));
         let was = format!("      - {}\n", escape::line(&widening.was));
         let now = format!("      + {}\n", escape::line(&widening.now));
@@ -221,4 +219,14 @@ pub(super) fn told(report: &Report) -> String {
         ));
     }
     out
+}
+
+/// The first of some names, and how many more there are.
+fn named(names: &[String]) -> String {
+    let first = names.iter().take(NAMED);
+    let first: Vec<String> = first.map(|name| escape::line(name).into_owned()).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
 }

@@ -1,8 +1,12 @@
 //! Deviations of formats that are small enough to see what each must come to.
 
+use std::sync::Arc;
+
 use super::{Deviation, DeviationVerdict};
 use crate::chat_template;
 use crate::derive::{Options, Report, derive};
+use crate::parser::parse_response;
+use crate::response_template::ResponseTemplate;
 
 /// Reasoning, content and calls, each between markers; `{CALLS}` stands for what writes the calls.
 const CHAT: &str = r#"
@@ -46,6 +50,7 @@ fn what_a_format_bears_is_told() {
         Deviation::SpaceAdded,
         Deviation::ReasoningEmpty,
         Deviation::ReasoningUnclosed,
+        Deviation::ReasoningUnclosedBeforeCall,
         Deviation::TextBeforeCalls,
         Deviation::TextBetweenCalls,
         Deviation::JsonIndented,
@@ -57,15 +62,10 @@ fn what_a_format_bears_is_told() {
             report.deviations
         );
     }
-    for lost in [
-        Deviation::ReasoningOpenedTwice,
-        Deviation::ReasoningUnclosedBeforeCall,
-    ] {
-        let verdict = verdict(&report, lost).unwrap();
-        let smallest = verdict.smallest.as_ref().unwrap();
-        assert!(verdict.came_back < verdict.tried, "{verdict:?}");
-        assert_ne!(smallest.expected, smallest.parsed);
-    }
+    let lost = verdict(&report, Deviation::ReasoningOpenedTwice).unwrap();
+    let smallest = lost.smallest.as_ref().unwrap();
+    assert!(lost.came_back < lost.tried, "{lost:?}");
+    assert_ne!(smallest.expected, smallest.parsed);
     // The arguments are all that the JSON has, and nothing names a token or an id.
     for none in [
         Deviation::JsonMember,
@@ -84,14 +84,37 @@ fn a_call_ends_a_reasoning_where_that_is_preferred() {
         prefer: vec![(decision.to_owned(), candidate.to_owned())],
         ..Options::default()
     };
-    let derived = derive(&source, &prefer("unclosed reasoning", "ends at a call")).unwrap();
-    assert!(is_borne(
-        &derived.report,
-        Deviation::ReasoningUnclosedBeforeCall
-    ));
+    let call = "<call f>{}</call>";
+    for (candidate, at_end, amid) in [
+        ("ends at the last calls", true, false),
+        ("goes on", false, false),
+        ("ends at a call", true, true),
+    ] {
+        let derived = derive(&source, &prefer("unclosed reasoning", candidate)).unwrap();
+        let borne = is_borne(&derived.report, Deviation::ReasoningUnclosedBeforeCall);
+        assert_eq!(borne, at_end, "{candidate}");
+        let template = ResponseTemplate::from_value(&derived.document.to_value()).unwrap();
+        let template = Arc::new(template);
+        let is_call = |response: String| {
+            let parsed = parse_response(&response, Arc::clone(&template), "", &[]).unwrap();
+            parsed.contains_key("tool_calls")
+        };
+        assert_eq!(is_call(format!("<think>So.\n{call}<end>")), at_end);
+        assert_eq!(is_call(format!("<think>So.\n{call} would do")), amid);
+        assert_eq!(
+            is_call(format!("<think>So.\n{call} would do</think>But no.{call}")),
+            true
+        );
+        let spoken = format!("<think>So.\n{call} would do</think>But no.<end>");
+        assert_eq!(is_call(spoken), amid);
+    }
     for (decision, candidate, wanted) in [
         ("unclosed", "ends at a call", "`unclosed reasoning`"),
-        ("unclosed reasoning", "ends", "`goes on`, `ends at a call`"),
+        (
+            "unclosed reasoning",
+            "ends",
+            "`ends at the last calls`, `goes on`, `ends at a call`",
+        ),
     ] {
         let error = derive(&source, &prefer(decision, candidate)).unwrap_err();
         assert!(error.to_string().contains(wanted), "{error}");

@@ -202,3 +202,141 @@ fn a_special_token_is_a_marker_whatever_it_looks_like() {
     let codes = ended.report.findings.iter().map(|finding| finding.code);
     assert!(codes.into_iter().any(|code| code == "end-token"));
 }
+
+/// The owl's format without the calls.
+fn silent() -> String {
+    let start = OWL.find("{% for c in").unwrap();
+    let end = OWL.find("{% endfor %}@stop").unwrap();
+    format!("{}{}", &OWL[..start], &OWL[end + "{% endfor %}".len()..])
+}
+
+fn calls(of: &[(&str, &str)]) -> String {
+    let calls = of.iter().map(|(name, arguments)| {
+        format!(
+            r#"{{"type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}"#
+        )
+    });
+    let calls: Vec<String> = calls.collect();
+    format!(
+        r#"{{"role": "assistant", "tool_calls": [{}]}}"#,
+        calls.join(", ")
+    )
+}
+
+#[test]
+fn calls_that_no_render_shows_are_learnt_with_their_messages() {
+    let one = calls(&[("get_weather", r#"{"city": "Paris"}"#)]);
+    let two = calls(&[
+        ("get_weather", r#"{"city": "Oslo"}"#),
+        ("get_time", r#"{"zone": "UTC", "hours": 24}"#),
+    ]);
+    // Arguments by themselves, an object behind the name, and one around it.
+    for (first, second, other) in [
+        (
+            "@do get_weather: city is \"Paris\"; @done@stop\n",
+            "@do get_weather: city is \"Oslo\" & get_time: zone is \"UTC\", hours is 24; @done@stop\n",
+            "Well.\n@do get_time: zone is \"it \\\" is\", hours is 7; @done@stop\n",
+        ),
+        (
+            "@do get_weather -> {\"city\": \"Paris\"} @done@stop\n",
+            "@do get_weather -> {\"city\": \"Oslo\"} @then get_time -> {\"zone\": \"UTC\", \"hours\": 24} @done@stop\n",
+            "Well.\n@do get_time -> {\"hours\": 7, \"zone\": \"it \\\" is\"} @done@stop\n",
+        ),
+        (
+            "@do {\"fn\": \"get_weather\", \"with\": {\"city\": \"Paris\"}} @done@stop\n",
+            "@do {\"fn\": \"get_weather\", \"with\": {\"city\": \"Oslo\"}} @then {\"fn\": \"get_time\", \"with\": {\"zone\": \"UTC\", \"hours\": 24}} @done@stop\n",
+            "Well.\n@do {\"fn\": \"get_time\", \"with\": {\"zone\": \"it \\\" is\", \"hours\": 7}} @done@stop\n",
+        ),
+    ] {
+        let given = [recorded(first, Some(&one)), recorded(second, Some(&two))];
+        let derivation = learn(&silent(), &given, &[]);
+        let report = derivation.report.responses.as_ref().unwrap();
+        assert_eq!((report.right_before, report.right), (0, 2), "{report:#?}");
+        let added: Vec<&str> = report.added.iter().map(|one| one.field.as_str()).collect();
+        assert_eq!(added, ["tool_calls"]);
+        assert!(report.widenings.is_empty(), "{report:#?}");
+        // Nothing that the chat template renders proves it, and the report says so.
+        assert!(!derivation.report.verified);
+        let read = message(&derivation, "@owl\n", other);
+        let hours = match read.contains(r#""hours": 7, "zone""#) {
+            true => r#"{"hours": 7, "zone": "it \" is"}"#,
+            false => r#"{"zone": "it \" is", "hours": 7}"#,
+        };
+        let expected = calls(&[("get_time", hours)]);
+        let expected =
+            expected.replace(r#", "tool_calls""#, r#", "content": "Well.", "tool_calls""#);
+        let (read, expected) = (json::parse(&read).unwrap(), json::parse(&expected).unwrap());
+        assert_eq!(read, expected, "{other}");
+    }
+}
+
+#[test]
+fn a_reasoning_that_no_render_shows_is_learnt_with_its_message() {
+    let start = OWL.find("{% if m.reasoning_content %}").unwrap();
+    let end = OWL.find("{% if m.content %}").unwrap();
+    let chat = format!("{}{}", &OWL[..start], &OWL[end..]);
+    let expected = r#"{"role": "assistant", "thinking": "First this.", "content": "Then that."}"#;
+    let given = [recorded(
+        "@hm First this. @ok\nThen that.@stop\n",
+        Some(expected),
+    )];
+    let derivation = learn(&chat, &given, &[]);
+    let report = derivation.report.responses.as_ref().unwrap();
+    assert_eq!((report.right_before, report.right), (0, 1), "{report:#?}");
+    assert_eq!(
+        message(
+            &derivation,
+            "@owl\n",
+            "@hm So. @ok\nIt is.\n@invoke get_weather with {\"city\": \"Paris\"} @invoked@stop\n"
+        ),
+        format!(r#"{{"role": "assistant", "thinking": "So.", "content": "It is.", {CALL}}}"#)
+    );
+}
+
+#[test]
+fn prose_beside_what_is_expected_is_no_marker() {
+    let expected = r#"{"role": "assistant", "content": "Yes."}"#;
+    let (derivation, report) = from(&[recorded(
+        "Yes. So I said to them all@stop\n",
+        Some(expected),
+    )]);
+    assert_eq!(
+        (report.right, report.widenings.len()),
+        (0, 0),
+        "{report:#?}"
+    );
+    let prose = "Yes. So I said to them all";
+    assert_eq!(
+        message(&derivation, "@owl\n", &format!("{prose}@stop\n")),
+        format!(r#"{{"role": "assistant", "content": "{prose}"}}"#)
+    );
+}
+
+#[test]
+fn ids_that_the_chat_template_makes_are_read_where_it_writes_them_again() {
+    let counted = OWL
+        .replace("{%- for m in messages -%}", "{%- set n = namespace(calls=0, last='') -%}{%- for m in messages -%}")
+        .replace("@invoke {{ c.function.name }}", "{% set n.calls = n.calls + 1 %}{% set n.last = c.function.name ~ '#' ~ n.calls %}@invoke {{ n.last }}");
+    let again = counted.replace(
+        "{{ m.content }}@stop\n{% endif -%}",
+        "{% if m.role == 'tool' %}of {{ n.last }}: {% endif %}{{ m.content }}@stop\n{% endif -%}",
+    );
+    let derived = |chat: &str| learn(chat, &[], &[]);
+    let response = "@invoke get_weather#3 with {\"city\": \"Paris\"} @invoked@stop\n";
+    let with_id = CALL.replace(
+        r#""function", "function""#,
+        r#""function", "id": "get_weather#3", "function""#,
+    );
+    for (chat, expected) in [(&counted, CALL), (&again, with_id.as_str())] {
+        let derivation = derived(chat);
+        assert!(
+            derivation.report.verified,
+            "{:#?}",
+            derivation.report.findings
+        );
+        assert_eq!(
+            message(&derivation, "@owl\n", response),
+            format!(r#"{{"role": "assistant", {expected}}}"#)
+        );
+    }
+}
