@@ -73,7 +73,7 @@ enum Form {
 /// Converts.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin([Some(args.source.as_path()), args.chat_template.as_deref()])?;
-    let opened = template::open_either(&args.source)?;
+    let opened = template::open_either(&args.source).map_err(|problem| neither(args, problem))?;
     let mut samples = recorded(&args.responses)?;
     let derived = args
         .chat_template
@@ -99,6 +99,28 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         (Form::ResponseTemplate, Either::Template(_)) => Err(wrong("a response template already")),
         (Form::ResponseSchema, Either::Schema(..)) => Err(wrong("a response schema already")),
     }
+}
+
+/// What has neither form was meant to have the one that is converted.
+fn neither(args: &Args, mut problem: Problem) -> Problem {
+    for found in &mut problem.diagnostics {
+        if found.code == "no-response-template" && args.to == Form::ResponseTemplate {
+            found.message = match args.source.is_dir() {
+                true => {
+                    "the folder's tokenizer_config.json, if it has one, holds no response schema"
+                }
+                false => {
+                    "this is neither a response schema nor a tokenizer_config.json that holds one"
+                }
+            }
+            .to_owned();
+            found.hint = Some(
+                "a response schema is a JSON schema with `x-regex` and the like: `obverse schema response-schema` describes it"
+                    .to_owned(),
+            );
+        }
+    }
+    problem
 }
 
 fn wrong(what: &str) -> Stop {
@@ -168,6 +190,12 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
             continue;
         }
         let found = check::find(path).map_err(|error| input::fixture_problem(&error))?;
+        if found.is_empty() {
+            let message = format!("there is no fixture in {}", input::name(path));
+            return Err(Problem::failed("no-fixture", message).with_hint(
+                "a fixture is a folder with a response.txt, or a line of a .jsonl file; other files are responses themselves",
+            ));
+        }
         for fixture in found {
             let fixture = fixture
                 .read()
@@ -320,6 +348,14 @@ fn human(report: &Report) -> String {
             finding.code,
             escape::line(&finding.message),
             escape::line(&finding.path.to_string())
+        ));
+    }
+    if report.left_out > 0 {
+        out.push_str(&format!(
+            "  note: the {} ways to write it were held to the shortest samples, as far as they make {} MiB together; {} longer ones were held to the best alone\n",
+            report.candidates,
+            convert::CHOSEN_BY >> 20,
+            report.left_out
         ));
     }
     for difference in &report.differences {

@@ -29,6 +29,17 @@ impl GivenArgs {
         [self.prefix_file.as_deref(), self.tools.as_deref()]
     }
 
+    /// The names of those that are given.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.prefix.is_some(), "--prefix"),
+            (self.prefix_file.is_some(), "--prefix-file"),
+            (self.tools.is_some(), "--tools"),
+        ];
+        all.into_iter()
+            .filter_map(|(given, name)| given.then_some(name))
+    }
+
     /// The prompt, if one is given.
     pub(crate) fn prefix(&self) -> Result<Option<String>, Problem> {
         match (&self.prefix, &self.prefix_file) {

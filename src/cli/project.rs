@@ -36,6 +36,16 @@ pub(crate) struct Workspace<'a> {
 }
 
 impl ProjectArgs {
+    /// The names of those that are given and name a file.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.chat_template.is_some(), "--chat-template"),
+            (self.config.is_some(), "--config"),
+        ];
+        all.into_iter()
+            .filter_map(|(given, name)| given.then_some(name))
+    }
+
     /// Reads the `obverse.toml` that counts, and the chat template that was given.
     pub(crate) fn open(&self) -> Result<Workspace<'_>, Problem> {
         let config = match &self.config {

@@ -68,8 +68,9 @@ pub fn to_schema(template: &Document, given: &[Sample]) -> Result<Back, Refused>
     };
     let schema = ResponseSchema::from_value(&document)
         .map_err(|invalid| refused(format!("Python's `re` has not its pattern: {invalid}")))?;
-    let samples = super::samples::all(&schema, given);
-    let judged = judge::judge(&schema, template, &samples)
+    let samples = judge::expected(&schema, super::samples::all(&schema, given));
+    let samples: Vec<&judge::Expected> = samples.iter().collect();
+    let judged = judge::judge(template, &samples)
         .ok_or_else(|| refused("the response template is not valid".to_owned()))?;
     Ok(Back {
         document,
@@ -195,7 +196,7 @@ fn content(field: &FieldDocument) -> Result<Map, String> {
             let is_on = |key: &str| field.content_args.get(key).is_some_and(Value::is_truthy);
             let is_dialect =
                 field.content_args.contains_key("string_delims") || is_on("unquoted_keys");
-            if is_dialect && super::carry::calls_arguments() != dialect(&field.content_args) {
+            if is_dialect && super::field::calls_arguments() != dialect(&field.content_args) {
                 return Err("its JSON is in a dialect that no parser of a schema reads".to_owned());
             }
             let parser = if is_dialect {

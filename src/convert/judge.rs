@@ -13,8 +13,9 @@ use crate::value::{Value, json};
 /// How many differences are told.
 const TOLD: usize = 3;
 
-/// How often a text is tried shorter.
+/// How often a text is tried shorter, and how many bytes that may take together.
 const TRIES: usize = 400;
+const TRIED_BYTES: usize = 8 << 20;
 
 /// How many samples of an origin agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,20 +71,32 @@ fn compiled(document: &Document) -> Option<Arc<ResponseTemplate>> {
         .map(Arc::new)
 }
 
+/// A sample and what the schema makes of it.
+pub(super) struct Expected {
+    pub(super) sample: Sample,
+    value: Value,
+}
+
+/// What the schema makes of the samples, those left out that it gives no value for.
+pub(super) fn expected(schema: &ResponseSchema, samples: Vec<Sample>) -> Vec<Expected> {
+    let held = samples.into_iter().filter_map(|sample| {
+        let value = of_schema(schema, &sample.text)?;
+        Some(Expected { sample, value })
+    });
+    held.collect()
+}
+
 /// Holds a candidate to the samples; `None` for one that is no response template.
-pub(super) fn judge(
-    schema: &ResponseSchema,
-    document: &Document,
-    samples: &[Sample],
-) -> Option<Judged> {
+pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged> {
     let template = compiled(document)?;
     let mut tallies: Vec<Tally> = Vec::new();
     let mut differing = Vec::new();
     let mut unseen: Vec<String> = document.fields.keys().cloned().collect();
-    for sample in samples {
-        let Some(expected) = of_schema(schema, &sample.text) else {
-            continue;
-        };
+    for Expected {
+        sample,
+        value: expected,
+    } in samples.iter().copied()
+    {
         let at = tallies
             .iter()
             .position(|tally| tally.origin == sample.origin);
@@ -96,7 +109,7 @@ pub(super) fn judge(
             tallies.len() - 1
         });
         tallies[at].tried += 1;
-        if of_template(&template, &sample.text).as_ref() == Ok(&expected) {
+        if of_template(&template, &sample.text).as_ref() == Ok(expected) {
             tallies[at].agree += 1;
             if sample.origin != Origin::Beyond {
                 unseen.retain(|key| expected.get(key).is_none());
@@ -200,14 +213,16 @@ fn trimmed(value: Value) -> Value {
 fn shrunk(text: &str, differ: &dyn Fn(&str) -> bool) -> String {
     let mut best: Vec<char> = text.chars().collect();
     let mut size = best.len().div_ceil(2);
-    let mut tries = 0;
-    while size > 0 && tries < TRIES {
+    let (mut tries, mut bytes) = (0, 0);
+    let goes_on = |tries: usize, bytes: usize| tries < TRIES && bytes < TRIED_BYTES;
+    while size > 0 && goes_on(tries, bytes) {
         let mut end = best.len();
         let mut changed = false;
-        while end > 0 && tries < TRIES {
+        while end > 0 && goes_on(tries, bytes) {
             let start = end.saturating_sub(size);
             let shorter: String = best[..start].iter().chain(&best[end..]).collect();
             tries += 1;
+            bytes += shorter.len();
             if differ(&shorter) {
                 best = shorter.chars().collect();
                 changed = true;

@@ -1,15 +1,21 @@
 //! From a response schema to the response template that does the same, and back.
 //!
 //! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); what stands around a
-//! group becomes the delimiters of a field, what the node below makes of its text the content parser and the transform (`carry`).
+//! group becomes the delimiters of a field (`carry`), what the node below makes of its text the content parser and the transform (`field`,
+//! `call`).
 //! Where that leaves a choice, all ways are written down, and each is held to samples: responses that are given, responses that a chat
 //! template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the result; where it does
 //! not agree, the smallest text that shows it is told (`judge`).
 //!
+//! There are at most 32 candidates, and they are chosen between by at most [`CHOSEN_BY`] bytes of samples, the shortest first; the chosen one is
+//! held to all samples, once. So the work is linear in the samples, and what of it is more than linear has a limit that is told.
+//!
 //! What always differs is not counted: a response template leaves out what is empty, a schema does not.
 
 mod back;
+mod call;
 mod carry;
+mod field;
 mod judge;
 mod samples;
 mod take;
@@ -17,6 +23,7 @@ mod take;
 use serde::Serialize;
 
 use crate::response_schema::ResponseSchema;
+use crate::response_schema::node::Node;
 use crate::response_template::{Delimiter, Document};
 use crate::value::{Path, Value};
 
@@ -89,7 +96,12 @@ pub struct Report {
     pub differences: Vec<Difference>,
     /// How many ways to write the response template were tried.
     pub candidates: usize,
+    /// How many samples were too long together to choose by; the result is held to these too.
+    pub left_out: usize,
 }
+
+/// How many bytes of samples all candidates together are held to before one is chosen.
+pub const CHOSEN_BY: usize = 32 << 20;
 
 /// A response template and what is known of it.
 #[derive(Debug, Clone)]
@@ -108,12 +120,13 @@ pub fn to_template(
     given: &[Sample],
 ) -> Conversion {
     let anchor = anchor.unwrap_or_else(|| Delimiter::pattern(r"\Z"));
-    let samples = samples::all(schema, given);
+    let samples = judge::expected(schema, samples::all(schema, given));
     let drafts = carry::drafts(schema.root(), &anchor);
     let candidates = drafts.len();
+    let few = chosen_by(&samples, CHOSEN_BY / candidates.max(1));
     let mut best: Option<(judge::Judged, carry::Draft)> = None;
     for draft in drafts {
-        let Some(judged) = judge::judge(schema, &draft.document, &samples) else {
+        let Some(judged) = judge::judge(&draft.document, &few) else {
             continue;
         };
         if best
@@ -121,6 +134,15 @@ pub fn to_template(
             .is_none_or(|(known, _)| judged.score > known.score)
         {
             best = Some((judged, draft));
+        }
+    }
+    let left_out = samples.len() - few.len();
+    if left_out > 0
+        && let Some((judged, draft)) = &mut best
+    {
+        let all: Vec<&judge::Expected> = samples.iter().collect();
+        if let Some(whole) = judge::judge(&draft.document, &all) {
+            *judged = whole;
         }
     }
     let Some((judged, draft)) = best else {
@@ -136,6 +158,7 @@ pub fn to_template(
             findings: vec![finding],
             differences: Vec::new(),
             candidates,
+            left_out,
         };
         return Conversion {
             document: Document::new(anchor),
@@ -155,10 +178,35 @@ pub fn to_template(
         samples: judged.tallies,
         findings,
         candidates,
+        left_out,
     };
     Conversion {
         document: draft.document,
         report,
+    }
+}
+
+/// The shortest samples that are so many bytes together, in their order.
+fn chosen_by(samples: &[judge::Expected], bytes: usize) -> Vec<&judge::Expected> {
+    let mut order: Vec<usize> = (0..samples.len()).collect();
+    order.sort_by_key(|at| samples[*at].sample.text.len());
+    let mut left = bytes;
+    let mut fits = |at: &usize| {
+        let length = samples[*at].sample.text.len();
+        let fits = length <= left;
+        left = left.saturating_sub(length);
+        fits
+    };
+    let mut taken: Vec<usize> = order.into_iter().take_while(|at| fits(at)).collect();
+    taken.sort_unstable();
+    taken.into_iter().map(|at| &samples[at]).collect()
+}
+
+fn finding(code: &'static str, node: &Node, message: impl Into<String>) -> Finding {
+    Finding {
+        code,
+        path: node.path.clone(),
+        message: message.into(),
     }
 }
 

@@ -58,6 +58,21 @@ impl ByteSet {
         }
         text.iter().position(|byte| self.contains(*byte))
     }
+
+    /// The place of the last of them in the text.
+    pub(crate) fn find_last(&self, text: &[u8]) -> Option<usize> {
+        let [a, b, c] = self.few;
+        if text.len() >= SHORT {
+            match self.len {
+                0 => return None,
+                1 => return memchr::memrchr(a, text),
+                2 => return memchr::memrchr2(a, b, text),
+                3 => return memchr::memrchr3(a, b, c, text),
+                _ => {}
+            }
+        }
+        text.iter().rposition(|byte| self.contains(*byte))
+    }
 }
 
 impl From<u8> for ByteSet {
@@ -82,11 +97,22 @@ mod tests {
     fn the_first_of_them_is_found_however_many_they_are() {
         for bytes in ["", "a", "ab", "abc", "abcd", "a\u{e9}"] {
             let set: ByteSet = bytes.bytes().collect();
-            for text in ["xyz", "xxb", "xxxxxxxxxxxxxxxxxxxxxxxxxc", "x\u{e9}"] {
+            for text in [
+                "xyz",
+                "xxb",
+                "xxxxxxxxxxxxxxxxxxxxxxxxxc",
+                "cxxbxxxxxxaxxxxxxxxxxxxxxx",
+                "x\u{e9}",
+            ] {
                 let expected = text
                     .bytes()
                     .position(|byte| bytes.as_bytes().contains(&byte));
                 assert_eq!(set.find(text.as_bytes()), expected, "{bytes} in {text}");
+                let expected = text
+                    .bytes()
+                    .rposition(|byte| bytes.as_bytes().contains(&byte));
+                let found = set.find_last(text.as_bytes());
+                assert_eq!(found, expected, "{bytes} last in {text}");
             }
         }
     }

@@ -21,7 +21,8 @@
 //! by state, since its own engines take whole haystacks), `regex-syntax` knows the classes of Unicode, `memchr` finds literals.
 //!
 //! Before its engine, a pattern that is a sequence of simple steps, as nearly all delimiters are, is searched step by step:
-//! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on.
+//! its literals by vectorised search, everything else in one pass. Where the steps leave a choice the engine goes on. A complete
+//! text is then tried directly, by a backtracking search whose budget is linear in the text (`direct`), before the engine is asked.
 //!
 //! # Where it differs from `regex`
 //!
@@ -40,6 +41,7 @@ mod automaton;
 mod backtrack;
 mod bytes;
 pub mod dialect;
+mod direct;
 mod error;
 pub mod facts;
 mod limits;
@@ -53,7 +55,7 @@ mod text;
 mod texts;
 mod tokens;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use error::{MatchError, PatternError};
 pub use repeats::{ends_lazily, may_explode};
@@ -94,6 +96,8 @@ struct Inner {
     strategy: Strategy,
     /// The faster way to the same answers, where there is one.
     sequence: Option<Sequence>,
+    /// The faster way through a complete text, where there is one; made when it is first wanted.
+    direct: OnceLock<Option<direct::Program>>,
     first: Option<ByteSet>,
     /// Whether a match in a text is there in every text that begins with it.
     grows: bool,
@@ -194,6 +198,7 @@ impl Pattern {
             },
             sequence,
             grows: facts::grows(&parsed.node),
+            direct: OnceLock::new(),
             groups: parsed.names,
             keys: names.iter().map(Key::from).collect(),
             names,
@@ -238,6 +243,7 @@ impl Pattern {
             first: Some(compiled.first_bytes()),
             grows: true,
             strategy: Strategy::Literal(compiled),
+            direct: OnceLock::new(),
             sequence: match literals {
                 [literal] => Some(Sequence::literal(literal)),
                 _ => None,
@@ -299,15 +305,8 @@ impl Pattern {
     ///
     /// When `from` lies within a character or behind the end.
     pub fn search(&self, text: &str, from: usize) -> Result<Option<Captures>, MatchError> {
-        let window = Window {
-            text,
-            start: 0,
-            complete: true,
-        };
-        Ok(match Search::new(self, from).advance(&window)? {
-            Progress::Found(captures) => Some(captures),
-            Progress::Pending { .. } => None,
-        })
+        let mut whole = search::Whole::new(self, text);
+        whole.search(from, false)
     }
 
     /// All matches in a complete text that do not overlap, as Python's `finditer` gives them. An empty match may directly
@@ -347,21 +346,14 @@ impl Pattern {
         limit: u64,
     ) -> impl Iterator<Item = Result<Captures, MatchError>> + 't {
         let mut from = Some((0, false));
-        let mut steps: u64 = 0;
+        let mut whole = search::Whole::new(self, text);
         std::iter::from_fn(move || {
             let (start, advance) = from?;
-            let mut search = Search::new_past(self, start, advance);
-            let window = Window {
-                text,
-                start: 0,
-                complete: true,
-            };
-            let progress = search.advance(&window);
-            steps = steps.saturating_add(search.steps());
-            let found = match progress {
-                Ok(_) if steps > limit => Some(Err(MatchError::StepLimit { limit, at: start })),
-                Ok(Progress::Found(captures)) => Some(Ok(captures)),
-                Ok(Progress::Pending { .. }) => None,
+            let found = match whole.search(start, advance) {
+                Ok(_) if whole.steps() > limit => {
+                    Some(Err(MatchError::StepLimit { limit, at: start }))
+                }
+                Ok(found) => found.map(Ok),
                 Err(error) => Some(Err(error)),
             };
             from = match &found {
@@ -394,6 +386,15 @@ impl Pattern {
 
     pub(crate) fn sequence(&self) -> Option<&Sequence> {
         self.0.sequence.as_ref()
+    }
+
+    /// How a complete text is tried directly; `None` where it is not.
+    fn direct(&self) -> Option<&direct::Program> {
+        let compile = || match self.0.strategy {
+            Strategy::Literal(_) => None,
+            _ => direct::Program::new(&self.parsed().ok()?),
+        };
+        self.0.direct.get_or_init(compile).as_ref()
     }
 
     pub(crate) fn strategy(&self) -> &Strategy {

@@ -8,7 +8,7 @@ use super::error::MatchError;
 use super::literal::Scan;
 use super::sequence;
 use super::text::{Scanned, Window};
-use super::{ByteSet, Pattern, Strategy};
+use super::{ByteSet, Pattern, Strategy, direct};
 use crate::value::Key;
 
 /// A match: where it is, and what its named groups matched.
@@ -88,6 +88,100 @@ enum State {
         /// True if the try is under way.
         under_way: bool,
     },
+}
+
+/// Searches of one complete text, one after the other.
+#[derive(Debug)]
+pub(super) struct Whole<'t> {
+    pattern: &'t Pattern,
+    window: Window<'t>,
+    direct: Option<direct::Machine>,
+    /// How many steps the engine has taken.
+    steps: u64,
+}
+
+impl<'t> Whole<'t> {
+    pub(super) fn new(pattern: &'t Pattern, text: &'t str) -> Self {
+        Self {
+            pattern,
+            window: Window {
+                text,
+                start: 0,
+                complete: true,
+            },
+            direct: None,
+            steps: 0,
+        }
+    }
+
+    /// How many steps the pattern's engine has taken; none are counted where the work is in proportion to what was read.
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The first match at or after `from`. With `advance`, an empty match at `from` itself does not count.
+    pub(super) fn search(
+        &mut self,
+        from: usize,
+        advance: bool,
+    ) -> Result<Option<Captures>, MatchError> {
+        let pattern = self.pattern;
+        let mut from = from;
+        if let (Some(sequence), false) = (pattern.sequence(), advance) {
+            let mut progress = sequence::Progress::new(sequence, from);
+            match progress.scan(sequence, &self.window) {
+                sequence::Scanned::Hold(_) => return Ok(None),
+                sequence::Scanned::Found(span) => {
+                    return Ok(Some(captures(pattern, span, |number| {
+                        Some(progress.group(number))
+                    })));
+                }
+                sequence::Scanned::Leave(at) => from = at,
+            }
+        }
+        let no_end_at = advance.then_some(from);
+        if let Some(program) = pattern.direct() {
+            let length = self.window.text.len();
+            let machine = self
+                .direct
+                .get_or_insert_with(|| direct::Machine::new(length));
+            match machine.search(program, self.window.text, from, no_end_at) {
+                direct::Outcome::Nothing => return Ok(None),
+                direct::Outcome::Found(span) => {
+                    return Ok(Some(captures(pattern, span, |number| {
+                        machine.group(number)
+                    })));
+                }
+                direct::Outcome::GivenUp(at) => from = at,
+            }
+        }
+        let mut search = Search {
+            pattern: pattern.clone(),
+            cursor: Cursor(State::of_engine(pattern, from)),
+            no_end_at,
+            answer: None,
+        };
+        let progress = search.advance(&self.window);
+        self.steps = self.steps.saturating_add(search.steps());
+        Ok(match progress? {
+            Progress::Found(captures) => Some(captures),
+            Progress::Pending { .. } => None,
+        })
+    }
+}
+
+fn captures(
+    pattern: &Pattern,
+    span: Range<usize>,
+    group: impl Fn(usize) -> Option<Range<usize>>,
+) -> Captures {
+    let names = pattern.keys().iter().enumerate();
+    Captures {
+        span,
+        groups: names
+            .map(|(number, name)| (name.clone(), group(number)))
+            .collect(),
+    }
 }
 
 impl Search {

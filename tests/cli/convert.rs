@@ -114,12 +114,76 @@ fn lines_may_have_either() {
 fn the_tree_of_nodes_is_printed() {
     let ran = bench().run("debug schema.json response");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("x-regex: \"Hm.\""), "{}", ran.stdout);
-    assert!(
-        ran.stdout.contains("$.properties.tool_calls.items"),
-        "{}",
-        ran.stdout
+    assert_snapshot!(ran.stdout, @r#"
+    response
+      $
+        given  "<think>Hm.</think><call>{\"name\": \"f\"}</call>\n"
+        properties.role
+          given  all of it
+          =      "assistant"
+        properties.thinking
+          given  all of it
+          x-regex  "Hm."
+          =      "Hm."
+        properties.tool_calls
+          given  all of it
+          x-regex-iterator  ["{\"name\": \"f\"}"]
+          items
+            given  "{\"name\": \"f\"}"
+            x-parser  {"type": "function", "function": {"name": "f"}}
+            =      {"type": "function", "function": {"name": "f"}}
+          =      [{"type": "function", "function": {"name": "f"}}]
+        =      {"role": "assistant", "thin … 65 characters … ame": "f"}}]}
+    "#);
+    let long = "long ".repeat(100);
+    let bench = bench().file(
+        "long",
+        format!("<think>{long}</think><call>{{\u{1b}</call>"),
     );
+    let ran = bench.run("debug schema.json long");
+    assert_eq!(ran.status, 1);
+    let widths = ran.stdout.lines().map(|line| line.chars().count());
+    assert!(widths.max() <= Some(80), "{}", ran.stdout);
+    assert!(ran.stdout.contains("error[json]"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+    let ran = bench.run("debug schema.json response long --format json");
+    let trees: Vec<serde_json::Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(trees.len(), 2);
+    assert_eq!(trees[0]["response"], "response");
+    assert_eq!(trees[0]["tree"]["children"][1]["result"], "Hm.");
+    assert_eq!(trees[1]["tree"]["error"]["kind"], "json");
+}
+
+#[test]
+fn what_a_tree_does_not_have_is_refused() {
+    for flag in [
+        "--prefix x",
+        "--prefix-file response",
+        "--tools response",
+        "--chunks words",
+        "--skip-json-strings",
+        "--follow response",
+        "--report response",
+        "--record session.json",
+        "--screenshot 80x24",
+        "--keys q",
+        "--chat-template response",
+        "--config response",
+    ] {
+        let ran = bench().run(&format!("debug schema.json response {flag}"));
+        assert_eq!(ran.status, 2, "{flag}: {}", ran.stdout);
+        let name = flag.split(' ').next().unwrap_or_default();
+        assert!(ran.stderr.contains(name), "{flag}: {}", ran.stderr);
+        assert!(ran.stderr.contains("obverse convert"), "{}", ran.stderr);
+    }
+    let bench = Bench::new().file("response", "Hi");
+    let ran = bench.run("debug template.json response --format json");
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("--screenshot"), "{}", ran.stderr);
 }
 
 #[test]
@@ -203,6 +267,50 @@ fn given_responses_count_and_the_smallest_difference_is_shown() {
         ran.stdout
     );
     assert!(ran.stderr.contains("\"<think>a\""), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_no_schema_and_what_has_no_responses_is_told() {
+    let bench = bench()
+        .file("neither.json", "{\"a\": 1}")
+        .file("empty/x", "");
+    for (arguments, wanted) in [
+        ("convert neither.json", "neither a response schema"),
+        ("convert empty", "holds no response schema"),
+        ("convert nowhere.json", "cannot read nowhere.json"),
+        (
+            "convert schema.json --responses empty",
+            "no fixture in empty",
+        ),
+        (
+            "convert schema.json --responses nowhere",
+            "cannot read nowhere",
+        ),
+        (
+            "convert schema.json --chat-template nowhere",
+            "cannot read nowhere",
+        ),
+    ] {
+        let ran = bench.run(arguments);
+        assert_eq!(ran.status, 2, "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(wanted), "{arguments}: {}", ran.stderr);
+        assert!(ran.stdout.is_empty(), "{arguments}");
+    }
+}
+
+#[test]
+fn samples_that_are_long_together_have_a_limit_that_is_told() {
+    let long = format!("<think>{}</think>", "long ".repeat(1 << 20));
+    let bench = bench().file("long", long);
+    let ran = bench.run("convert schema.json --responses long response");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("longer ones were held to the best alone")
+            && ran.stderr.contains("2 of 2 given"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 Out: `{"value": JSON in a string}`, or `{"error": {"kind", "path", "message"}}`. The kind is read off the exception and its words; the path
 is the way through the schema that the calls of `recursive_parse` took, by the identity of the nodes that they were given. With
-`{"schemas": true}` the answer is every response schema that the installed packages hold: `{"schemas": [{"name", "schema"}, ...]}`.
+`{"schemas": true}` the answer is every response schema that the installed packages hold: `{"schemas": [{"name", "schema"}, ...]}`; with
+`{"folder"}` those of the Python and JSON files there.
 """
 
 import ast
@@ -80,6 +81,8 @@ def step(parent, child):
 
 
 def answer(question):
+    if "folder" in question:
+        return {"schemas": list(schemas_of(question["folder"]))}
     if question.get("schemas"):
         return {"schemas": list(schemas())}
     try:
@@ -119,6 +122,16 @@ def nodes(name, value):
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from nodes(f"{name}.{index}", item)
+
+
+def schemas_of(folder):
+    for file in sorted(pathlib.Path(folder).iterdir()):
+        if file.suffix == ".py":
+            for name, schema in literals(file):
+                yield {"name": f"{file.stem}: {name}", "schema": schema}
+        elif file.suffix == ".json":
+            for name, schema in json.loads(file.read_text(encoding="utf-8")).items():
+                yield {"name": f"{file.stem}: {name}", "schema": schema}
 
 
 def schemas():

@@ -26,7 +26,7 @@ use super::{chunks, input, output};
 /// either; - is standard input, shown while it arrives. `?` lists the keys.
 ///
 /// Of a response schema, the older form, a tree is printed: each node with the text that it was given, what each of its keys left
-/// of it, and what became of it.
+/// of it, and what became of it. It is evaluated at once, so that nothing of it can be stepped through, cut into chunks or recorded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A response template, a config that holds one, a chat template, or a recorded session
@@ -70,8 +70,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEYS")]
     keys: Option<String>,
 
+    /// How the tree of a response schema is printed
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+
     #[command(flatten)]
     project: ProjectArgs,
+}
+
+/// A value of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A tree, with the beginnings of long texts
+    Human,
+    /// An object a line for each response: its name and its tree, in full
+    Json,
 }
 
 /// Shows the debugger, or one screen of it.
@@ -86,6 +99,11 @@ pub(crate) fn run(args: &Args, color: Color) -> Result<Status, Stop> {
     input::one_stdin(stdin_paths)?;
     if let Some(loaded) = schema::asked(&args.template)? {
         return schema::run(args, &loaded);
+    }
+    if args.format.is_some() {
+        let message = "--format is for response schemas, and TEMPLATE is none";
+        let hint = "--screenshot 80x24 prints a screen of the debugger";
+        return Err(Problem::failed("usage", message).with_hint(hint).into());
     }
     let live = args
         .follow

@@ -101,10 +101,9 @@ fn a_call_ends_a_reasoning_where_that_is_preferred() {
         };
         assert_eq!(is_call(format!("<think>So.\n{call}<end>")), at_end);
         assert_eq!(is_call(format!("<think>So.\n{call} would do")), amid);
-        assert_eq!(
-            is_call(format!("<think>So.\n{call} would do</think>But no.{call}")),
-            true
-        );
+        assert!(is_call(format!(
+            "<think>So.\n{call} would do</think>But no.{call}"
+        )));
         let spoken = format!("<think>So.\n{call} would do</think>But no.<end>");
         assert_eq!(is_call(spoken), amid);
     }

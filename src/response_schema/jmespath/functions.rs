@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::evaluate::{Evaluation, equal_to_python};
 use super::{Ast, Fault};
 use crate::value::json::Format;
-use crate::value::{Integer, Map, Value, python};
+use crate::value::{Integer, Value, python};
 
 /// What a function takes: how many arguments, and whether more.
 const FUNCTIONS: [(&str, usize, bool); 26] = [
@@ -112,14 +112,41 @@ fn variable(name: &str, mut all: impl Iterator<Item = Value>) -> Option<Value> {
     if name == "not_null" {
         return Some(all.find(|value| *value != Value::Null).unwrap_or_default());
     }
-    let mut merged = Map::new();
+    // Python's package looks at the type of the first alone, and hands the others to `dict.update`.
+    let Value::Object(mut merged) = all.next()? else {
+        return None;
+    };
     for value in all {
-        let Value::Object(members) = value else {
-            return None;
-        };
-        merged.extend(members);
+        match value {
+            Value::Object(members) => merged.extend(members),
+            Value::Array(pairs) => {
+                for pair in &pairs {
+                    let (key, value) = as_pair(pair)?;
+                    merged.insert(key, value);
+                }
+            }
+            Value::String(text) if text.is_empty() => {}
+            _ => return None,
+        }
     }
     Some(Value::Object(merged))
+}
+
+/// What Python takes for a key and a value: anything that has two parts, the first of them text.
+fn as_pair(value: &Value) -> Option<(String, Value)> {
+    let parts: Vec<Value> = match value {
+        Value::Array(items) => items.clone(),
+        Value::String(text) => text.chars().map(|c| Value::from(c.to_string())).collect(),
+        Value::Object(members) => members
+            .keys()
+            .map(|key| Value::from(key.as_str()))
+            .collect(),
+        _ => return None,
+    };
+    match <[Value; 2]>::try_from(parts) {
+        Ok([Value::String(key), value]) => Some((key.to_string(), value)),
+        _ => None,
+    }
 }
 
 /// Functions of two values; `None` where they do not take these.

@@ -78,7 +78,7 @@ const TRANSFORMS: &[&str] = &[
     "@", "a", "a.b", "[*].a", "{type: 'function', function: @}", "[{a: a, b: b}]", "[*].{a: a, b: b}", "*.a", "*", "length(@)",
     "keys(@)", "values(@)", "[0]", "[-1]", "[::2]", "[::-1]", "[1:]", "[]", "[?a]", "[?a==`1`].b", "a || b", "a && b", "!a", "a == b",
     "a < b", "to_string(@)", "to_number(a)", "type(@)", "sort(@)", "sort_by(@, &a)", "max(@)", "max_by(@, &a)", "min_by(@, &b)",
-    "min(@)", "sum(@)", "avg(@)", "map(&a, @)", "merge(@, {c: `1`})", "not_null(a, b)", "contains(@, 'a')", "join(',', @)",
+    "min(@)", "sum(@)", "avg(@)", "map(&a, @)", "merge(@, {c: `1`})", "merge(`{}`, @)", "merge(@, a)", "not_null(a, b)", "contains(@, 'a')", "join(',', @)",
     "reverse(@)", "starts_with(a, 'x')", "ends_with(b, 'x')", "nope(@)", "length(a, b)", "abs(a)", "ceil(a)", "floor(b)",
     "to_array(a)", "@ | [0]", "\"a\"", "a[0][1:2]", "a[*][0]", "[*][*]", "[*].*", "a.b[*].c | [0]", "a[:1]", "[?@ > `1`]",
     "[?a > `1` && b != `2`]", "[?contains(@, 'a')]", "a.b[0]", "a[].b", "[*].[a, b]", "`{\"z\": 1, \"a\": 2}`", "'raw\\'text'",

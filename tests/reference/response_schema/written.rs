@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use obverse::value::{Value, json};
+use obverse::value::{Map, Value, json};
 
 use crate::support::random::Random;
 use crate::support::reference::{Session, schema_python};
@@ -34,18 +34,34 @@ pub fn public() -> Vec<(String, Value)> {
     };
     let answers =
         Session::start_with(&python, "schema.py").ask(&[r#"{"schemas": true}"#.to_owned()]);
-    let answer = json::parse(&answers[0]).expect("JSON");
+    let schemas = named(&answers[0]);
+    assert!(schemas.len() >= 5, "the packages hold response schemas");
+    schemas
+}
+
+/// Those of a folder that `OBVERSE_SCHEMAS` names: assignments in Python files, such as the reference's own tests, and JSON files of
+/// schemas by name. None where it is not set.
+pub fn at_hand() -> Vec<(String, Value)> {
+    let (Some(python), Ok(folder)) = (schema_python(), std::env::var("OBVERSE_SCHEMAS")) else {
+        return Vec::new();
+    };
+    let question = Value::Object(Map::from([("folder", Value::from(folder))]));
+    let answers = Session::start_with(&python, "schema.py").ask(&[json::to_string(&question)]);
+    let schemas = named(&answers[0]);
+    assert!(!schemas.is_empty(), "the folder holds response schemas");
+    schemas
+}
+
+fn named(answer: &str) -> Vec<(String, Value)> {
+    let answer = json::parse(answer).expect("JSON");
     let schemas = answer
         .get("schemas")
         .and_then(Value::as_array)
         .expect("a list");
-    assert!(schemas.len() >= 5, "the packages hold response schemas");
     let named = schemas.iter().map(|named| {
         let name = named.get("name").and_then(Value::as_str).expect("a name");
-        (
-            name.to_owned(),
-            named.get("schema").cloned().expect("a schema"),
-        )
+        let schema = named.get("schema").cloned().expect("a schema");
+        (name.to_owned(), schema)
     });
     named.collect()
 }
@@ -71,6 +87,7 @@ pub const RESPONSES: &[&str] = &[
     "<|START_ACTION|>[]<|END_ACTION|>", "<|START_ACTION|>{\"a\": 1}<|END_ACTION|>",
     "Hm.\n</think>\n\n<response>\nHello!\n</response>\n</s>", "Hm.\n</think>\n\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>\n</s>",
     "<|channel>thought\nHm.<channel|>Hello!<turn|>", "<|tool_call>call:f{a:<|\"|>x, y<|\"|>,b:{c:1,d:[true,<|\"|>z<|\"|>]}}<tool_call|>",
+    "<think>\n\n</think>", "<think>a\n</think>\n\n<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>", "<response>\n\n</response>", "{\"a\": [1, null]}",
     "<|channel>thought\nHm.<channel|>Text<|tool_call>call:f{}<tool_call|><|tool_call>call:g{a:1}<tool_call|><turn|>",
 ];
 

@@ -292,7 +292,7 @@ fn object_in(
     let is_there = |wanted: &[Member]| members.iter().any(|(_, member)| wanted.contains(member));
     let is_whole =
         is_there(&[Member::Name]) && is_there(&[Member::Arguments, Member::ArgumentsText]);
-    is_whole.then(|| Found {
+    is_whole.then_some(Found {
         start: body.start,
         end: body.end,
         body: FoundBody::Object(members),
@@ -373,17 +373,19 @@ fn value_in(text: &str, value: &Value) -> Option<(usize, usize, Spelled)> {
             let spelled = python::repr(value);
             return rest
                 .starts_with(&spelled)
-                .then(|| (at, spelled.len(), Spelled::Python));
+                .then_some((at, spelled.len(), Spelled::Python));
         };
         let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
         if let Some(quote) = quote {
             let spelled = format!("{quote}{plain}{quote}");
-            return rest
-                .starts_with(&spelled)
-                .then(|| (at, spelled.len(), Spelled::Text(Quoting::Quoted(quote))));
+            return rest.starts_with(&spelled).then_some((
+                at,
+                spelled.len(),
+                Spelled::Text(Quoting::Quoted(quote)),
+            ));
         }
         let is_plain = !plain.is_empty() && rest.starts_with(plain);
-        is_plain.then(|| (at, plain.len(), Spelled::Text(Quoting::Plain)))
+        is_plain.then_some((at, plain.len(), Spelled::Text(Quoting::Plain)))
     })
 }
 

@@ -1,0 +1,200 @@
+//! A call whose parts are found in its text: the names become captures of what opens a region, one part its content.
+
+use super::carry::{Way, substitutions};
+use super::field::{content, json, pairs, single, text};
+use super::take::{self, Region};
+use super::{Finding, finding};
+use crate::pattern::parts::{self, Part};
+use crate::response_schema::node::{Kind, Node};
+use crate::response_template::{Delimiter, FieldDocument};
+use crate::value::{Map, Value};
+
+/// A call that is found part by part in its text: names by patterns of their own, which go into what opens the region, and one body.
+struct Call<'a> {
+    /// The captures and their patterns.
+    headers: Vec<(String, Region)>,
+    /// What makes the body, and what stands before it.
+    body: Option<(&'a Node, Option<Region>)>,
+}
+
+impl<'a> Call<'a> {
+    /// The transform of a node that is given the call's text.
+    fn transform(&mut self, key: &str, node: &'a Node) -> Result<Option<Value>, Box<Finding>> {
+        if let Some(constant) = &node.constant {
+            return Ok(Some(constant.clone()));
+        }
+        if !node.substitutions.is_empty() {
+            return Err(Box::new(substitutions(node)));
+        }
+        let is_body = node.parser.is_some() || node.key_value.is_some();
+        if is_body {
+            if self.body.is_some() {
+                let message =
+                    "two parts of a call are made of its text, and a region has one content";
+                return Err(Box::new(finding("convert-call", node, message)));
+            }
+            let region = node
+                .regex
+                .as_ref()
+                .map(|pattern| single(node, pattern))
+                .transpose()?;
+            self.body = Some((node, region));
+            return Ok(Some(Value::from("{content}")));
+        }
+        match (&node.kind, &node.regex, &node.properties) {
+            (Kind::String, Some(pattern), _) => {
+                self.headers.push((key.to_owned(), single(node, pattern)?));
+                Ok(Some(Value::from(format!("{{{key}}}"))))
+            }
+            (Kind::Object, None, Some(properties)) => {
+                let mut members = Map::new();
+                for (key, child) in properties {
+                    if let Some(value) = self.transform(key, child)? {
+                        members.insert(key.as_str(), value);
+                    }
+                }
+                Ok(Some(Value::Object(members)))
+            }
+            _ => {
+                let message = "no capture and no content of a region makes this part of a call";
+                Err(Box::new(finding("convert-call", node, message)))
+            }
+        }
+    }
+}
+
+pub(super) fn call(
+    item: &Node,
+    region: &Region,
+    document: &mut FieldDocument,
+    way: Way,
+) -> Result<(), Box<Finding>> {
+    let mut call = Call {
+        headers: Vec::new(),
+        body: None,
+    };
+    document.transform = call.transform("", item)?;
+    let unwritten = || {
+        Box::new(finding(
+            "convert-pattern",
+            item,
+            "a pattern cannot be written for `regex`",
+        ))
+    };
+    let mut open = take::pattern(&region.open).ok_or_else(unwritten)?;
+    // What is said both at the end of the region's open and at the beginning of a header stands there once.
+    for (name, header) in &call.headers {
+        let before = take::pattern(&header.open).ok_or_else(unwritten)?;
+        let body = parts::source(&header.body, &|_| None).ok_or_else(unwritten)?;
+        let behind = take::pattern(&closing_text(&header.close)).ok_or_else(unwritten)?;
+        let before = if open.ends_with(&before) {
+            String::new()
+        } else {
+            before
+        };
+        open = format!(r"{open}\s*{before}(?P<{name}>{body}){behind}");
+    }
+    match &call.body {
+        None => text(document, way),
+        Some((node, prefix)) => {
+            if let (Some(prefix), true) = (prefix, way.header)
+                && take::has_text(&prefix.open)
+            {
+                let prefix = take::pattern(&prefix.open).ok_or_else(unwritten)?;
+                open = format!("{open}.*?{prefix}");
+            }
+            match (&node.parser, &node.key_value) {
+                (Some(parser), _) => {
+                    let transform = document.transform.take();
+                    json(node, parser, document)?;
+                    if document.transform.is_some() {
+                        let message = "a transform within a transform";
+                        return Err(Box::new(finding("convert-transform", node, message)));
+                    }
+                    document.transform = transform;
+                }
+                _ => pairs(node, document)?,
+            }
+        }
+    }
+    document.open = Some(Delimiter::pattern(open + r"\s*"));
+    Ok(())
+}
+
+/// Of what stands behind a name, the text that ends it.
+fn closing_text(close: &[Part]) -> Vec<Part> {
+    close
+        .iter()
+        .take(1)
+        .filter(|part| matches!(part, Part::Text(_)))
+        .cloned()
+        .collect()
+}
+
+/// Calls whose parts are the named groups of one pattern: the last group is the body, those before it are captures.
+pub(super) fn members(
+    item: &Node,
+    regions: &[Region],
+    mut document: FieldDocument,
+    way: Way,
+) -> Result<FieldDocument, Box<Finding>> {
+    let unwritten = || {
+        Box::new(finding(
+            "convert-pattern",
+            item,
+            "a pattern cannot be written for `regex`",
+        ))
+    };
+    let Some((last, headers)) = regions.split_last() else {
+        return Err(unwritten());
+    };
+    let mut open = String::new();
+    for (at, header) in headers.iter().enumerate() {
+        let body = parts::source(&header.body, &|_| None).ok_or_else(unwritten)?;
+        let before = take::pattern(&header.open).ok_or_else(unwritten)?;
+        let is_shared = at > 0 && regions[at - 1].close.len() == header.open.len();
+        let before = if is_shared { String::new() } else { before };
+        let behind = take::pattern(&header.close).ok_or_else(unwritten)?;
+        open.push_str(&format!("{before}(?P<{}>{body}){behind}", header.name));
+    }
+    let before = take::pattern(&last.open).ok_or_else(unwritten)?;
+    if !open.ends_with(&before) {
+        open.push_str(&before);
+    }
+    document.open = Some(Delimiter::pattern(open + r"\s*"));
+    document.close = take::delimiter(&last.close, way.space);
+    let mut transform = Map::new();
+    let properties = item.properties.iter().flatten();
+    for (key, child) in properties {
+        if let Some(constant) = &child.constant {
+            transform.insert(key.as_str(), constant.clone());
+        }
+    }
+    let child = |name: &str| {
+        item.properties
+            .as_ref()
+            .and_then(|properties| properties.get(name))
+    };
+    for header in headers {
+        transform.insert(
+            header.name.as_str(),
+            Value::from(format!("{{{}}}", header.name)),
+        );
+    }
+    transform.insert(last.name.as_str(), Value::from("{content}"));
+    match child(&last.name) {
+        None => text(&mut document, way),
+        Some(body) => {
+            content(body, item, last, &mut document, way)?;
+            if document.transform.is_some() {
+                return Err(Box::new(finding(
+                    "convert-transform",
+                    body,
+                    "a transform within a transform",
+                )));
+            }
+        }
+    }
+    document.transform = Some(Value::Object(transform));
+    Ok(document)
+}

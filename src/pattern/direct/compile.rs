@@ -1,0 +1,447 @@
+//! From the tree to a program.
+
+use regex_syntax::hir::ClassUnicode;
+
+use memchr::memmem::Finder;
+
+use super::expect::{Expect, expect};
+use crate::pattern::bytes::ByteSet;
+use crate::pattern::syntax::Parsed;
+use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
+use crate::pattern::syntax::class;
+use crate::pattern::text::CharSet;
+
+/// One step. Behind it comes the next one, unless it says otherwise.
+#[derive(Debug)]
+pub(super) enum Step {
+    Literal(Box<[u8]>),
+    Set(Set),
+    Run(Box<Run>),
+    Assert(Assert),
+    /// Stores the position in the slot.
+    Save(usize),
+    Jump(usize),
+    /// Goes on at the first, and at the second should that fail.
+    Split(Box<Split>),
+    /// What follows, up to `Done`, is a program of its own that is looked at from so many characters before here; goes on at `after`,
+    /// from here.
+    Look {
+        back: usize,
+        negative: bool,
+        after: usize,
+    },
+    /// The same, going on from where it ended, and never trying it in another way.
+    Atomic {
+        after: usize,
+    },
+    Done,
+}
+
+/// `first` or `second`, with what each can go on with.
+#[derive(Debug)]
+pub(super) struct Split {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) first_expects: Expect,
+    pub(super) second_expects: Expect,
+}
+
+/// Characters of a set, again and again.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) set: Set,
+    pub(super) min: u32,
+    /// `u32::MAX`: no maximum.
+    pub(super) max: u32,
+    pub(super) kind: RepeatKind,
+    /// The run ends where this matches: the step where a program of its own begins, with what it begins with.
+    pub(super) guard: Option<(usize, Expect)>,
+    /// Where the run's continuation begins, and what it begins with.
+    pub(super) next: usize,
+    pub(super) expects: Expect,
+    /// The number of the literal without which nothing behind the run matches.
+    pub(super) needs: Option<usize>,
+}
+
+/// A set of characters.
+#[derive(Debug, Clone)]
+pub(super) struct Set {
+    pub(super) chars: CharSet,
+    /// The bytes that are not in it, where these are all ASCII.
+    pub(super) stops: Option<ByteSet>,
+    /// Whether it holds every character.
+    pub(super) is_any: bool,
+}
+
+impl Set {
+    pub(super) fn new(class: &ClassUnicode) -> Self {
+        let mut others = class.clone();
+        others.negate();
+        let is_ascii = others.ranges().iter().all(|range| range.end().is_ascii());
+        Self {
+            chars: CharSet::new(class),
+            stops: is_ascii.then(|| {
+                let outside = |byte: &u8| class::contains(&others, char::from(*byte));
+                (0..=0x7f).filter(outside).collect()
+            }),
+            is_any: others.ranges().is_empty(),
+        }
+    }
+
+    /// The bytes that its characters begin with.
+    pub(super) fn add_first_bytes(&self, bytes: &mut ByteSet) {
+        (0..=0x7f)
+            .filter(|byte| self.chars.contains(char::from(*byte)))
+            .for_each(|byte| bytes.add(byte));
+        if self.chars.has_more_than_ascii() {
+            (0xc2..=0xf4).for_each(|byte| bytes.add(byte));
+        }
+    }
+}
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(super) steps: Vec<Step>,
+    /// What a match begins with.
+    pub(super) begins: Expect,
+    /// Whether the only start is that of the text.
+    pub(super) anchored: bool,
+    /// How many named groups there are.
+    pub(super) groups: usize,
+    /// Literals that some part of the program cannot do without, and the one that all of it cannot.
+    pub(super) needed: Vec<Finder<'static>>,
+    pub(super) needs: Option<usize>,
+}
+
+/// How many steps a program may have.
+const MAX_STEPS: usize = 1000;
+
+impl Program {
+    /// `None` for what is not tried directly.
+    pub(crate) fn new(parsed: &Parsed) -> Option<Self> {
+        let mut compiler = Compiler {
+            steps: Vec::new(),
+            names: &parsed.names,
+        };
+        compiler.node(&parsed.node)?;
+        compiler.emit(Step::Done)?;
+        let mut steps = compiler.steps;
+        let needs = needs(&steps);
+        for at in 0..steps.len() {
+            let found = match &steps[at] {
+                Step::Split(split) => (expect(&steps, split.first), expect(&steps, split.second)),
+                Step::Run(run) => (
+                    expect(&steps, run.next),
+                    match &run.guard {
+                        Some((guard, _)) => expect(&steps, *guard),
+                        None => Expect::anything(),
+                    },
+                ),
+                _ => continue,
+            };
+            match &mut steps[at] {
+                Step::Split(split) => (split.first_expects, split.second_expects) = found,
+                Step::Run(run) => {
+                    run.expects = found.0;
+                    run.needs = needs.of[run.next];
+                    if let Some((_, expects)) = &mut run.guard {
+                        *expects = found.1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(Self {
+            begins: expect(&steps, 0),
+            anchored: begins_at_start(&parsed.node),
+            groups: parsed.names.len(),
+            needs: needs.of[0],
+            needed: needs.literals,
+            steps,
+        })
+    }
+}
+
+/// What no way from a step to a match does without.
+struct Needs {
+    literals: Vec<Finder<'static>>,
+    /// For each step, the longest of these.
+    of: Vec<Option<usize>>,
+}
+
+/// For each step the literals that are read on every way to the end, as bits: those of all ways that lead on from it, and its own. The
+/// greatest solution, found by taking away until nothing changes.
+fn needs(steps: &[Step]) -> Needs {
+    let literals: Vec<(usize, &[u8])> = steps
+        .iter()
+        .enumerate()
+        .filter_map(|(at, step)| match step {
+            Step::Literal(text) if text.len() > 1 => Some((at, &**text)),
+            _ => None,
+        })
+        .take(u64::BITS as usize)
+        .collect();
+    let mut bits = vec![u64::MAX; steps.len()];
+    loop {
+        let mut changed = false;
+        for at in (0..steps.len()).rev() {
+            let found = match &steps[at] {
+                Step::Literal(_) => {
+                    let own = literals.iter().position(|(known, _)| *known == at);
+                    bits[at + 1] | own.map_or(0, |own| 1 << own)
+                }
+                Step::Set(_) | Step::Assert(_) | Step::Save(_) => bits[at + 1],
+                Step::Run(run) => bits[run.next],
+                Step::Jump(target) => bits[*target],
+                Step::Split(split) => bits[split.first] & bits[split.second],
+                Step::Look {
+                    negative: true,
+                    after,
+                    ..
+                } => bits[*after],
+                // What stands before need not come again.
+                Step::Look { back, after, .. } if *back > 0 => bits[*after],
+                Step::Look { after, .. } | Step::Atomic { after } => bits[at + 1] | bits[*after],
+                Step::Done => 0,
+            };
+            changed |= found != bits[at];
+            bits[at] = found;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let longest = |bits: &u64| {
+        let all = (0..literals.len()).filter(|number| bits >> number & 1 == 1);
+        all.max_by_key(|number| literals[*number].1.len())
+    };
+    Needs {
+        of: bits.iter().map(longest).collect(),
+        literals: literals
+            .iter()
+            .map(|(_, text)| Finder::new(text).into_owned())
+            .collect(),
+    }
+}
+
+/// Whether the first thing that the node asks is that it stands at the start of the text.
+fn begins_at_start(node: &Node) -> bool {
+    match node {
+        Node::Assert(Assert::Start) => true,
+        Node::Concat(nodes) => nodes.first().is_some_and(begins_at_start),
+        Node::Group(_, node) | Node::Atomic(node) => begins_at_start(node),
+        Node::Alternation(nodes) => nodes.iter().all(begins_at_start),
+        _ => false,
+    }
+}
+
+struct Compiler<'p> {
+    steps: Vec<Step>,
+    /// The named groups with their numbers.
+    names: &'p [(String, usize)],
+}
+
+impl Compiler<'_> {
+    fn emit(&mut self, step: Step) -> Option<usize> {
+        if self.steps.len() >= MAX_STEPS {
+            return None;
+        }
+        self.steps.push(step);
+        Some(self.steps.len() - 1)
+    }
+
+    fn here(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Emits a step whose targets are not known yet, and returns its place.
+    fn reserve(&mut self) -> Option<usize> {
+        self.emit(Step::Done)
+    }
+
+    fn split(&mut self, at: usize, first: usize, second: usize) {
+        self.steps[at] = Step::Split(Box::new(Split {
+            first,
+            second,
+            first_expects: Expect::anything(),
+            second_expects: Expect::anything(),
+        }));
+    }
+
+    fn node(&mut self, node: &Node) -> Option<()> {
+        match node {
+            Node::Empty => {}
+            Node::Char(value) => self.literal(&value.to_string())?,
+            Node::Class(class) => {
+                self.emit(Step::Set(Set::new(class)))?;
+            }
+            Node::Assert(assert) => {
+                self.emit(Step::Assert(*assert))?;
+            }
+            Node::Concat(nodes) => self.concat(nodes)?,
+            Node::Alternation(nodes) => self.alternation(nodes)?,
+            Node::Repeat(repeat) => self.repeat(repeat)?,
+            Node::Group(number, node) => {
+                let Some(group) = self.names.iter().position(|(_, named)| named == number) else {
+                    return self.node(node);
+                };
+                self.emit(Step::Save(2 * group))?;
+                self.node(node)?;
+                self.emit(Step::Save(2 * group + 1))?;
+            }
+            Node::Look(look) => {
+                // What has one length ends where it is looked at from, if it begins so far before.
+                let back = match look.behind {
+                    true => look.node.max_chars()?,
+                    false => 0,
+                };
+                if look.behind && look.node.min_chars() != back {
+                    return None;
+                }
+                let at = self.reserve()?;
+                self.node(&look.node)?;
+                self.emit(Step::Done)?;
+                self.steps[at] = Step::Look {
+                    back,
+                    negative: look.negative,
+                    after: self.here(),
+                };
+            }
+            Node::Atomic(node) => self.atomic(|compiler| compiler.node(node))?,
+            Node::Backreference { .. } | Node::Conditional(_) => return None,
+        }
+        Some(())
+    }
+
+    fn literal(&mut self, text: &str) -> Option<()> {
+        self.emit(Step::Literal(text.as_bytes().into()))?;
+        Some(())
+    }
+
+    /// Characters that follow each other become one literal.
+    fn concat(&mut self, nodes: &[Node]) -> Option<()> {
+        let mut at = 0;
+        while at < nodes.len() {
+            let chars = nodes[at..].iter().map_while(|node| match node {
+                Node::Char(value) => Some(*value),
+                _ => None,
+            });
+            let text: String = chars.collect();
+            if text.is_empty() {
+                self.node(&nodes[at])?;
+                at += 1;
+            } else {
+                at += text.chars().count();
+                self.literal(&text)?;
+            }
+        }
+        Some(())
+    }
+
+    fn atomic(&mut self, body: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let at = self.reserve()?;
+        body(self)?;
+        self.emit(Step::Done)?;
+        self.steps[at] = Step::Atomic { after: self.here() };
+        Some(())
+    }
+
+    fn alternation(&mut self, nodes: &[Node]) -> Option<()> {
+        let mut jumps = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            if at + 1 == nodes.len() {
+                self.node(node)?;
+                break;
+            }
+            let split = self.reserve()?;
+            self.node(node)?;
+            jumps.push(self.reserve()?);
+            let here = self.here();
+            self.split(split, split + 1, here);
+        }
+        for jump in jumps {
+            self.steps[jump] = Step::Jump(self.here());
+        }
+        Some(())
+    }
+
+    fn repeat(&mut self, repeat: &Repeat) -> Option<()> {
+        if let Some((guard, set)) = single(&repeat.node) {
+            return self.run(repeat, guard, set);
+        }
+        if repeat.node.min_chars() == 0 && repeat.max.is_none_or(|max| max > 1) {
+            return None;
+        }
+        match repeat.kind {
+            RepeatKind::Possessive => self.atomic(|compiler| compiler.counted(repeat, false)),
+            kind => self.counted(repeat, kind == RepeatKind::Lazy),
+        }
+    }
+
+    fn run(&mut self, repeat: &Repeat, guard: Option<&Node>, set: Set) -> Option<()> {
+        let at = self.reserve()?;
+        if let Some(guard) = guard {
+            self.node(guard)?;
+            self.emit(Step::Done)?;
+        }
+        self.steps[at] = Step::Run(Box::new(Run {
+            set,
+            min: repeat.min,
+            max: repeat.max.unwrap_or(u32::MAX),
+            kind: repeat.kind,
+            guard: guard.map(|_| (at + 1, Expect::anything())),
+            next: self.here(),
+            expects: Expect::anything(),
+            needs: None,
+        }));
+        Some(())
+    }
+
+    fn counted(&mut self, repeat: &Repeat, lazy: bool) -> Option<()> {
+        for _ in 0..repeat.min {
+            self.node(&repeat.node)?;
+        }
+        let mut splits = Vec::new();
+        match repeat.max {
+            None => {
+                let start = self.reserve()?;
+                splits.push(start);
+                self.node(&repeat.node)?;
+                self.emit(Step::Jump(start))?;
+            }
+            Some(max) => {
+                for _ in repeat.min..max {
+                    splits.push(self.reserve()?);
+                    self.node(&repeat.node)?;
+                }
+            }
+        }
+        let exit = self.here();
+        for at in splits {
+            if lazy {
+                self.split(at, exit, at + 1);
+            } else {
+                self.split(at, at + 1, exit);
+            }
+        }
+        Some(())
+    }
+}
+
+/// A node that reads one character of a set, with what must not come there: `.`, `[^<]`, `(?!</a>).`. Groups in what must not come
+/// are never set.
+fn single(node: &Node) -> Option<(Option<&Node>, Set)> {
+    match node {
+        Node::Char(value) => Some((None, Set::new(&class::single(*value)))),
+        Node::Class(class) => Some((None, Set::new(class))),
+        Node::Concat(nodes) => match nodes.as_slice() {
+            [Node::Look(look), only] if look.negative && !look.behind => match single(only)? {
+                (None, set) => Some((Some(&look.node), set)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
