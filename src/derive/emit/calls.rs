@@ -353,8 +353,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
         Some(stop) => format!("(?:{stop}|{text_end})"),
         None => text_end.to_owned(),
     };
-    let section = behind_json(calls);
-    let section = section.as_str();
+    let section = calls.section.1.trim();
     let at_turn_end = (!section.is_empty()).then(|| {
         let turn_end = alternatives(
             ends.pattern(None, &[])
@@ -398,9 +397,9 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
 /// A pattern for where a call ends that nothing closes: at the end of the section or of the turn, and before the next
 /// call, whose beginning is the pattern `next`.
 fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
-    let section = behind_json(calls);
-    let section = Some(section.as_str()).filter(|section| !section.is_empty());
+    let section = Some(calls.section.1.trim()).filter(|section| !section.is_empty());
     let stop = ends.pattern(section, &[]);
+    let stop = stop.map(|stop| behind_json(calls, &stop));
     if !calls.parallel || next.is_empty() {
         return stop;
     }
@@ -411,14 +410,20 @@ fn stop(calls: &ToolCalls, ends: &Ends<'_>, next: &str) -> Option<String> {
     })
 }
 
-/// What closes the section; where bodies are JSON, with a space behind the brackets that it begins with, since JSON may have some there.
-fn behind_json(calls: &ToolCalls) -> String {
+/// A pattern that has what closes the section in it, with white space allowed behind the brackets with which that begins where bodies are
+/// JSON: it may have some there.
+fn behind_json(calls: &ToolCalls, pattern: &str) -> String {
     let section = calls.section.1.trim();
-    let rest = section.trim_start_matches([']', '}']).trim_start();
-    let brackets = section[..section.len() - rest.len()].trim_end();
-    match calls.body.is_json() && !brackets.is_empty() && !rest.is_empty() {
-        true => format!("{brackets} {rest}"),
-        false => section.to_owned(),
+    let rest = section.trim_start_matches([']', '}']);
+    let brackets = text::escape(&section[..section.len() - rest.len()]);
+    let next = rest.chars().next().filter(|c| !c.is_whitespace());
+    match next {
+        Some(next) if calls.body.is_json() && !brackets.is_empty() => {
+            let next = text::escape(&next.to_string());
+            let spaced = format!("{brackets}\\s*{next}");
+            pattern.replacen(&format!("{brackets}{next}"), &spaced, 1)
+        }
+        _ => pattern.to_owned(),
     }
 }
 
