@@ -4,7 +4,8 @@ use super::Pattern;
 use super::syntax::ast::Node;
 
 /// The texts that a pattern spells out, in its order and each once: its literals, or every run of fixed characters in its source,
-/// whether a match needs it or not. What a look-around says must not stand there is left out.
+/// whether a match needs it or not. What a look-around says is left out, unless nothing else is there: it is another delimiter's. What it says must not
+/// stand there always is.
 ///
 /// ```
 /// use obverse::pattern::{Pattern, fixed_texts};
@@ -17,7 +18,11 @@ pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
     match (pattern.as_literals(), pattern.parsed()) {
         (Some(literals), _) => texts.extend_from_slice(literals),
         (None, Ok(parsed)) => {
-            collect(&parsed.node, &mut texts);
+            collect(&parsed.node, false, &mut texts);
+            // What is only looked at is another delimiter's, unless nothing else is there.
+            if texts.iter().all(String::is_empty) {
+                collect(&parsed.node, true, &mut texts);
+            }
         }
         // What compiled once parses.
         (None, Err(_)) => {}
@@ -27,8 +32,8 @@ pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
     texts
 }
 
-/// Adds the runs of a node. Every run ends with the node.
-fn collect(node: &Node, texts: &mut Vec<String>) {
+/// Adds the runs of a node, those of what it looks at if `looks` says so. Every run ends with the node.
+fn collect(node: &Node, looks: bool, texts: &mut Vec<String>) {
     match node {
         Node::Char(c) => texts.push(c.to_string()),
         Node::Concat(nodes) => {
@@ -38,18 +43,18 @@ fn collect(node: &Node, texts: &mut Vec<String>) {
                     run.push(*c);
                 } else {
                     texts.push(std::mem::take(&mut run));
-                    collect(node, texts);
+                    collect(node, looks, texts);
                 }
             }
             texts.push(run);
         }
-        Node::Alternation(nodes) => nodes.iter().for_each(|node| collect(node, texts)),
-        Node::Repeat(repeat) => collect(&repeat.node, texts),
-        Node::Group(_, node) | Node::Atomic(node) => collect(node, texts),
-        Node::Look(look) if !look.negative => collect(&look.node, texts),
+        Node::Alternation(nodes) => nodes.iter().for_each(|node| collect(node, looks, texts)),
+        Node::Repeat(repeat) => collect(&repeat.node, looks, texts),
+        Node::Group(_, node) | Node::Atomic(node) => collect(node, looks, texts),
+        Node::Look(look) if looks && !look.negative => collect(&look.node, looks, texts),
         Node::Conditional(conditional) => {
-            collect(&conditional.yes, texts);
-            collect(&conditional.no, texts);
+            collect(&conditional.yes, looks, texts);
+            collect(&conditional.no, looks, texts);
         }
         Node::Empty
         | Node::Class(_)
@@ -70,7 +75,8 @@ mod tests {
     #[test]
     fn every_run_is_told_once_and_in_order() {
         assert_eq!(texts(r"<a>\s*<b>\s*<a>"), ["<a>", "<b>"]);
-        assert_eq!(texts(r"(?P<n>x+y)z?(?=end)(?!no)"), ["x", "y", "z", "end"]);
+        assert_eq!(texts(r"(?P<n>x+y)z?(?=end)(?!no)"), ["x", "y", "z"]);
+        assert_eq!(texts(r"(?=end)(?!no)\s"), ["end"]);
         assert_eq!(texts(r"\w+"), [""; 0]);
         let literals = Pattern::literals(&["a.".to_owned(), "b".to_owned()]).unwrap();
         assert_eq!(fixed_texts(&literals), ["a.", "b"]);

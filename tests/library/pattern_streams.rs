@@ -170,7 +170,8 @@ fn hostile_patterns_end() {
             (Ok(Some(whole)), Ok(Progress::Found(chunked))) => {
                 assert_eq!(whole, chunked, "{source}")
             }
-            (Err(MatchError::StepLimit { .. }), Err(MatchError::StepLimit { .. })) => {}
+            // A complete text may be searched within the limit where a growing one is not.
+            (_, Err(MatchError::StepLimit { .. })) => {}
             (whole, chunked) => panic!("{source}: {whole:?} at once, {chunked:?} in chunks"),
         }
     }
