@@ -215,6 +215,10 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         responses = Some(learnt.report);
         read = learnt.read;
     }
+    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+    proof
+        .findings
+        .extend(proof::spoken_of(bench.bench(&template)));
     of_tokens.extend(unread_tokens(source, &document, &proof));
     analysis.evidence.extend(taught);
     let supports;
@@ -290,13 +294,17 @@ struct Taught<'a> {
 
 impl Taught<'_> {
     fn prove(&self, template: &Arc<ResponseTemplate>) -> proof::Proof {
-        proof::prove(proof::Bench {
+        proof::prove(self.bench(template))
+    }
+
+    fn bench<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> proof::Bench<'t> {
+        proof::Bench {
             judge: self.judge,
             analysis: self.analysis,
             target: self.target,
             template,
             thorough: self.thorough,
-        })
+        }
     }
 
     /// Widens the response template by the responses, as far as nothing is lost that is proved.

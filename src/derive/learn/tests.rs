@@ -74,7 +74,7 @@ const CALL: &str = r#""tool_calls": [{"type": "function", "function": {"name": "
 #[test]
 fn six_deviations_are_learnt_and_generalise() {
     let responses = [
-        "@ponder\nI need the weather.\n@invoke get_weather with {\"city\": \"Paris\"} @invoked@stop\n",
+        "@ponder\nI need the weather.\n@invoke get_weather with {\"city\": \"Paris\"} @invoked\nSo it goes.@stop\n",
         "@call get_weather using {\"city\": \"Paris\"} @invoked@stop\n",
         "Sure.\n@invoke get_weather with {\"city\": \"Paris\"} @done@stop\n",
         "@ponder\n@ponder\nTwice.\n@pondered\nHi.@stop\n",

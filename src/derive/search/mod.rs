@@ -70,10 +70,6 @@ pub(in crate::derive) fn settle(
     if options.alternatives {
         driver.try_rest(&best);
     }
-    let mut best = best;
-    best.proof
-        .findings
-        .extend(proof::spoken_of(driver.bench(&best.attempt)));
     let decisions = driver.decisions(&best.attempt.asked);
     // Whoever goes on with the bench is to see what was settled.
     renderer.begin(best.attempt.wanted);
