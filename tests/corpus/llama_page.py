@@ -30,7 +30,8 @@ gone on with.
 
 The cases of a chat template are halved: every second one in an order that a seed decides ({seed}) is in the other half. Each half is given
 once, and read is each case with what the other half taught (*held back*) and with what its own taught (*given*). In the columns *messages*
-the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone.
+the given responses stand beside the messages that are expected of them; in the columns *responses* they stand alone. The last row is all
+cases, those of the half that was given and those of the half that was held back, as the mean of giving either half.
 
 This page is written by `tests/corpus/llama_cases.py --docs`; with `--check` the same script fails when the page is stale, and where
 something is wrong of which `llama_reasons.tsv` does not say why. `--wrong FILE` writes every case that is read wrong.
@@ -67,6 +68,12 @@ def together(names, also):
     return "; ".join(f"{template} {', '.join(some)}" for template, some in lines.items())
 
 
+def both(row):
+    """The row of all cases where half of them are given: the mean of the two ways to halve them."""
+    right = (row["held messages"] + row["given messages"]) / 2
+    return f"| all, half of them given and half of them held back, *messages* | {right:g} of {row['cases']} | {100 * right / row['cases']:.1f} % |"
+
+
 def page(results, unusable, left_out, shares, seed, total):
     """The page; `shares` counts what is right of some tried cases, `total` is how many tests there are."""
     package = next(one for one in fetch.SOURCES if one.folder == "llamacpp")
@@ -78,6 +85,7 @@ def page(results, unusable, left_out, shares, seed, total):
         "| of all chat templates | right | |",
         "|---|---|---|",
         *[f"| {name} | {row[key]} of {row['cases']} | {100 * row[key] / row['cases']:.1f} % |" for key, name in COLUMNS.items()],
+        both(row),
         "",
         "Left out:",
         "",
