@@ -437,3 +437,81 @@ fn a_server_that_does_not_stream_is_told_with_the_remedy() {
         "{keyless}"
     );
 }
+
+/// A server that answers every request with the same text.
+fn parrot(text: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let answer = format!("{STREAM}{}data: [DONE]\n\n", event(text, "\"stop\""));
+    thread::spawn(move || {
+        for connection in listener.incoming().map_while(Result::ok) {
+            let mut reading = BufReader::new(connection.try_clone().expect("a handle"));
+            let (mut line, mut length) = (String::new(), 0);
+            while line != "\r\n" {
+                line.clear();
+                reading.read_line(&mut line).expect("a header");
+                if let Some(number) = line.to_lowercase().strip_prefix("content-length: ") {
+                    length = number.trim().parse().expect("a number");
+                }
+            }
+            reading.read_exact(&mut vec![0; length]).expect("the body");
+            let mut writing = connection;
+            writing
+                .write_all(answer.as_bytes())
+                .expect("the client reads");
+        }
+    });
+    url
+}
+
+#[test]
+fn a_suite_asks_for_every_kind_and_teaches_the_deriver() {
+    let bench = project();
+    let url = parrot("Hi there.</done>");
+    let asked = |bench: &Bench, path: &str, more: &[&str]| {
+        let arguments = [path, "--suite", "--url", &url, "--model", "m"];
+        record(bench, &[&arguments, more].concat(), "")
+    };
+    let refused = asked(&bench, "folder", &["--chat-template", "chat.jinja"]).refused(2);
+    assert!(refused.contains("folder is no suite"), "{refused}");
+    let refused = asked(&bench, "recorded.jsonl", &[]).refused(2);
+    assert!(
+        refused.contains("give the chat template with --chat-template"),
+        "{refused}"
+    );
+    let run = asked(&bench, "recorded.jsonl", &["--chat-template", "chat.jinja"]);
+    assert_eq!(run.status, 0, "{run}");
+    let suite = bench.read("recorded.jsonl");
+    let lines: Vec<Value> = suite
+        .lines()
+        .map(|line| json::parse(line).expect("JSON"))
+        .collect();
+    let name = |line: &Value| line.get("name").and_then(Value::as_str).map(str::to_owned);
+    let names: Vec<String> = lines.iter().filter_map(name).collect();
+    assert_eq!(names.len(), 9, "{names:?}");
+    assert!(names.contains(&"several-calls".to_owned()), "{names:?}");
+    for line in &lines {
+        assert_eq!(
+            line.get("response").and_then(Value::as_str),
+            Some("Hi there.</done>")
+        );
+        assert_eq!(line.get("expected"), None);
+        assert!(line.get("messages").is_some(), "{line:?}");
+    }
+    let offered = lines.iter().filter(|line| line.get("tools").is_some());
+    assert_eq!(offered.count(), 5);
+    // What is there is left alone.
+    let again = asked(&bench, "recorded.jsonl", &["--chat-template", "chat.jinja"]);
+    assert_eq!(again.status, 0, "{again}");
+    assert_eq!(
+        again.stderr.matches("is there already").count(),
+        9,
+        "{again}"
+    );
+    assert_eq!(bench.read("recorded.jsonl"), suite);
+    let run = bench.run("derive chat.jinja --responses recorded.jsonl");
+    assert!(
+        run.stderr.contains("of 9 responses are read right"),
+        "{run}"
+    );
+}

@@ -3,6 +3,8 @@
 mod lines;
 #[cfg(feature = "http")]
 mod server;
+#[cfg(feature = "http")]
+mod suite;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -47,7 +49,7 @@ pub(crate) struct Args {
     messages: Option<PathBuf>,
 
     /// A further variable for the chat template, such as enable_thinking=false
-    #[arg(long = "kwarg", value_name = "K=JSON", value_parser = render::kwarg, requires = "messages")]
+    #[arg(long = "kwarg", value_name = "K=JSON", value_parser = render::kwarg)]
     kwargs: Vec<(String, Value)>,
 
     #[command(flatten)]
@@ -60,6 +62,12 @@ pub(crate) struct Args {
     /// Replace the fixture if there is one already
     #[arg(long)]
     force: bool,
+
+    /// Ask the server for responses of every kind (plain, with reasoning, one call, several, long ones, a refusal) and add each to the
+    /// suite, without the message: what `obverse derive --responses` learns from
+    #[cfg(feature = "http")]
+    #[arg(long, requires = "url", conflicts_with_all = ["name", "messages", "prefix", "prefix_file", "template", "force"])]
+    suite: bool,
 
     #[cfg(feature = "http")]
     #[command(flatten)]
@@ -75,7 +83,9 @@ Examples:
   my-model | obverse record fixtures/qwen3/greeting
   curl -sN ... | obverse record fixtures/qwen3/greeting --jsonl --messages messages.json
   obverse record fixtures/qwen3/greeting --url http://127.0.0.1:8000/v1 --model qwen3 --messages messages.json
-  obverse record fixtures/qwen3/greeting --url https://example.org/v1 --model m --messages m.json --api-key-env API_KEY";
+  obverse record fixtures/qwen3/greeting --url https://example.org/v1 --model m --messages m.json --api-key-env API_KEY
+  obverse record recorded.jsonl --suite --url http://127.0.0.1:8000/v1 --model qwen3 --chat-template qwen3.jinja
+  obverse derive qwen3.jinja --responses recorded.jsonl";
 
 #[cfg(not(feature = "http"))]
 const EXAMPLES: &str = "\
@@ -122,6 +132,15 @@ impl Recording {
 /// Records.
 pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let workspace = args.project.open()?;
+    #[cfg(feature = "http")]
+    if args.suite {
+        return record_suite(args, &workspace);
+    }
+    if !args.kwargs.is_empty() && args.messages.is_none() {
+        let message =
+            "--kwarg is for the chat template that renders --messages, and there are none";
+        return Err(Problem::failed("usage", message).into());
+    }
     let place = Place::of(args)?;
     let mut fixture = Fixture {
         prompt: prompt(args)?,
@@ -216,6 +235,82 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     Ok(status)
 }
 
+/// Asks for a response of every kind, and adds those to the suite that are not there yet.
+#[cfg(feature = "http")]
+fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> {
+    let path = args.fixture.as_path();
+    if !check::is_suite_path(path) {
+        let message = format!("{} is no suite", input::name(path));
+        let hint = "name a .jsonl file, to which each response is added as a line";
+        return Err(Problem::failed("usage", message).with_hint(hint).into());
+    }
+    let chat = match template(args, workspace)? {
+        Some(found) => workspace.chat_template(&found.path, &found.text)?,
+        None => workspace.given.clone(),
+    };
+    let Some(server) = args.server.server()? else {
+        return Err(Problem::failed("usage", "--suite needs a server: --url and --model").into());
+    };
+    let kwargs: Map = args.kwargs.iter().cloned().collect();
+    if let Some(chat) = &chat {
+        source::warn_of_ignored(chat, &kwargs);
+    }
+    let mut status = Status::Done;
+    for (name, mut fixture) in suite::fixtures(&kwargs, &args.given.tools()?) {
+        let place = Place::Suite(path, name);
+        if place.is_taken(false)? {
+            output::tell(&format!("{} is there already\n", place.shown()));
+            continue;
+        }
+        let prefix = match fixture.prefix(chat.as_ref(), args.project.clock()) {
+            Ok(prefix) => prefix.into_owned(),
+            // A chat template may refuse tools, say; what it takes is asked for all the same.
+            Err(error) if chat.is_some() => {
+                status = Status::Found;
+                output::tell(&format!(
+                    "{} is left out: {}\n",
+                    place.shown(),
+                    escape::line(&error.to_string())
+                ));
+                continue;
+            }
+            Err(error) => {
+                return Err(Problem::failed("no-prompt", error.to_string())
+                    .with_hint("give the chat template with --chat-template")
+                    .into());
+            }
+        };
+        let recording = server.record(&prefix)?;
+        let broken = recording.broken.clone();
+        if recording.chunks.is_empty() {
+            status = Status::Found;
+            let why = broken.unwrap_or_else(|| "no text has arrived".to_owned());
+            output::tell(&format!(
+                "{} is left out: {}\n",
+                place.shown(),
+                escape::line(&why)
+            ));
+            continue;
+        }
+        fixture.response = recording.chunks.concat();
+        fixture.chunks = Some(recording.chunks);
+        place.keep(&fixture)?;
+        output::tell(&format!(
+            "recorded {}: {} bytes\n",
+            place.shown(),
+            fixture.response.len()
+        ));
+        if recording.is_limited {
+            output::tell("it ended at the limit of tokens\n");
+        }
+        if let Some(why) = broken {
+            status = Status::Found;
+            output::tell(&format!("it broke off: {}\n", escape::line(&why)));
+        }
+    }
+    Ok(status)
+}
+
 /// Where the fixture is kept.
 enum Place<'a> {
     /// In a folder of its own.
@@ -236,8 +331,21 @@ impl<'a> Place<'a> {
             Some(_) => return usage("--name is for suites; a folder has its own name"),
             None => Self::Folder(path),
         };
-        let is_there = match &place {
-            Self::Folder(path) => path.join("response.txt").exists() && !args.force,
+        if place.is_taken(args.force)? {
+            let hint = match place {
+                Self::Folder(_) => "take another name, or replace it with --force",
+                Self::Suite(..) => "take another name",
+            };
+            let message = format!("there is a fixture already: {}", place.shown());
+            return Err(Problem::failed("exists", message).with_hint(hint));
+        }
+        Ok(place)
+    }
+
+    /// Returns true if there is a fixture in its place that is not to be replaced.
+    fn is_taken(&self, force: bool) -> Result<bool, Problem> {
+        Ok(match self {
+            Self::Folder(path) => path.join("response.txt").exists() && !force,
             Self::Suite(path, name) => {
                 let text = if path.exists() {
                     input::read_text(path)?
@@ -250,16 +358,7 @@ impl<'a> Place<'a> {
                 };
                 text.lines().any(is_it)
             }
-        };
-        if is_there {
-            let hint = match place {
-                Self::Folder(_) => "take another name, or replace it with --force",
-                Self::Suite(..) => "take another name",
-            };
-            let message = format!("there is a fixture already: {}", place.shown());
-            return Err(Problem::failed("exists", message).with_hint(hint));
-        }
-        Ok(place)
+        })
     }
 
     fn keep(&self, fixture: &Fixture) -> Result<(), Problem> {
