@@ -2,14 +2,16 @@
 //!
 //! A chat template that knows no `tool_calls` renders a message with calls as if it had none, and so nothing can be derived for
 //! them. Recorded responses with the messages that they must parse to show it: they are renders in all but name. Each is taken
-//! apart by its message ([`seen`]): where the names, the keys and the values stand, what stands around them is how the model
-//! writes calls. That is written down as a chat template ([`rewrite`]), which puts the calls into the content of a message and then goes on as
+//! apart by its message ([`seen`]): where the names, the keys and the values stand. What stands around them in most of the responses ([`agreed`]) is
+//! how the model writes calls. That is written down as a chat template ([`rewrite`]), which puts the calls into the content of a message and then goes on as
 //! the given one does, and from that one is derived as from any other. Nothing here makes delimiters.
 //!
 //! What stands around must be the same in most of the responses, or it is not believed; one response with two calls tells what stands between
 //! calls, one call with two arguments what stands between these. What comes of it is taken only if it reads more of the responses
 //! than before, none worse, and loses nothing of what the given chat template proves.
 
+mod agreed;
+mod parts;
 mod rewrite;
 mod seen;
 
@@ -40,7 +42,7 @@ pub(in crate::derive) fn unshown(
     let keys = lacking(recorded, document);
     let close = document.fields.get(super::CONTENT_KEY)?.close.as_ref();
     let close = close.map(super::widening::source);
-    let parts = seen::parts(recorded, &keys, close.as_deref())?;
+    let parts = agreed::parts(recorded, &keys, close.as_deref())?;
     let prelude = rewrite::prelude(&parts);
     let mut keys: Vec<String> = parts.texts.iter().map(|text| text.key.clone()).collect();
     keys.extend(parts.calls.is_some().then(|| CALLS_KEY.to_owned()));

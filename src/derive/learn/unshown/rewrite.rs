@@ -1,6 +1,6 @@
 //! A chat template's beginning that writes parts of messages into their content.
 
-use super::seen::{Body, Calls, Member, Pairs, Parts, Quoting};
+use super::parts::{Body, Calls, Member, Pairs, Parts, Quoting};
 use crate::derive::probe::CALLS_KEY;
 use crate::value::json;
 

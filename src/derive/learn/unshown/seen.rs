@@ -2,108 +2,39 @@
 //!
 //! A response is searched for the parts of its message from its beginning on: the texts, then each call's name and arguments. The
 //! arguments are one JSON object, alone or within one that has the name, too; or else each key stands in the text by itself, and
-//! its value behind it. What stands between two neighbours is cut where it is the same as elsewhere: of what stands between two calls, the
-//! beginning that is also behind the last call closes a call, and the end that is also before the first one opens it. So
-//! `a), b` and `b)]` give `)` for the close of a call, `, ` between two and `]` behind all.
+//! its value behind it.
 //!
 //! It costs a search for each name, key and value, each within the next [`MAX_BETWEEN`] bytes.
 
 use super::super::recorded::Recorded;
 use super::super::{CONTENT_KEY, calls};
 use super::arguments;
+use super::parts::{Member, Quoting, Text};
 use crate::derive::probe::CALLS_KEY;
 use crate::pattern::Pattern;
-use crate::text;
 use crate::value::{Map, Value, json, python};
 
 /// How far a part may stand behind the one before it, in bytes.
 const MAX_BETWEEN: usize = 160;
 
-/// How the parts of a message are written that no render shows.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Parts {
+/// What the responses show.
+pub(super) struct Seen {
+    /// Each text beside the content, with what stands around it.
     pub(super) texts: Vec<Text>,
-    pub(super) calls: Option<Calls>,
+    /// The calls of each response that has some.
+    pub(super) calls: Vec<Shown>,
+    /// The names of the responses that show something.
     pub(super) taught_by: Vec<String>,
 }
 
-/// A text beside the content.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Text {
-    pub(super) key: String,
-    pub(super) before: String,
-    pub(super) behind: String,
-}
-
-/// The calls, behind the texts.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Calls {
-    /// Before all of them.
-    pub(super) open: String,
-    /// Before each.
-    pub(super) head: String,
-    pub(super) body: Body,
-    /// Behind each.
-    pub(super) tail: String,
-    /// Between two.
-    pub(super) between: String,
-    /// Behind all of them.
-    pub(super) close: String,
-}
-
-/// How one call is written.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Body {
-    /// As an object: its members in their order.
-    Object(Vec<(String, Member)>),
-    /// The name, what stands between, and an object of arguments.
-    Named(String),
-    /// The name, and each argument by itself.
-    Pairs(Pairs),
-}
-
-/// The value of a member.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Member {
-    Name,
-    Arguments,
-    /// The arguments as a string with JSON in it.
-    ArgumentsText,
-    Id,
-    /// Always this.
-    Constant(Value),
-}
-
-/// Arguments by themselves.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pairs {
-    /// Behind the name.
-    pub(super) open: String,
-    pub(super) before_key: String,
-    pub(super) behind_key: String,
-    pub(super) behind_value: String,
-    pub(super) between: String,
-    pub(super) texts: Quoting,
-    /// Whether what is no text is written as Python spells it.
-    pub(super) is_python: bool,
-}
-
-/// How a text is written that is a value.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Quoting {
-    Json,
-    Plain,
-    Quoted(char),
-}
-
 /// A call in a response.
-struct Found {
-    start: usize,
-    end: usize,
-    body: FoundBody,
+pub(super) struct Found {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) body: FoundBody,
 }
 
-enum FoundBody {
+pub(super) enum FoundBody {
     Object(Vec<(String, Member)>),
     Named(String),
     Pairs {
@@ -116,18 +47,18 @@ enum FoundBody {
 }
 
 /// What one response shows of calls.
-struct Shown {
+pub(super) struct Shown {
     /// What stands before the first.
-    lead: String,
+    pub(super) lead: String,
     /// What stands between each two.
-    gaps: Vec<String>,
+    pub(super) gaps: Vec<String>,
     /// What stands behind the last.
-    trail: String,
-    calls: Vec<Found>,
+    pub(super) trail: String,
+    pub(super) calls: Vec<Found>,
 }
 
-/// How the parts with these keys are written, if the responses tell it of each of them.
-pub(super) fn parts(recorded: &[Recorded], keys: &[String], close: Option<&str>) -> Option<Parts> {
+/// What all responses show of the parts with these keys; `close` is a pattern for what ends the content.
+pub(super) fn seen(recorded: &[Recorded], keys: &[String], close: Option<&str>) -> Seen {
     let end = close.and_then(|close| Pattern::regex(&format!("(?:{close})\\Z")).ok());
     let mut texts: Vec<Text> = Vec::new();
     let mut shown: Vec<Shown> = Vec::new();
@@ -168,28 +99,11 @@ pub(super) fn parts(recorded: &[Recorded], keys: &[String], close: Option<&str>)
             taught_by.push(one.name.clone());
         }
     }
-    let calls = wants_calls.then(|| of_calls(&shown)).flatten();
-    let texts = keys.iter().filter_map(|key| {
-        let of_key: Vec<&Text> = texts.iter().filter(|text| text.key == *key).collect();
-        let most = most(
-            of_key
-                .iter()
-                .map(|text| (text.before.as_str(), text.behind.as_str())),
-        )?;
-        let (before, behind) = most;
-        let is_marked = !before.trim().is_empty() && !behind.trim().is_empty();
-        is_marked.then(|| Text {
-            key: key.clone(),
-            before: before.to_owned(),
-            behind: behind.to_owned(),
-        })
-    });
-    let parts = Parts {
-        texts: texts.collect(),
-        calls,
+    Seen {
+        texts,
+        calls: shown,
         taught_by,
-    };
-    (!parts.texts.is_empty() || parts.calls.is_some()).then_some(parts)
+    }
 }
 
 fn trimmed(value: Option<&Value>) -> Option<&str> {
@@ -387,136 +301,4 @@ fn value_in(text: &str, value: &Value) -> Option<(usize, usize, Spelled)> {
         let is_plain = !plain.is_empty() && rest.starts_with(plain);
         is_plain.then_some((at, plain.len(), Spelled::Text(Quoting::Plain)))
     })
-}
-
-/// The most common of some; of equally common ones the first.
-fn most<T: PartialEq + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
-    let all: Vec<T> = all.collect();
-    let count = |one: &T| all.iter().filter(|other| *other == one).count();
-    let best = all.iter().map(count).max()?;
-    // What fewer than half have is not believed.
-    all.iter()
-        .copied()
-        .find(|one| count(one) == best && best * 2 >= all.len())
-}
-
-fn of_calls(shown: &[Shown]) -> Option<Calls> {
-    let body = body(shown)?;
-    let is_pairs = matches!(body, Body::Pairs(_));
-    // Of a call without arguments it cannot be told where its arguments would end.
-    let has_end = |call: &Found| {
-        !is_pairs
-            || matches!(&call.body, FoundBody::Pairs { behind_keys, .. } if !behind_keys.is_empty())
-    };
-    let lead = most(shown.iter().map(|one| one.lead.as_str()))?;
-    let ended = shown
-        .iter()
-        .filter(|one| one.calls.last().is_some_and(&has_end));
-    let trail = most(ended.map(|one| one.trail.trim_end_matches(python::is_space)))?;
-    let gaps = shown.iter().flat_map(|one| {
-        let ended = one.calls.iter().zip(&one.gaps);
-        ended
-            .filter(|(call, _)| has_end(call))
-            .map(|(_, gap)| gap.as_str())
-    });
-    let (tail, between, head) = match most(gaps) {
-        Some(gap) => {
-            let tail = common_prefix(gap, trail);
-            let rest = &gap[tail.len()..];
-            let head = common_suffix(rest, lead);
-            (tail, &rest[..rest.len() - head.len()], head)
-        }
-        None => (trail, "", lead),
-    };
-    let mut calls = Calls {
-        open: lead[..lead.len() - head.len()].to_owned(),
-        head: head.to_owned(),
-        tail: tail.to_owned(),
-        between: between.to_owned(),
-        close: trail[tail.len()..].to_owned(),
-        body,
-    };
-    // What stands behind each value stands behind the last one, too.
-    if let Body::Pairs(pairs) = &mut calls.body {
-        let all = std::mem::take(&mut pairs.between);
-        let behind = common_prefix(&all, &calls.tail).to_owned();
-        let rest = &all[behind.len()..];
-        let before = common_suffix(rest, &pairs.open).to_owned();
-        pairs.between = rest[..rest.len() - before.len()].to_owned();
-        pairs.open.truncate(pairs.open.len() - before.len());
-        calls.tail.drain(..behind.len());
-        (pairs.before_key, pairs.behind_value) = (before, behind);
-    }
-    let marked = [&calls.open, &calls.head, &calls.tail, &calls.close];
-    let is_marked = marked.iter().any(|text| !text.trim().is_empty());
-    is_marked.then_some(calls)
-}
-
-/// How a call is written in most of the responses.
-fn body(shown: &[Shown]) -> Option<Body> {
-    let calls: Vec<&Found> = shown.iter().flat_map(|one| &one.calls).collect();
-    let objects = calls.iter().filter_map(|call| match &call.body {
-        FoundBody::Object(members) => Some(members.as_slice()),
-        _ => None,
-    });
-    let objects: Vec<&[(String, Member)]> = objects.collect();
-    let named = calls.iter().filter_map(|call| match &call.body {
-        // An object of no arguments may be anything.
-        FoundBody::Named(between) => Some(between.as_str()),
-        _ => None,
-    });
-    let named: Vec<&str> = named.collect();
-    if objects.len() * 2 > calls.len() {
-        return Some(Body::Object(most(objects.into_iter())?.to_vec()));
-    }
-    if named.len() * 2 > calls.len() {
-        return Some(Body::Named(most(named.into_iter())?.to_owned()));
-    }
-    pairs(&calls).map(Body::Pairs)
-}
-
-fn pairs(calls: &[&Found]) -> Option<Pairs> {
-    let (mut opens, mut behind_keys, mut betweens) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut quotings, mut are_python) = (Vec::new(), false);
-    for call in calls {
-        let FoundBody::Pairs {
-            open,
-            behind_keys: behind,
-            between,
-            quotings: quoted,
-            is_python,
-        } = &call.body
-        else {
-            continue;
-        };
-        if behind.is_empty() {
-            continue;
-        }
-        opens.push(open.as_str());
-        behind_keys.extend(behind.iter().map(String::as_str));
-        betweens.extend(between.iter().map(String::as_str));
-        quotings.extend(quoted);
-        are_python |= is_python;
-    }
-    let texts = most(quotings.into_iter()).cloned();
-    Some(Pairs {
-        open: most(opens.into_iter())?.to_owned(),
-        before_key: String::new(),
-        behind_key: most(behind_keys.into_iter())?.to_owned(),
-        behind_value: String::new(),
-        between: most(betweens.into_iter())?.to_owned(),
-        // Where texts are JSON, so is the rest; what deviates from that is read as text.
-        is_python: are_python && texts.as_ref().is_some_and(|texts| *texts != Quoting::Json),
-        texts: texts.unwrap_or(Quoting::Json),
-    })
-}
-
-/// What both begin with.
-fn common_prefix<'t>(one: &'t str, other: &str) -> &'t str {
-    &one[..text::common_prefix(one, other)]
-}
-
-/// What both end with.
-fn common_suffix<'t>(one: &'t str, other: &str) -> &'t str {
-    &one[one.len() - text::common_suffix(one, other)..]
 }
