@@ -46,6 +46,8 @@ mod error;
 pub mod facts;
 mod limits;
 mod literal;
+#[cfg(test)]
+mod numbers;
 pub(crate) mod parts;
 mod repeats;
 mod search;

@@ -439,19 +439,7 @@ fn backtrack(
 #[cfg(test)]
 mod tests {
     use super::{Pattern, Progress, Search, State, Window};
-
-    /// Numbers that look random and are the same each time.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (self.0 >> 33) as usize % end
-        }
-    }
+    use crate::pattern::numbers::Numbers;
 
     #[test]
     fn steps_say_what_the_engine_says_after_each_chunk() {

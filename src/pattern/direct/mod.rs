@@ -29,26 +29,10 @@ pub(crate) use run::{Machine, Outcome};
 #[cfg(test)]
 mod tests {
     use super::{Machine, Outcome, Program};
+    use crate::pattern::numbers::Numbers;
     use crate::pattern::search::{Progress, Search};
     use crate::pattern::syntax::{Dialect, parse_as};
     use crate::pattern::{Pattern, Window};
-
-    /// Numbers that look random and are the same each time.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (self.0 >> 33) as usize % end
-        }
-
-        fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
-            all[self.below(all.len())]
-        }
-    }
 
     #[rustfmt::skip]
     const ATOMS: &[&str] = &[
