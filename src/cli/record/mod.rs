@@ -181,6 +181,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         fixture.response.len(),
         super::check::count(recording.chunks.len(), "chunk")
     );
+    let (is_limited, broken) = (recording.is_limited, recording.broken);
     fixture.chunks = Some(recording.chunks);
     let mut status = Status::Done;
     let message = match &template {
@@ -214,17 +215,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     place.keep(&fixture)?;
     output::tell(&format!("recorded {}: {told}\n", place.shown()));
-    if recording.is_limited {
-        output::tell("it ended at the limit of tokens\n");
-    }
-    if fixture.response.contains(char::REPLACEMENT_CHARACTER) {
-        output::tell(
-            "it has U+FFFD in it: whoever wrote it cut a character, or wrote one that is none\n",
-        );
-    }
-    if let Some(why) = &recording.broken {
+    if tell_end(&fixture.response, is_limited, broken.as_deref()) == Status::Found {
         status = Status::Found;
-        output::tell(&format!("it broke off: {}\n", escape::line(why)));
     }
     match message {
         Some(message) => output::print_json(&wire::line(message))?,
@@ -300,15 +292,28 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
             place.shown(),
             fixture.response.len()
         ));
-        if recording.is_limited {
-            output::tell("it ended at the limit of tokens\n");
-        }
-        if let Some(why) = broken {
+        if tell_end(&fixture.response, recording.is_limited, broken.as_deref()) == Status::Found {
             status = Status::Found;
-            output::tell(&format!("it broke off: {}\n", escape::line(&why)));
         }
     }
     Ok(status)
+}
+
+/// Tells how a response ended, if not as it should.
+fn tell_end(response: &str, is_limited: bool, broken: Option<&str>) -> Status {
+    if is_limited {
+        output::tell("it ended at the limit of tokens\n");
+    }
+    if response.contains(char::REPLACEMENT_CHARACTER) {
+        output::tell(
+            "it has U+FFFD in it: whoever wrote it cut a character, or wrote one that is none\n",
+        );
+    }
+    let Some(why) = broken else {
+        return Status::Done;
+    };
+    output::tell(&format!("it broke off: {}\n", escape::line(why)));
+    Status::Found
 }
 
 /// Where the fixture is kept.
