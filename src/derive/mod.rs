@@ -171,14 +171,13 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     };
     let mut of_tokens = Vec::new();
     let mut taught = Vec::new();
-    if let Some((ended, tokens)) = learn::ended(
+    if let Some((ended, proved, tokens)) = learn::ended(
         &source.tokens.end,
         &options.engines,
         &document,
         bench.keeps(&proof),
     ) {
-        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(&ended.to_value())?));
-        document = ended;
+        (document, proof) = (ended, proved);
         of_tokens.push(Finding::info(
             "end-token",
             format!(
@@ -188,11 +187,9 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         ));
     }
     let cases = &proof.judgement.cases;
-    if let Some((with_ids, text)) = learn::identified(&document, cases, bench.keeps(&proof)) {
-        proof = bench.prove(&Arc::new(ResponseTemplate::from_value(
-            &with_ids.to_value(),
-        )?));
-        document = with_ids;
+    if let Some((with_ids, proved, text)) = learn::identified(&document, cases, bench.keeps(&proof))
+    {
+        (document, proof) = (with_ids, proved);
         of_tokens.push(Finding::info(
             "made-id",
             format!(
@@ -209,7 +206,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
             document,
             &proof,
         )?;
-        proof = bench.prove(&learnt.template);
+        proof = learnt.proof.unwrap_or(proof);
         document = learnt.document;
         taught = learnt.evidence;
         responses = Some(learnt.report);
@@ -316,7 +313,7 @@ impl Taught<'_> {
         variables: &dyn Fn(&[Value]) -> Map,
         document: Document,
         proof: &proof::Proof,
-    ) -> Result<learn::Learnt, DeriveError> {
+    ) -> Result<learn::Learnt<proof::Proof>, DeriveError> {
         let recorded = &options.responses;
         let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
             Some(prefix) => vec![prefix.clone()],
@@ -349,14 +346,18 @@ impl Taught<'_> {
         ))
     }
 
-    /// Whether a response template loses nothing of what a proof has.
-    fn keeps(&self, proof: &proof::Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> bool {
+    /// The proof of a response template that loses nothing of what a proof has; `None` of one that does.
+    fn keeps(
+        &self,
+        proof: &proof::Proof,
+    ) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<proof::Proof> {
         let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
         let errors = proof.errors().count();
         move |template| {
             let now = self.prove(template);
             let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
-            now.errors().count() <= errors && back.is_subset(&kept)
+            let is_kept = now.errors().count() <= errors && back.is_subset(&kept);
+            is_kept.then_some(now)
         }
     }
 }

@@ -302,11 +302,6 @@ pub(super) fn reasoning(
         Question::UnclosedReasoning,
         candidates.into_iter().flatten(),
     );
-    let own = close.clone().map(|close| match close {
-        Delimiter::Pattern(pattern) => vec![pattern],
-        Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
-    });
-    let own = own.unwrap_or_default();
     let next = written.beginning();
     let next = match (unclosed, last) {
         (Some(Unclosed::EndsAtTheLastCalls), Some(last)) => {
@@ -316,7 +311,11 @@ pub(super) fn reasoning(
         (Some(Unclosed::EndsAtACall), _) => format!("(?={next})"),
         _ => return field(close),
     };
-    let ways = own.into_iter().chain([next]);
+    let own = close.map(|close| match close {
+        Delimiter::Pattern(pattern) => vec![pattern],
+        Delimiter::Literals(literals) => literals.iter().map(|one| text::escape(one)).collect(),
+    });
+    let ways = own.into_iter().flatten().chain([next]);
     field(super::alternatives(ways.collect()).map(Delimiter::pattern))
 }
 

@@ -21,7 +21,7 @@ const MAX_BETWEEN: usize = 160;
 const MAX_GAP: usize = 40;
 
 /// How long texts are compared; what is not compared by then counts as different.
-pub(super) const LONGEST_DIFF: Duration = Duration::from_millis(20);
+const LONGEST_DIFF: Duration = Duration::from_millis(20);
 
 /// Shorter texts stand in markers by chance, in bytes.
 const SHORTEST: usize = 4;
@@ -283,17 +283,23 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
     let texts = keys.into_iter().map(|key| {
         let text = |of: &Map| of.get(key).map(json::to_string).unwrap_or_default();
         let (one, other) = (text(&message), text(&expected));
-        let diff = similar::TextDiff::configure()
-            .timeout(LONGEST_DIFF)
-            .diff_words(one.as_str(), other.as_str());
-        let changed = diff
-            .iter_all_changes()
-            .filter(|change| change.tag() != similar::ChangeTag::Equal);
-        changed.map(|change| change.value().len()).sum::<usize>()
+        changed(&one, &other)
     });
     (other_calls * CALL + other_ids * ID + texts.sum::<usize>()).max(1)
 }
 
+/// In how many bytes two texts differ, by their words.
+pub(super) fn changed(one: &str, other: &str) -> usize {
+    let diff = similar::TextDiff::configure()
+        .timeout(LONGEST_DIFF)
+        .diff_words(one, other);
+    let changed = diff
+        .iter_all_changes()
+        .filter(|change| change.tag() != similar::ChangeTag::Equal);
+    changed.map(|change| change.value().len()).sum()
+}
+
+/// The parts of a call but for its id.
 fn without_id(call: &Value) -> Map {
     let mut members = call.as_object().cloned().unwrap_or_default();
     members.shift_remove("id");

@@ -10,7 +10,7 @@
 //! stands in the place of another, directly behind the same token, that is a choice. Parts that are missing from the same ways stand together.
 //! For `k` ways of `n` tokens it takes `k * n * n` steps.
 
-use super::widening::{Edit, Split, either, source, without};
+use super::widening::{Edit, SPACE, Split, either, source, without};
 use crate::derive::compare::text::escape;
 use crate::pattern::Pattern;
 use crate::response_template::{Delimiter, Document};
@@ -136,8 +136,6 @@ fn joins(text: &str, at: usize) -> bool {
     let (before, behind) = text.split_at(at);
     before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric)
 }
-
-const SPACE: &str = "\\s*";
 
 impl Sequence {
     /// Takes another way.

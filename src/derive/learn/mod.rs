@@ -66,9 +66,10 @@ pub(in crate::derive) struct Lessons<'a> {
 }
 
 /// What was learnt.
-pub(in crate::derive) struct Learnt {
+pub(in crate::derive) struct Learnt<P> {
     pub(in crate::derive) document: Document,
-    pub(in crate::derive) template: Arc<ResponseTemplate>,
+    /// The proof of the document; `None` where nothing was learnt, and the document is the one that was given.
+    pub(in crate::derive) proof: Option<P>,
     pub(in crate::derive) report: Responses,
     pub(in crate::derive) evidence: Vec<Evidence>,
     /// The responses that are read right.
@@ -97,16 +98,16 @@ struct Helpful {
     better: Vec<usize>,
 }
 
-/// Widens what was derived by what the responses teach. `keeps` says whether a response template loses nothing that renders prove.
-/// `shown` is what was derived with what no render shows, as the responses imply it.
-pub(in crate::derive) fn learn(
+/// Widens what was derived by what the responses teach. `keeps` gives the proof of a response template that loses nothing that renders
+/// prove. `shown` is what was derived with what no render shows, as the responses imply it.
+pub(in crate::derive) fn learn<P>(
     lessons: &Lessons<'_>,
     mut document: Document,
     template: Arc<ResponseTemplate>,
     cases: &[Case],
     shown: Option<(Unshown, Document)>,
-    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
-) -> Learnt {
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
+) -> Learnt<P> {
     let prompts = lessons.prompts_taken(&template);
     let first = Draft {
         document: document.clone(),
@@ -120,10 +121,12 @@ pub(in crate::derive) fn learn(
         ..Responses::default()
     };
     let mut evidence = Vec::new();
+    let mut proved = None;
     if let Some((unshown, with)) = shown
         && let Some(better) = lessons.better(&with, &state, &prompts)
-        && keeps(&better.draft.template)
+        && let Some(proof) = keeps(&better.draft.template)
     {
+        proved = Some(proof);
         let added = unshown.keys.iter();
         report.added = added
             .map(|key| Addition {
@@ -150,8 +153,9 @@ pub(in crate::derive) fn learn(
         let kept = helpful
             .into_iter()
             .take(MAX_PROVED)
-            .find(|one| keeps(&one.state.draft.template));
-        let Some(kept) = kept else { break };
+            .find_map(|one| Some((keeps(&one.state.draft.template)?, one)));
+        let Some((proof, kept)) = kept else { break };
+        proved = Some(proof);
         let widening = kept
             .edit
             .told(&state.draft.document, &kept.state.draft.document);
@@ -204,7 +208,7 @@ pub(in crate::derive) fn learn(
     Learnt {
         read: read.collect(),
         document: state.draft.document,
-        template: state.draft.template,
+        proof: proved,
         report,
         evidence,
     }
@@ -212,18 +216,19 @@ pub(in crate::derive) fn learn(
 
 /// What was derived, with the tokens at which an engine stops closing the content, too, as far as `keeps` says that nothing is lost by
 /// that; and the tokens that are new.
-pub(in crate::derive) fn ended(
+pub(in crate::derive) fn ended<P>(
     tokens: &[String],
     engines: &[Engine],
     document: &Document,
-    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
-) -> Option<(Document, Vec<String>)> {
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
+) -> Option<(Document, P, Vec<String>)> {
     let refused = |document: &Document| -> usize {
         let all = engines.iter();
         all.map(|engine| engine.check(document).len()).sum()
     };
     let mut now = document.clone();
     let mut added = Vec::new();
+    let mut proved = None;
     for token in tokens {
         if widening::is_spoken_for(&now, token) {
             continue;
@@ -235,21 +240,24 @@ pub(in crate::derive) fn ended(
         let Ok(template) = ResponseTemplate::from_value(&next.to_value()) else {
             continue;
         };
-        if refused(&next) <= refused(&now) && keeps(&Arc::new(template)) {
+        if refused(&next) <= refused(&now)
+            && let Some(proof) = keeps(&Arc::new(template))
+        {
             added.push(token.clone());
             now = next;
+            proved = Some(proof);
         }
     }
-    (!added.is_empty()).then_some((now, added))
+    Some((now, proved?, added))
 }
 
 /// What was derived, with the ids that the chat template makes up for calls and writes again with their results, if `keeps` says that
 /// nothing is lost by that; and how they are written.
-pub(in crate::derive) fn identified(
+pub(in crate::derive) fn identified<P>(
     document: &Document,
     cases: &[Case],
-    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> bool,
-) -> Option<(Document, String)> {
+    mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
+) -> Option<(Document, P, String)> {
     let mut names: Vec<&str> = Vec::new();
     for case in cases {
         let calls = case.message.get(CALLS_KEY).and_then(Value::as_array);
@@ -274,7 +282,9 @@ pub(in crate::derive) fn identified(
     edits.into_iter().take(MAX_PROVED).find_map(|edit| {
         let next = edit.apply(document)?;
         let template = ResponseTemplate::from_value(&next.to_value()).ok()?;
-        keeps(&Arc::new(template)).then(|| (next.clone(), edit.told(document, &next).text))
+        let proof = keeps(&Arc::new(template))?;
+        let text = edit.told(document, &next).text;
+        Some((next, proof, text))
     })
 }
 
@@ -443,15 +453,7 @@ fn nearest<'c>(cases: &'c [Case], recorded: &Recorded, message: &Map) -> &'c str
     let alike = cases
         .iter()
         .filter(|case| case.message.as_object().map(&parts).as_ref() == Some(&wanted));
-    let distance = |case: &&Case| {
-        let diff = similar::TextDiff::configure()
-            .timeout(calls::LONGEST_DIFF)
-            .diff_words(case.response.as_str(), recorded.response.as_str());
-        let changed = diff
-            .iter_all_changes()
-            .filter(|change| change.tag() != similar::ChangeTag::Equal);
-        changed.map(|change| change.value().len()).sum::<usize>()
-    };
+    let distance = |case: &&Case| calls::changed(&case.response, &recorded.response);
     let best = alike.take(MAX_COMPARED).min_by_key(distance);
     best.or(cases.first())
         .map_or("", |case| case.response.as_str())

@@ -62,7 +62,7 @@ pub(super) struct Split<'p> {
 }
 
 /// White space, as it is written between the parts of a marker.
-const SPACE: &str = "\\s*";
+pub(super) const SPACE: &str = "\\s*";
 
 /// How the group of a call's name begins.
 const NAME: &str = "(?P<name>";
