@@ -100,6 +100,14 @@ impl Diagnostic {
         }
     }
 
+    /// Something worth knowing, without a place.
+    pub fn info(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Info,
+            ..Self::error(code, message)
+        }
+    }
+
     /// The diagnostic with a JSON path.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {

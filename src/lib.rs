@@ -14,13 +14,17 @@
 //! - [`parser`] reads a response with it, whole or in pieces, and reports events and the message;
 //! - [`response_schema`] reads and runs the older documents, JSON schemas with patterns, that response templates took the place of;
 //! - [`convert`] carries response schemas over into response templates and, where a schema can say it, back;
+//! - [`conversation`] says which characters of a rendered conversation belong to which message, and which of them the model
+//!   wrote;
 //! - [`deltas`] tells, while a response is read, how the message grows: what the clients of a chat server are sent;
+//! - `serve` is such a server, before one that writes raw completions (with the feature of that name);
 //! - [`lint`] finds what will go wrong with a response template before it does;
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
 //! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving;
+//! - [`grammar`] says what a model may write: parsing expression grammars, and a machine that reads with them;
 //! - [`chunking`] cuts a response into the chunks in which it arrives, for all that try several cuts.
 //!
 //! Below all of them lie [`value`], JSON as Python knows it, [`diagnostic`], what is wrong and where, and `text`, what two texts
@@ -47,10 +51,12 @@ pub mod chat_template;
 pub mod check;
 pub mod chunking;
 pub mod content;
+pub mod conversation;
 pub mod convert;
 pub mod deltas;
 pub mod derive;
 pub mod diagnostic;
+pub mod grammar;
 mod judge;
 pub mod lint;
 pub mod parser;
@@ -61,6 +67,8 @@ pub mod response_schema;
 pub mod response_template;
 #[cfg(test)]
 mod schemas;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod text;
 // For the binary alone: it is no part of the interface and may change with any release.
 #[cfg(feature = "tui")]
@@ -75,3 +83,7 @@ mod library {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/deltas.md")]
 mod delta_page {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/spans.md")]
+mod span_page {}

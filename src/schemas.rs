@@ -39,6 +39,14 @@ fn the_schema_of_derivations_is_not_stale() {
     hold("derivation", &schema_for!(crate::derive::Report));
 }
 
+#[test]
+fn the_schemas_of_conversations_are_not_stale() {
+    use crate::conversation::{Conversation, ConversationFormat, Report};
+    hold("conversation-format", &schema_for!(ConversationFormat));
+    hold("conversation", &schema_for!(Conversation));
+    hold("conversation-derivation", &schema_for!(Report));
+}
+
 #[cfg(feature = "project")]
 #[test]
 fn the_schema_of_obverse_toml_is_not_stale() {

@@ -7,6 +7,7 @@
 pub mod chunks;
 pub mod deltas;
 pub mod documents;
+pub mod grammars;
 pub mod json;
 pub mod patterns;
 pub mod schemas;

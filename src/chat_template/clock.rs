@@ -156,7 +156,8 @@ impl Clock {
     }
 }
 
-const WEEKDAYS: [&str; 7] = [
+/// The days of a week as `%A` prints them, Sunday first.
+pub(crate) const WEEKDAYS: [&str; 7] = [
     "Sunday",
     "Monday",
     "Tuesday",
@@ -165,7 +166,9 @@ const WEEKDAYS: [&str; 7] = [
     "Friday",
     "Saturday",
 ];
-const MONTHS: [&str; 12] = [
+
+/// The months as `%B` prints them.
+pub(crate) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

@@ -25,6 +25,7 @@
 mod clock;
 mod error;
 mod gguf;
+mod layout;
 #[cfg(test)]
 mod loading_tests;
 mod origins;
@@ -45,11 +46,14 @@ use std::sync::Arc;
 use crate::value::{Map, Value};
 
 pub use clock::Clock;
+pub(crate) use clock::{MONTHS, WEEKDAYS};
 pub use error::{Limit, LoadError, RenderError, TemplateError};
+pub(crate) use layout::{Layout, Turn, message_of};
 pub use origins::{Origin, Path, Run, Step, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
 pub use source::{ChatTemplateSource, from_text, load};
+pub(crate) use syntax::tags::{Kind as TagKind, Tag, tags};
 pub use tokens::TokenLists;
 
 /// The steps that one render may take: an expression or statement is one, and so are sixteen bytes of a new string.
@@ -269,7 +273,17 @@ impl ChatTemplate {
         inputs: &Inputs<'_>,
         steps: &mut u64,
     ) -> Result<Traced, RenderError> {
-        run::render_traced(&self.inner.tree, &self.tokens, inputs, steps)
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, false, steps)
+            .map(|(traced, _)| traced)
+    }
+
+    /// Renders with the origin of every byte, and with who wrote what.
+    pub(crate) fn render_laid_out(
+        &self,
+        inputs: &Inputs<'_>,
+        steps: &mut u64,
+    ) -> Result<(Traced, Layout), RenderError> {
+        run::render_traced(&self.inner.tree, &self.tokens, inputs, true, steps)
     }
 
     /// The place in the source that writes the bytes `part` of a constant's value, of which [`Origin::Source`] says that the

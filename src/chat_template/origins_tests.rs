@@ -1,5 +1,5 @@
-//! What becomes of origins in each operation. A run is written `text`, with `~` where it is derived, of an input
-//! `text<path from..to>`, with `#` of a key and `+path` for what it is derived from beside; runs are parted by `|`.
+//! Tests of the origins that each operation gives. A run is written `text`, with `~` where it is derived, of an input `text<path
+//! from..to>`, with `#` of a key and `+path` for what it is derived from beside; runs are parted by `|`.
 
 use super::{ChatTemplate, Origin, RenderInput, Rules, Traced};
 use crate::value::json;
@@ -58,7 +58,7 @@ fn written(traced: &Traced) -> String {
     runs.collect::<Vec<_>>().join("|")
 }
 
-/// What a template tells, and which inputs control flow read.
+/// Asserts which origins the render of a template has, and which inputs control flow read.
 #[track_caller]
 fn assert_told(source: &str, expected: &str, decided: &[&str]) {
     let traced = traced(source);

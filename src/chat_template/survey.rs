@@ -179,6 +179,7 @@ impl<'t> Walk<'t> {
                 }
                 this.body(body);
             }),
+            Stmt::Generation(body) => self.scoped(|this| this.body(body)),
             Stmt::Filter { filter, body } => {
                 self.expr(filter);
                 self.scoped(|this| this.body(body));

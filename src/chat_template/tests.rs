@@ -1,4 +1,4 @@
-//! What hostile templates end in, and where errors are placed.
+//! Tests of the errors in which hostile templates end, and of the places of errors.
 
 use super::{ChatTemplate, Limit, RenderError, RenderInput};
 use crate::value::{Value, json};

@@ -82,7 +82,7 @@ impl Cause {
             .or_else(|| Self::misspelt(setting, &fixture.response))
             .or_else(|| {
                 let begun = setting.template.after_last_anchor(setting.prefix).ok()?;
-                let cause = misspelt(setting, begun, "the prompt")?;
+                let cause = misspelt(setting, begun, "the prompt", Known::All)?;
                 // Its place is not one in the response.
                 Some(Self {
                     span: None,
@@ -91,11 +91,12 @@ impl Cause {
                 })
             })
             .or_else(|| unclosed_or_unopened(setting, fixture))
+            .or_else(|| misspelt(setting, &fixture.response, "the response", Known::Own))
     }
 
     /// A delimiter that the response nearly has.
     pub(super) fn misspelt(setting: &Setting<'_>, response: &str) -> Option<Self> {
-        misspelt(setting, response, "the response")
+        misspelt(setting, response, "the response", Known::All)
     }
 }
 
@@ -115,30 +116,43 @@ fn without_anchor(setting: &Setting<'_>) -> Option<Cause> {
     })
 }
 
+/// The delimiters of which a text is one if it is spelled like it, and so no misspelling of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    All,
+    /// Those of the same delimiter alone, since a marker may stand in several and be misspelt in one of them.
+    Own,
+}
+
 /// A delimiter whose text a text, of that name, has nearly.
-fn misspelt(setting: &Setting<'_>, text: &str, name: &str) -> Option<Cause> {
+fn misspelt(setting: &Setting<'_>, text: &str, name: &str, known: Known) -> Option<Cause> {
     let fields = setting.template.fields().iter();
     let delimiters: Vec<Delimiter<'_>> = fields
         .flat_map(|field| ["open", "close"].map(|key| Delimiter::of(field, key)))
         .flatten()
         .collect();
     let texts = |delimiter: &Delimiter<'_>| fixed_texts(delimiter.pattern);
-    let known: Vec<String> = delimiters.iter().flat_map(texts).collect();
+    let all: Vec<String> = match known {
+        Known::All => delimiters.iter().flat_map(texts).collect(),
+        Known::Own => Vec::new(),
+    };
     let mut best: Option<(usize, Range<usize>, &Delimiter<'_>, String)> = None;
     for delimiter in &delimiters {
-        for wanted in texts(delimiter) {
+        let own = texts(delimiter);
+        let known = if all.is_empty() { &own } else { &all };
+        for wanted in &own {
             let most = wanted.chars().count() / 3;
-            if most == 0 || text.contains(&wanted) {
+            if most == 0 || text.contains(wanted.as_str()) {
                 continue;
             }
-            let Some((span, cost)) = nearest(&wanted, text, most) else {
+            let Some((span, cost)) = nearest(wanted, text, most) else {
                 continue;
             };
             // What is spelled as another delimiter spells it is that one.
             let found = &text[span.clone()];
             let is_another = known.iter().any(|known| known.contains(found));
             if !is_another && best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                best = Some((cost, span, delimiter, wanted));
+                best = Some((cost, span, delimiter, wanted.clone()));
             }
         }
     }

@@ -71,8 +71,10 @@ pub fn explain(
     let has_message = !failures.iter().any(|f| matches!(f, Failure::Message(_)));
     let mut all: Vec<Diagnostic> = failures
         .iter()
-        // Events that bring another message are other ones.
-        .filter(|failure| has_message || !matches!(failure, Failure::Events(_)))
+        // Events and deltas that bring another message are other ones.
+        .filter(|failure| {
+            has_message || !matches!(failure, Failure::Events(_) | Failure::Deltas(_))
+        })
         .flat_map(of_failure)
         .collect();
     // Text that nothing takes is often a delimiter that is spelled otherwise.
@@ -123,6 +125,9 @@ fn of_failure(failure: &Failure) -> Vec<Diagnostic> {
         }
         Failure::Events(differences) => {
             of_differences("other-events", "the events have", differences)
+        }
+        Failure::Deltas(differences) => {
+            of_differences("other-growth", "the deltas have", differences)
         }
         Failure::Unclaimed {
             unexpected,

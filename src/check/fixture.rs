@@ -12,7 +12,7 @@ use crate::value::{Map, Value};
 /// A recorded response and what it must parse to.
 ///
 /// Kept in a folder, each part is a file: `response.txt`, `expected.json`, and as far as there are such `prefix.txt` or
-/// `messages.json`, `tools.json`, `chunks.json`, `error.json`, `unclaimed.json` and `events.jsonl`. Kept as a line of a `.jsonl` file, the parts are
+/// `messages.json`, `tools.json`, `chunks.json`, `error.json`, `unclaimed.json`, `events.jsonl` and `deltas.jsonl`. Kept as a line of a `.jsonl` file, the parts are
 /// the members `response`, `expected` and so on of one object, beside its `name`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fixture {
@@ -32,6 +32,8 @@ pub struct Fixture {
     pub unclaimed: Vec<String>,
     /// The events, adjacent chunks of a region joined or not, when they were recorded.
     pub events: Option<Vec<Value>>,
+    /// How the message grows, adjacent pieces of a text or of arguments joined or not, when it was recorded.
+    pub deltas: Option<Vec<Value>>,
 }
 
 /// The prompt that the model had been given before it wrote.
@@ -88,7 +90,7 @@ enum Form {
 /// The file that makes a folder a fixture.
 pub(super) const RESPONSE: &str = "response.txt";
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     part("response", RESPONSE, Form::Text),
     part("expected", "expected.json", Form::Json),
     part("error", "error.json", Form::Json),
@@ -98,6 +100,7 @@ const PARTS: [Part; 9] = [
     part("tools", "tools.json", Form::Json),
     part("chunks", "chunks.json", Form::Json),
     part("events", "events.jsonl", Form::Lines),
+    part("deltas", "deltas.jsonl", Form::Lines),
 ];
 
 const fn part(key: &'static str, file: &'static str, form: Form) -> Part {
@@ -273,6 +276,7 @@ impl Fixture {
                 .transpose()?
                 .unwrap_or_default(),
             events: take("events").map(list_of).transpose()?,
+            deltas: take("deltas").map(list_of).transpose()?,
         };
         match members
             .keys()
@@ -318,6 +322,7 @@ impl Fixture {
                 .map(texts),
         );
         add("events", self.events.clone().map(Value::from));
+        add("deltas", self.deltas.clone().map(Value::from));
         members
     }
 }
@@ -538,6 +543,9 @@ mod tests {
             unclaimed: vec!["</t>".to_owned()],
             events: Some(vec![parse(
                 r#"{"type": "region_open", "field": "thinking"}"#,
+            )]),
+            deltas: Some(vec![parse(
+                r#"{"type": "text", "path": ["thinking"], "text": "a\r\n"}"#,
             )]),
         }
     }

@@ -16,6 +16,7 @@ mod near;
 mod prompt;
 #[doc(hidden)]
 pub mod reference;
+mod rendered;
 mod replay;
 mod run;
 mod scaffold;
@@ -26,6 +27,7 @@ pub use cuts::Effort;
 pub use fixture::{ExpectedError, Fixture, FixtureError, Prompt, WrongPart};
 pub use laws::Broken;
 pub use prompt::PromptError;
+pub use rendered::{Rendered, rendered_otherwise};
 pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
 pub use suite::{Found, find};

@@ -41,20 +41,25 @@ impl Fixture {
         let template = chat
             .ok_or(PromptError::NoChatTemplate)?
             .select(!self.tools.is_empty())?;
-        let list = conversation.get("messages").unwrap_or(conversation);
         let input = RenderInput {
-            messages: list.as_array().unwrap_or_default().to_vec(),
-            tools: (!self.tools.is_empty()).then(|| self.tools.clone()),
             add_generation_prompt: true,
-            kwargs: conversation
-                .get("kwargs")
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default(),
-            clock,
-            ..RenderInput::default()
+            ..self.asked(conversation, clock)
         };
         Ok(template.render(&input)?.into())
+    }
+
+    /// A conversation as it is handed to a chat template, with the fixture's tools: a list of messages, or an object with `messages` and
+    /// `kwargs`.
+    pub(super) fn asked(&self, conversation: &Value, clock: Option<Clock>) -> RenderInput {
+        let list = conversation.get("messages").unwrap_or(conversation);
+        let kwargs = conversation.get("kwargs").and_then(Value::as_object);
+        RenderInput {
+            messages: list.as_array().unwrap_or_default().to_vec(),
+            tools: (!self.tools.is_empty()).then(|| self.tools.clone()),
+            kwargs: kwargs.cloned().unwrap_or_default(),
+            clock,
+            ..RenderInput::default()
+        }
     }
 }
 

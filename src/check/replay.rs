@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::deltas::{self, DeltaParser, DeltaTemplate, Growth};
 use crate::derive::Case;
 use crate::parser::{Event, OnError, Options, ParseError, ResponseParser, Unclaimed, push_joined};
 use crate::response_template::ResponseTemplate;
@@ -31,6 +32,8 @@ pub struct Replay {
     pub unclaimed: Vec<Unclaimed>,
     /// Each region that does not parse, and last what ended the parse, if something did.
     pub errors: Vec<ParseError>,
+    /// How the message grew, adjacent pieces joined, where a fixture records that; see [`Setting::deltas`].
+    pub deltas: Option<Vec<Growth<'static>>>,
 }
 
 impl<'a> Setting<'a> {
@@ -68,6 +71,7 @@ impl Setting<'_> {
                     message: self.template.defaults().clone(),
                     unclaimed: Vec::new(),
                     errors: vec![error],
+                    deltas: None,
                 };
             }
         };
@@ -91,7 +95,29 @@ impl Setting<'_> {
                 .collect(),
             message: parser.into_message(),
             errors,
+            deltas: None,
         }
+    }
+
+    /// How the message of a response grows, adjacent pieces joined; nothing where a limit was reached in the prefix.
+    pub fn deltas(&self, response: &str) -> Vec<Growth<'static>> {
+        let mut options = deltas::Options::default();
+        options.parser.on_error = OnError::Keep;
+        let template = DeltaTemplate::new(Arc::clone(self.template));
+        let parser = DeltaParser::with_options(template, self.prefix, self.tools, options);
+        let Ok(mut parser) = parser else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for growth in parser.initial_growth() {
+            deltas::push_joined(&mut all, growth.clone());
+        }
+        let sink = &mut |growth: Growth<'_>| deltas::push_joined(&mut all, growth);
+        // How it ends is told by the replay.
+        if parser.feed_with(response, sink).is_ok() {
+            let _ = parser.finalize_with(sink);
+        }
+        all
     }
 
     /// The setting with another prefix.

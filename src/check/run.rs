@@ -37,6 +37,8 @@ pub enum Failure {
     },
     /// The events are other ones.
     Events(Vec<Difference>),
+    /// The message grows otherwise.
+    Deltas(Vec<Difference>),
     /// A law is broken.
     Law(Broken),
 }
@@ -54,12 +56,15 @@ pub fn check(
         prefix,
         tools: &fixture.tools,
     };
-    let whole = setting.replay([fixture.response.as_str()]);
+    let mut whole = setting.replay([fixture.response.as_str()]);
+    let records = fixture.deltas.is_some();
+    whole.deltas = records.then(|| setting.deltas(&fixture.response));
     let mut failures = Vec::new();
     failures.extend(wrong_error(fixture, &whole));
     failures.extend(wrong_message(fixture, &whole));
     failures.extend(wrong_unclaimed(fixture, &whole));
     failures.extend(wrong_events(fixture, &whole));
+    failures.extend(wrong_deltas(fixture, &whole));
     let recorded = fixture.chunks.as_ref().and_then(|chunks| {
         let replay = setting.replay(chunks.iter().map(String::as_str));
         (!replay.agrees(&whole)).then(|| Broken::Recorded(Box::new(replay)))
@@ -126,6 +131,37 @@ fn wrong_events(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
     (!differences.is_empty()).then_some(Failure::Events(differences))
 }
 
+fn wrong_deltas(fixture: &Fixture, whole: &Replay) -> Option<Failure> {
+    let recorded = grown(fixture.deltas.as_deref()?);
+    let found = whole.deltas.iter().flatten();
+    let found: Vec<Value> = found.map(|growth| Value::Object(growth.to_map())).collect();
+    let differences = differences(&recorded.into(), &found.into());
+    (!differences.is_empty()).then_some(Failure::Deltas(differences))
+}
+
+/// Recorded deltas with adjacent pieces of one text, or of the arguments of one call, joined.
+fn grown(deltas: &[Value]) -> Vec<Value> {
+    let mut joined: Vec<Value> = Vec::new();
+    for delta in deltas {
+        let same = |key: &str, last: &Value| last.get(key) == delta.get(key);
+        if let (Some(Value::Object(last)), Some(text)) =
+            (joined.last_mut(), delta.get("text").and_then(Value::as_str))
+        {
+            let before = Value::Object(last.clone());
+            if ["type", "path", "index"]
+                .iter()
+                .all(|key| same(key, &before))
+                && let Some(Value::String(before)) = last.get_mut("text")
+            {
+                before.push_str(text);
+                continue;
+            }
+        }
+        joined.push(delta.clone());
+    }
+    joined
+}
+
 /// Recorded events with adjacent chunks of a region joined.
 pub(super) fn joined(events: &[Value]) -> Vec<Value> {
     let text_of = |event: &Value| {
@@ -169,6 +205,32 @@ mod tests {
     fn failures(fixture: &Fixture) -> Vec<Failure> {
         let template = Arc::new(ResponseTemplate::from_json(TEMPLATE).unwrap());
         check(fixture, &template, "", &Effort::default()).1
+    }
+
+    /// Pieces of one text count as one, and what grows otherwise is a failure that is recorded anew.
+    #[test]
+    fn deltas_are_held_to_what_is_recorded() {
+        let deltas = |texts: &[&str]| {
+            let lines = texts.iter().map(|text| {
+                json::parse(&format!(
+                    r#"{{"type": "text", "path": ["content"], "text": {}}}"#,
+                    json::quote(text)
+                ))
+                .unwrap()
+            });
+            Some(lines.collect::<Vec<_>>())
+        };
+        let mut sound = fixture("Hi there", r#"{"content": "Hi there"}"#);
+        sound.deltas = deltas(&["Hi", " there"]);
+        assert_eq!(failures(&sound), []);
+        sound.deltas = deltas(&["Hi", " you"]);
+        let [Failure::Deltas(found)] = &failures(&sound)[..] else {
+            panic!("{:?}", failures(&sound));
+        };
+        assert_eq!(found.len(), 1);
+        let template = Arc::new(ResponseTemplate::from_json(TEMPLATE).unwrap());
+        let (whole, _) = check(&sound, &template, "", &Effort::default());
+        assert_eq!(sound.with(&whole).deltas, deltas(&["Hi there"]));
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn recorded(template: &Arc<ResponseTemplate>, case: &Case, end: usize) -> Fixtur
 }
 
 impl Fixture {
-    /// The fixture with what its response gives in the place of what was recorded. Events are recorded where there were some.
+    /// The fixture with what its response gives in the place of what was recorded. Events and deltas are recorded where there were some.
     #[must_use]
     pub fn with(&self, replay: &Replay) -> Self {
         let events = || {
@@ -140,6 +140,15 @@ impl Fixture {
                 .map(|lost| lost.text.clone())
                 .collect(),
             events: self.events.as_ref().map(|_| events()),
+            deltas: match &replay.deltas {
+                Some(deltas) => Some(
+                    deltas
+                        .iter()
+                        .map(|one| Value::Object(one.to_map()))
+                        .collect(),
+                ),
+                None => self.deltas.clone(),
+            },
             ..self.clone()
         }
     }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use fastrand::Rng;
 
-pub use tokens::Tokens;
+pub use tokens::{Token, Tokens};
 
 /// A way to cut a response. Written as `whole`, `3` (characters), `3b` (bytes), `words`, `random:7` (the seed), `recorded` or
 /// `tokens:FILE` (a `tokenizer.json`).

@@ -30,14 +30,37 @@ impl Tokens {
     }
 
     /// Refuses where tokenizers are not built in.
-    pub(super) fn is_built_in() -> Result<(), ChunkingError> {
+    ///
+    /// # Errors
+    ///
+    /// That they are not.
+    pub fn is_built_in() -> Result<(), ChunkingError> {
         engine::is_built_in()
+    }
+
+    /// The tokens of a text, with no special tokens but those that stand in it.
+    ///
+    /// # Errors
+    ///
+    /// That the tokenizer does not take the text.
+    pub fn encode(&self, text: &str) -> Result<Vec<Token>, ChunkingError> {
+        engine::encode(&self.tokenizer, text)
     }
 
     /// Where tokens end, in bytes, in ascending order.
     pub(super) fn ends(&self, text: &str) -> Result<Vec<usize>, ChunkingError> {
         engine::ends(&self.tokenizer, text)
     }
+}
+
+/// A token of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Token {
+    /// Its id.
+    pub id: u32,
+    /// Where it starts and ends in the text, in bytes. Each of several tokens that share a character has the whole of it.
+    pub bytes: (usize, usize),
 }
 
 impl PartialEq for Tokens {
@@ -54,6 +77,7 @@ mod engine {
     use std::path::Path;
     use std::sync::Arc;
 
+    use super::Token;
     use crate::chunking::ChunkingError;
 
     pub(super) type Tokenizer = Arc<tokenizers::Tokenizer>;
@@ -72,6 +96,18 @@ mod engine {
         let _ = tokenizer.with_truncation(None);
         tokenizer.with_padding(None);
         Ok(Arc::new(tokenizer))
+    }
+
+    pub(super) fn encode(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Token>, ChunkingError> {
+        let encoding = tokenizer
+            .encode(text, false)
+            .map_err(|error| ChunkingError::Failed(error.to_string()))?;
+        let tokens = encoding.get_ids().iter().zip(encoding.get_offsets());
+        let tokens = tokens.map(|(id, bytes)| Token {
+            id: *id,
+            bytes: *bytes,
+        });
+        Ok(tokens.collect())
     }
 
     /// The tokenizer's offsets are bytes of the text, whatever its normalizer made of it; each of several tokens that share a
@@ -97,6 +133,7 @@ mod engine {
     use std::convert::Infallible;
     use std::path::Path;
 
+    use super::Token;
     use crate::chunking::ChunkingError;
 
     /// There is none.
@@ -108,6 +145,10 @@ mod engine {
 
     pub(super) fn read(_: &Path, _: &str) -> Result<Tokenizer, ChunkingError> {
         Err(ChunkingError::NotBuiltIn)
+    }
+
+    pub(super) fn encode(tokenizer: &Tokenizer, _: &str) -> Result<Vec<Token>, ChunkingError> {
+        match *tokenizer {}
     }
 
     pub(super) fn ends(tokenizer: &Tokenizer, _: &str) -> Result<Vec<usize>, ChunkingError> {

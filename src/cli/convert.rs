@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(value_name = "SCHEMA")]
     source: PathBuf,
 
-    /// What to make of it
+    /// Form to convert it to
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::ResponseTemplate)]
     to: Form,
 
@@ -96,12 +96,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             let place = Place::new(args, opened.file, opened.text, is_alone)?;
             back(args, &opened.loaded.document, &samples, &place)
         }
+        (_, Either::Grammar(_)) => Err(wrong("a grammar")),
         (Form::ResponseTemplate, Either::Template(_)) => Err(wrong("a response template already")),
         (Form::ResponseSchema, Either::Schema(..)) => Err(wrong("a response schema already")),
     }
 }
 
-/// What has neither form was meant to have the one that is converted.
+/// Rewords the findings for a file that has neither form: it was meant to have the one that is converted.
 fn neither(args: &Args, mut problem: Problem) -> Problem {
     for found in &mut problem.diagnostics {
         if found.code == "no-response-template" && args.to == Form::ResponseTemplate {

@@ -14,7 +14,7 @@ pub(crate) struct GivenArgs {
     #[arg(long, value_name = "TEXT", conflicts_with = "prefix_file")]
     prefix: Option<String>,
 
-    /// The same from a file
+    /// File that holds the prompt
     #[arg(long, value_name = "FILE")]
     prefix_file: Option<PathBuf>,
 

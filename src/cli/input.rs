@@ -173,6 +173,14 @@ pub(crate) fn read_list(path: &Path, what: &str) -> Result<Vec<Value>, Problem> 
     }
 }
 
+/// The JSON list in a file that may be given.
+pub(crate) fn read_given_list(
+    path: Option<&Path>,
+    what: &str,
+) -> Result<Option<Vec<Value>>, Problem> {
+    path.map(|path| read_list(path, what)).transpose()
+}
+
 /// Refuses to read standard input twice.
 pub(crate) fn one_stdin<'p>(
     paths: impl IntoIterator<Item = Option<&'p Path>>,

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. What a verb ends with is a [`Status`]; what stops
 //! it is a [`Stop`], which [`main`] shows.
 
+mod annotate;
 mod bulk;
 mod check;
 mod chunks;
@@ -17,6 +18,7 @@ mod diff;
 mod escape;
 mod explain;
 mod given;
+mod grammar;
 mod init;
 mod input;
 mod inspect;
@@ -28,9 +30,11 @@ mod new;
 mod output;
 mod pager;
 mod parse;
+mod peg;
 mod problem;
 mod progress;
 mod project;
+mod read;
 mod record;
 mod reference;
 mod render;
@@ -38,8 +42,11 @@ mod replace;
 mod report;
 mod review;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod shape;
 mod source;
+mod spans;
 mod status;
 mod stop;
 mod table;
@@ -89,12 +96,19 @@ enum Verb {
     Convert(convert::Args),
     Inspect(inspect::Args),
     Parse(parse::Args),
+    Grammar(Box<grammar::Args>),
+    Peg(peg::Args),
     Render(render::Args),
+    Spans(spans::Args),
+    Annotate(annotate::Args),
+    Read(read::Args),
     Check(check::Args),
     Review(review::Args),
     Init(init::Args),
     New(new::Args),
     Record(Box<record::Args>),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Args>),
     Lint(lint::Args),
     Explain(explain::Args),
     Schema(schema::Args),
@@ -123,12 +137,19 @@ pub(crate) fn main() -> Status {
         Verb::Convert(args) => convert::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Parse(args) => parse::run(args),
+        Verb::Grammar(args) => grammar::run(args),
+        Verb::Peg(args) => peg::run(args),
         Verb::Render(args) => render::run(args),
+        Verb::Spans(args) => spans::run(args),
+        Verb::Annotate(args) => annotate::run(args),
+        Verb::Read(args) => read::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Review(args) => review::run(args),
         Verb::Init(args) => init::run(args),
         Verb::New(args) => new::run(args),
         Verb::Record(args) => record::run(args),
+        #[cfg(feature = "serve")]
+        Verb::Serve(args) => serve::run(args),
         Verb::Lint(args) => lint::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Schema(args) => schema::run(args),

@@ -12,7 +12,7 @@ const DEFAULT: &str = "less";
 /// The options of `less` where `LESS` is not set: to leave at once where a screen is enough, to show styles, to leave the text there.
 const LESS: &str = "FRX";
 
-/// Whether `--no-pager` was given.
+/// True if `--no-pager` was given.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// The argument that refuses it.

@@ -9,18 +9,20 @@ use super::stop::Stop;
 /// Print the JSON Schema of a file, by which editors complete and check it
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What the schema is of
+    /// Name of the format that the schema describes
     #[arg(value_enum)]
     of: Of,
 }
 
-/// What there is a schema of.
+/// The formats that have a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Of {
     /// A response template; somewhat stricter than transformers, which takes any value that is true or false to Python for a flag
     ResponseTemplate,
     /// A response schema, the older form of transformers 5.0 to 5.14
     ResponseSchema,
+    /// A grammar, which peg reads with, and parse
+    Grammar,
     /// obverse.toml
     ObverseToml,
     /// A line of a .jsonl suite of fixtures
@@ -39,15 +41,23 @@ enum Of {
     Chunks,
     /// A line of events.jsonl of a fixture
     Event,
-    /// What --format json writes
+    /// Report that --format json writes
     Report,
     /// The report of a derivation
     Derivation,
-    /// What render --origins writes
+    /// A conversation format, which derive --conversation writes and read takes
+    ConversationFormat,
+    /// The report of derive --conversation
+    ConversationDerivation,
+    /// A conversation that was read back, as read writes it
+    Conversation,
+    /// Render with its origins, as render --origins writes it
     Origins,
-    /// What review --format json writes
+    /// Spans of a conversation, as spans writes them
+    Spans,
+    /// Pending changes, as review --format json writes them
     Review,
-    /// What new --format json writes
+    /// New fixtures, as new --format json writes them
     New,
     /// A session of the debugger, which debug --record writes
     Session,
@@ -58,6 +68,7 @@ impl Of {
         match self {
             Self::ResponseTemplate => include_str!("../../schemas/response-template.json"),
             Self::ResponseSchema => include_str!("../../schemas/response-schema.json"),
+            Self::Grammar => include_str!("../../schemas/grammar.json"),
             Self::ObverseToml => include_str!("../../schemas/obverse-toml.json"),
             Self::Fixture => include_str!("../../schemas/fixture.json"),
             Self::Message => include_str!("../../schemas/message.json"),
@@ -69,7 +80,13 @@ impl Of {
             Self::Event => include_str!("../../schemas/event.json"),
             Self::Report => include_str!("../../schemas/report.json"),
             Self::Derivation => include_str!("../../schemas/derivation.json"),
+            Self::ConversationFormat => include_str!("../../schemas/conversation-format.json"),
+            Self::ConversationDerivation => {
+                include_str!("../../schemas/conversation-derivation.json")
+            }
+            Self::Conversation => include_str!("../../schemas/conversation.json"),
             Self::Origins => include_str!("../../schemas/origins.json"),
+            Self::Spans => include_str!("../../schemas/spans.json"),
             Self::Review => include_str!("../../schemas/review.json"),
             Self::New => include_str!("../../schemas/new.json"),
             Self::Session => include_str!("../../schemas/session.json"),

@@ -6,7 +6,7 @@ use clap::Args;
 use obverse::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, LoadError, RenderError,
 };
-use obverse::diagnostic::Diagnostic;
+use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
@@ -166,7 +166,7 @@ fn special_token(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn date(text: &str) -> Result<Clock, String> {
+pub(super) fn date(text: &str) -> Result<Clock, String> {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else {
         return Err("expected YYYY-MM-DD".to_owned());
@@ -242,6 +242,15 @@ fn load_problem(error: &LoadError) -> Problem {
             Problem::of((*error.diagnostic).clone()).about(Document::new(shown, source_text))
         }
         error => Problem::failed("unreadable", error.to_string()),
+    }
+}
+
+/// Tells which special tokens were assumed, if any were.
+pub(crate) fn tell_assumption(opened: &Opened, given: &Map) {
+    if let Some(text) = opened.assumption(given) {
+        let mut diagnostic = Diagnostic::error("assumed-special-token", text);
+        diagnostic.severity = Severity::Info;
+        Problem::of(diagnostic).show();
     }
 }
 

@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use obverse::diagnostic::Diagnostic;
+use obverse::grammar::peg::document;
+use obverse::grammar::reader::Template as Grammar;
 use obverse::response_schema;
 use obverse::response_template::Invalid;
 use obverse::response_template::config::{self, Loaded};
+use obverse::value;
 
 use super::input;
+use super::peg;
 use super::problem::{Document, Problem};
 
 /// The configuration in a model folder.
@@ -23,15 +27,17 @@ pub(crate) struct Opened {
     pub(crate) loaded: Loaded,
 }
 
-/// A response template or a response schema, told apart by what is in it.
+/// A response template, a response schema or a grammar, told apart by what is in it.
 pub(crate) enum Either {
     /// A response template.
     Template(Opened),
     /// A response schema, in this file with this text.
     Schema(PathBuf, String, response_schema::Loaded),
+    /// A grammar.
+    Grammar(Box<Grammar>),
 }
 
-/// The response template or response schema in a file, or in the configuration of a model folder.
+/// The response template, response schema or grammar in a file, or in the configuration of a model folder.
 pub(crate) fn open_either(path: &Path) -> Result<Either, Problem> {
     let file = file_of(path)?;
     if file
@@ -41,6 +47,11 @@ pub(crate) fn open_either(path: &Path) -> Result<Either, Problem> {
         return open(path).map(Either::Template);
     }
     let text = input::read_text(&file)?;
+    if value::json::parse(&text).is_ok_and(|value| document::is_grammar(&value)) {
+        let name = input::name(&file);
+        let grammar = Grammar::from_json(&text).map_err(|found| peg::invalid(found, name, text))?;
+        return Ok(Either::Grammar(Box::new(grammar)));
+    }
     match response_schema::load_any(&text) {
         Some(Ok(loaded)) => Ok(Either::Schema(file, text, loaded)),
         Some(Err(invalid)) => {

@@ -9,8 +9,8 @@ use crate::value::{Integer, Value, json, python};
 /// The types that the tools of a conversation declare for their arguments.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSchemas {
-    /// For each tool its parameters, for each parameter its types in the order in which they are tried.
-    tools: Arc<HashMap<String, Types>>,
+    /// For each tool its parameters, for each parameter its types in the order in which they are tried; nothing where no tool is named.
+    tools: Option<Arc<HashMap<String, Types>>>,
 }
 
 /// A type of JSON Schema that text can be coerced to. `string` is none: text is one already.
@@ -57,13 +57,13 @@ impl ToolSchemas {
             schemas.insert(name.to_owned(), types.unwrap_or_default());
         }
         Self {
-            tools: Arc::new(schemas),
+            tools: (!schemas.is_empty()).then(|| Arc::new(schemas)),
         }
     }
 
     /// Returns true if no tool was named.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.tools.is_none()
     }
 
     /// The value of a region with the arguments of its tool calls in their declared types. A tool call is an object
@@ -88,7 +88,7 @@ impl ToolSchemas {
 
     /// The types of the arguments of a tool; `None` where nothing is known of the tool.
     pub(crate) fn of_tool(&self, name: &str) -> Option<&Types> {
-        self.tools.get(name)
+        self.tools.as_ref()?.get(name)
     }
 
     fn coerce_in_place(&self, value: &mut Value) {
@@ -105,7 +105,7 @@ impl ToolSchemas {
         let Some(parameters) = function
             .get("name")
             .and_then(Value::as_str)
-            .and_then(|name| self.tools.get(name))
+            .and_then(|name| self.of_tool(name))
         else {
             return;
         };

@@ -1,7 +1,7 @@
-//! From a response template to the response schema that does the same, where a schema can say it.
+//! Conversion of a response template to the response schema that does the same, where a schema can express it.
 //!
-//! Each field becomes a property with a pattern of its own: what opens it, a group, what closes it or the end. The field without an open
-//! has no such pattern: what no region claims is what is left when all regions are taken out, which `x-regex-substitutions` do.
+//! Each field becomes a property with a pattern of its own: its open, a group, and its close or the end. The implicit field has no such
+//! pattern: it takes the text that is left when all regions are taken out, which `x-regex-substitutions` do.
 
 use super::judge::{self, Difference, Tally};
 use super::{Origin, Sample};
@@ -11,7 +11,7 @@ use crate::response_schema::ResponseSchema;
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::{Map, Value};
 
-/// A response schema and how it was held to the response template.
+/// A response schema, and its agreement with the response template on samples.
 #[derive(Debug, Clone)]
 pub struct Back {
     /// The response schema.
@@ -22,13 +22,13 @@ pub struct Back {
     pub differences: Vec<Difference>,
 }
 
-/// Why a response template has no response schema that does the same.
+/// The reason why a response template has no response schema that does the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the field `{field}`: {why}")]
 pub struct Refused {
     /// The field.
     pub field: String,
-    /// What a schema cannot say.
+    /// The part of the template that a schema cannot express, in a sentence.
     pub why: String,
 }
 
@@ -36,7 +36,7 @@ pub struct Refused {
 ///
 /// # Errors
 ///
-/// What a schema cannot say.
+/// The parts of the response template that a schema cannot express.
 pub fn to_schema(template: &Document, given: &[Sample]) -> Result<Back, Refused> {
     let mut properties = Map::new();
     for (key, value) in &template.defaults {
@@ -80,7 +80,7 @@ pub fn to_schema(template: &Document, given: &[Sample]) -> Result<Back, Refused>
 }
 
 impl Back {
-    /// Whether all samples agree that count.
+    /// Returns true if all samples that count agree, and there is at least one that agrees.
     pub fn is_proved(&self) -> bool {
         let mut counted = self
             .samples
@@ -91,7 +91,7 @@ impl Back {
     }
 }
 
-/// A delimiter as a pattern; `re` has no `(?<name>`, and groups must be none here.
+/// Returns a delimiter as a pattern. `re` has no `(?<name>`, and the pattern must have no groups that capture.
 fn source(delimiter: &Delimiter) -> Result<String, String> {
     match delimiter {
         Delimiter::Literals(texts) => {
@@ -149,7 +149,7 @@ fn explicit(field: &FieldDocument) -> Result<Map, String> {
     Ok(item)
 }
 
-/// The field that takes what no region claims: what is left when the regions are taken out, up to its close.
+/// Returns the property of the implicit field: the text that is left when the regions are taken out, up to the field's close.
 fn implicit(field: &FieldDocument, template: &Document) -> Result<Map, String> {
     let mut node = content(field)?;
     let mut pairs = Vec::new();

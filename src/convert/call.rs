@@ -1,4 +1,4 @@
-//! A call whose parts are found in its text: the names become captures of what opens a region, one part its content.
+//! A call whose parts are found in its text: the names become captures of the open of a region, and one part becomes its content.
 
 use super::carry::{Way, substitutions};
 use super::field::{content, json, pairs, single, text};
@@ -9,11 +9,11 @@ use crate::response_schema::node::{Kind, Node};
 use crate::response_template::{Delimiter, FieldDocument};
 use crate::value::{Map, Value};
 
-/// A call that is found part by part in its text: names by patterns of their own, which go into what opens the region, and one body.
+/// A call that is found part by part in its text: names by patterns of their own, which go into the open of the region, and one body.
 struct Call<'a> {
     /// The captures and their patterns.
     headers: Vec<(String, Region)>,
-    /// What makes the body, and what stands before it.
+    /// The part that makes the body, and the region around it.
     body: Option<(&'a Node, Option<Region>)>,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn call(
     Ok(())
 }
 
-/// Of what stands behind a name, the text that ends it.
+/// Returns the first text behind a name, which ends the name.
 fn closing_text(close: &[Part]) -> Vec<Part> {
     close
         .iter()

@@ -9,29 +9,29 @@ use crate::response_schema::node::{Kind, Node};
 use crate::response_template::{Delimiter, Document, FieldDocument};
 use crate::value::Value;
 
-/// A response template that may be the one.
+/// A response template that may do what the schema does.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) document: Document,
-    /// What of the schema is not in it.
+    /// Findings about the parts of the schema that are not in the draft.
     pub(super) findings: Vec<Finding>,
 }
 
-/// What a schema leaves open.
+/// One choice for each thing that a schema leaves open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
-    /// White space around texts is dropped: of those that something opens, and of the one that nothing does.
+    /// True if white space around texts is dropped, of fields that have an open; `strip_rest` is the same for the implicit field.
     pub(super) strip: bool,
     pub(super) strip_rest: bool,
-    /// A close takes the white space behind it.
+    /// True if a close takes the white space behind it.
     pub(super) space: bool,
-    /// What stands before the body of a call belongs to its opening.
+    /// True if the text before the body of a call belongs to its opening.
     pub(super) header: bool,
-    /// What has no open and stands before something else is read from the start.
+    /// True if a text that has no open and stands before something else is read from the start.
     begins: bool,
 }
 
-/// All drafts, each once; the plainest first.
+/// Returns all drafts, each once; the plainest first.
 pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
     let mut found: Vec<Draft> = Vec::new();
     for begins in [false, true] {
@@ -146,7 +146,7 @@ pub(super) fn substitutions(node: &Node) -> Finding {
     finding("convert-substitutions", node, message)
 }
 
-/// The texts with which a substitution takes out what follows them: they close a field that takes what is left.
+/// Returns the texts with which a substitution takes out the text behind them. They close a field that takes the rest.
 fn taken_out(node: &Node) -> Option<Delimiter> {
     let empty = node
         .substitutions
@@ -163,8 +163,8 @@ fn taken_out(node: &Node) -> Option<Delimiter> {
     (!texts.is_empty()).then_some(Delimiter::Literals(texts))
 }
 
-/// What closes the field without an open: nothing that opens or closes another, and with the white space behind it, since text there
-/// would open the field again.
+/// Sets the close of the field without an open. Texts that open or close another field are left out, and the white space behind the close
+/// is taken with it, since text there would open the field again.
 fn close_implicit(document: &mut FieldDocument, whole: &Document, way: Way) {
     if let Some(Delimiter::Literals(texts)) = &mut document.close {
         texts.retain(|text| {

@@ -1,4 +1,4 @@
-//! The field of a property: where its text stands, and what makes a value of it.
+//! The field of a property: the place of its text, and the content parser and transform that make a value of it.
 
 use super::call::{call, members};
 use super::carry::{Way, substitutions};
@@ -12,7 +12,7 @@ use crate::value::{Map, Value};
 
 type Carried = Result<(FieldDocument, Vec<Finding>), Box<Finding>>;
 
-/// The field of a property; `region` is where its text stands in the pattern of the root, where that has one.
+/// Returns the field of a property; `region` is the place of its text in the pattern of the root, where that has one.
 pub(super) fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
     let mut findings = Vec::new();
     let own = node
@@ -79,7 +79,7 @@ pub(super) fn field(node: &Node, region: Option<Region>, way: Way) -> Carried {
     Ok((document, findings))
 }
 
-/// What the parts begin and end with, up to the first and from the last that says no text.
+/// Returns the parts before the first one that is not text or white space, and the parts behind the last one.
 fn ends(body: &[Part]) -> (Vec<Part>, Vec<Part>) {
     let is_text = |part: &&Part| matches!(part, Part::Text(_) | Part::Space(_));
     let head: Vec<Part> = body.iter().take_while(is_text).cloned().collect();
@@ -114,7 +114,7 @@ fn within(outer: Region, inner: Region) -> Region {
     }
 }
 
-/// What makes a value of the text of a region: of each item, where the property is a list.
+/// Adds the content parser that makes a value of the text of a region, or of each item where the property is a list.
 pub(super) fn content(
     item: &Node,
     property: &Node,

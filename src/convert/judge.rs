@@ -1,4 +1,4 @@
-//! Whether a schema and a response template agree, on samples; and the smallest text on which they do not.
+//! The comparison of a schema with a response template on samples, and the smallest text on which they do not agree.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::response_schema::ResponseSchema;
 use crate::response_template::{Document, ResponseTemplate};
 use crate::value::{Value, json};
 
-/// How many differences are told.
+/// How many differences are reported.
 const TOLD: usize = 3;
 
-/// How often a text is tried shorter, and how many bytes that may take together.
+/// How often a text is tried shorter; the other limit is for the bytes of all these tries together.
 const TRIES: usize = 400;
 const TRIED_BYTES: usize = 8 << 20;
 
 /// How many samples of an origin agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Where they come from.
+    /// The origin of the samples.
     pub origin: Origin,
-    /// How many there are that the schema gives a value for.
+    /// How many samples there are for which the schema gives a value.
     pub tried: usize,
     /// How many of them agree.
     pub agree: usize,
@@ -31,28 +31,28 @@ pub struct Tally {
 /// A response on which the two differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// Where the sample comes from that it was made of.
+    /// The origin of the sample that the response was made of.
     pub origin: Origin,
     /// The response.
     pub response: String,
-    /// What the schema gives.
+    /// The value that the schema gives.
     pub schema: String,
-    /// What the response template gives: a message, or why there is none.
+    /// The message that the response template gives, or the reason why there is none.
     pub template: String,
 }
 
-/// What became of a candidate.
+/// The outcome of a candidate on the samples.
 pub(super) struct Judged {
     pub(super) tallies: Vec<Tally>,
     /// The samples that do not agree.
     differing: Vec<Sample>,
     /// The members of messages that stand in no sample that agrees and counts.
     pub(super) unseen: Vec<String>,
-    /// The more the better: of those that count, then of all.
+    /// How many of the samples that count agree, and how many of all; the more the better.
     pub(super) score: (usize, usize),
 }
 
-/// What the schema gives, where that is a value.
+/// Returns the value that the schema gives, if it gives one that is not empty.
 fn of_schema(schema: &ResponseSchema, text: &str) -> Option<Value> {
     // Nothing at all is no message.
     let value = schema.parse(text).ok().filter(Value::is_truthy);
@@ -71,13 +71,13 @@ fn compiled(document: &Document) -> Option<Arc<ResponseTemplate>> {
         .map(Arc::new)
 }
 
-/// A sample and what the schema makes of it.
+/// A sample and the value that the schema gives for it.
 pub(super) struct Expected {
     pub(super) sample: Sample,
     value: Value,
 }
 
-/// What the schema makes of the samples, those left out that it gives no value for.
+/// Returns the samples with the values that the schema gives for them. Samples for which it gives none are left out.
 pub(super) fn expected(schema: &ResponseSchema, samples: Vec<Sample>) -> Vec<Expected> {
     let held = samples.into_iter().filter_map(|sample| {
         let value = of_schema(schema, &sample.text)?;
@@ -86,7 +86,7 @@ pub(super) fn expected(schema: &ResponseSchema, samples: Vec<Sample>) -> Vec<Exp
     held.collect()
 }
 
-/// Holds a candidate to the samples; `None` for one that is no response template.
+/// Compares a candidate with the schema on the samples; `None` for one that is no valid response template.
 pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged> {
     let template = compiled(document)?;
     let mut tallies: Vec<Tally> = Vec::new();
@@ -193,7 +193,7 @@ pub(super) fn smallest(
     found
 }
 
-/// A value without white space around its texts, and without what is then empty.
+/// Returns the value without white space around its texts, and without the members that are then empty.
 fn trimmed(value: Value) -> Value {
     let inner = match value {
         Value::String(text) => Value::from(text.trim()),

@@ -1,16 +1,16 @@
-//! From a response schema to the response template that does the same, and back.
+//! Conversion of a response schema to the response template that does the same, and back.
 //!
-//! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); what stands around a
-//! group becomes the delimiters of a field (`carry`), what the node below makes of its text the content parser and the transform (`field`,
-//! `call`).
-//! Where that leaves a choice, all ways are written down, and each is held to samples: responses that are given, responses that a chat
-//! template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the result; where it does
-//! not agree, the smallest text that shows it is told (`judge`).
+//! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); the text around a group
+//! becomes the delimiters of a field (`carry`), and the work of the node below on its text becomes the content parser and the transform
+//! (`field`, `call`). Where that leaves a choice, all candidates are written down, and each is held to samples: responses that are given,
+//! responses that a chat template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the
+//! result; where it does not agree, the smallest text that shows it is reported (`judge`).
 //!
-//! There are at most 32 candidates, and they are chosen between by at most [`CHOSEN_BY`] bytes of samples, the shortest first; the chosen one is
-//! held to all samples, once. So the work is linear in the samples, and what of it is more than linear has a limit that is told.
+//! There are at most 32 candidates, and they are chosen between by at most [`CHOSEN_BY`] bytes of samples, the shortest first; the chosen
+//! one is held to all samples, once. So the work is linear in the samples, and the parts of it that are more than linear have limits that
+//! are reported.
 //!
-//! What always differs is not counted: a response template leaves out what is empty, a schema does not.
+//! One difference is always there and is not counted: a response template leaves out empty values, and a schema does not.
 
 mod back;
 mod call;
@@ -35,21 +35,21 @@ pub use judge::{Difference, Tally};
 pub struct Sample {
     /// The response.
     pub text: String,
-    /// Where it comes from.
+    /// The origin of the sample.
     pub origin: Origin,
 }
 
-/// Where a sample comes from.
+/// The origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// It was recorded and given.
+    /// The sample was recorded and given.
     Given,
-    /// A chat template renders it.
+    /// The sample was rendered by a chat template.
     Rendered,
-    /// It is made of the schema's own patterns.
+    /// The sample was made up of the schema's own patterns.
     Generated,
-    /// It is one of those, cut short or with text around it: what agrees there is told and proves nothing.
+    /// The sample is a made-up one, cut short or with text around it. Agreement on it is reported and proves nothing.
     Beyond,
 }
 
@@ -61,21 +61,21 @@ pub enum Verdict {
     Proved,
     /// Most samples agree, and some do not.
     ProvedInPart,
-    /// Something in the schema has nothing in a response template that could do the same.
+    /// A part of the schema has no counterpart in a response template.
     Inexpressible,
     /// Few samples agree, or there are none.
     NotProved,
 }
 
-/// Something that was found on the way.
+/// A fact that was found on the way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// Its stable name.
+    /// The finding's stable name.
     pub code: &'static str,
     /// The place in the schema.
     #[serde(serialize_with = "spelled")]
     pub path: Path,
-    /// One sentence.
+    /// The finding in a sentence.
     pub message: String,
 }
 
@@ -83,37 +83,37 @@ fn spelled<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(path)
 }
 
-/// What is known of a conversion.
+/// The account of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// How much was carried over.
     pub verdict: Verdict,
     /// How many samples of each origin agree.
     pub samples: Vec<Tally>,
-    /// What could not be carried over, and what is to be known.
+    /// Findings about the parts that could not be carried over, and about anything else that is to be known.
     pub findings: Vec<Finding>,
     /// The smallest responses on which the two differ, the first of those that count.
     pub differences: Vec<Difference>,
-    /// How many ways to write the response template were tried.
+    /// How many candidates were tried.
     pub candidates: usize,
-    /// How many samples were too long together to choose by; the result is held to these too.
+    /// How many samples were left out of the choice between candidates, since all together were too long; the result is held to these too.
     pub left_out: usize,
 }
 
-/// How many bytes of samples all candidates together are held to before one is chosen.
+/// The limit on the bytes of samples that all candidates together are held to before one is chosen.
 pub const CHOSEN_BY: usize = 32 << 20;
 
-/// A response template and what is known of it.
+/// A response template, and the account of its conversion.
 #[derive(Debug, Clone)]
 pub struct Conversion {
     /// The response template.
     pub document: Document,
-    /// What agrees and what does not.
+    /// The report of the parts that agree and those that do not.
     pub report: Report,
 }
 
-/// Carries a schema over. `anchor` is what marks the start of the model's turn in a prompt, which a schema does not say; without it the
-/// response template reads nothing of a prompt, as a schema does.
+/// Carries a schema over. `anchor` marks the start of the model's turn in a prompt, which a schema does not tell; without it the response
+/// template reads nothing of a prompt, as a schema does.
 pub fn to_template(
     schema: &ResponseSchema,
     anchor: Option<Delimiter>,
@@ -186,7 +186,7 @@ pub fn to_template(
     }
 }
 
-/// The shortest samples that are so many bytes together, in their order.
+/// Returns the shortest samples that fit into so many bytes together, in their order.
 fn chosen_by(samples: &[judge::Expected], bytes: usize) -> Vec<&judge::Expected> {
     let mut order: Vec<usize> = (0..samples.len()).collect();
     order.sort_by_key(|at| samples[*at].sample.text.len());
@@ -210,7 +210,7 @@ fn finding(code: &'static str, node: &Node, message: impl Into<String>) -> Findi
     }
 }
 
-/// A value without what a response template leaves out: members of the message that are null or empty.
+/// Returns the value without the members that a response template leaves out: those of the message that are null or empty.
 fn without_empty(value: Value) -> Value {
     match value {
         Value::Object(mut members) => {

@@ -1,4 +1,4 @@
-//! Responses made of a schema's own patterns, as it would read them, and what comes near them.
+//! Samples: responses made up of a schema's own patterns, as it would read them, and others near to them.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use crate::response_schema::ResponseSchema;
 use crate::response_schema::node::{Additional, Kind, Node, Parser};
 use crate::value::{Value, json};
 
-/// How many texts are made up, of which those that the schema reads are kept.
+/// How many texts are made up. Those that the schema reads are kept.
 const MADE: usize = 240;
 
-/// The same each time.
+/// The seed of the made-up samples. It is fixed, so that every run makes the same ones.
 const SEED: u64 = 16;
 
-/// The given samples, those that are made up, and what comes near them; each text once.
+/// Returns the given samples, those that are made up, and others near to them; each text once.
 pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
     let mut maker = Maker {
         random: fastrand::Rng::with_seed(SEED),
@@ -136,7 +136,7 @@ impl Maker {
         }
     }
 
-    /// A text for what a node does after `x-regex`; `None` where any text will do.
+    /// Makes a text for the evaluation of a node behind `x-regex`; `None` where any text will do.
     fn behind(&mut self, node: &Node) -> Option<String> {
         if let Some(pattern) = &node.iterator {
             let count = 1 + self.random.usize(..2);
@@ -235,7 +235,7 @@ impl Maker {
         }
     }
 
-    /// A text in which each property of an object finds its own.
+    /// Makes a text in which each property of an object finds its own text.
     fn item(&mut self, node: &Node) -> String {
         let has_own = node.regex.is_some() || node.parser.is_some() || node.key_value.is_some();
         if has_own || node.kind != Kind::Object {
@@ -321,7 +321,7 @@ impl Maker {
         out
     }
 
-    /// A text for a group that no node says more of.
+    /// Makes a text for a group about which no node says more.
     fn body(&mut self, body: &[Part], fill: &dyn Fn(&mut Self, &str) -> Option<String>) -> String {
         let is_any = matches!(body, [Part::Other { .. }])
             && parts::source(body, &|_| None)

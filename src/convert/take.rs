@@ -1,19 +1,19 @@
-//! Where in a pattern a group stands, and what stands before and behind it.
+//! Groups in a pattern, with the parts of the pattern before and behind each.
 
 use crate::pattern::Pattern;
 use crate::pattern::parts::{self, Part};
 use crate::response_template::Delimiter;
 
-/// A group and what delimits it.
+/// A group and the parts around it, which delimit it.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
     /// The group's name, or its number.
     pub(super) name: String,
-    /// What stands before it, up to the group before.
+    /// The parts before the group, up to the group before.
     pub(super) open: Vec<Part>,
-    /// What stands behind it, up to the first text.
+    /// The parts behind the group, up to the first text.
     pub(super) close: Vec<Part>,
-    /// What the group itself is made of.
+    /// The parts that the group itself is made of.
     pub(super) body: Vec<Part>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn regions(pattern: &Pattern) -> Vec<Region> {
     found
 }
 
-/// One part after the other, with those of optional groups and of choices that have groups in their places.
+/// Appends the parts one after the other, with the parts of optional groups and of choices that have groups in their places.
 fn flatten(parts: &[Part], signs: &mut Vec<Part>) {
     for part in parts {
         match part {
@@ -88,7 +88,7 @@ fn flatten(parts: &[Part], signs: &mut Vec<Part>) {
     }
 }
 
-/// Without what takes no text and without white space at both ends.
+/// Returns the parts without those that take no text, and without white space at both ends.
 fn trimmed(mut parts: Vec<Part>) -> Vec<Part> {
     parts.retain(|part| !part.is_condition());
     let is_space = |part: Option<&Part>| matches!(part, Some(Part::Space(_)));
@@ -101,11 +101,11 @@ fn trimmed(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// How many texts are told apart.
+/// How many alternative texts are told apart at most.
 const TEXTS: usize = 16;
 
-/// The texts of which one must stand there; none where it is not so simple. White space around them is left out, what is optional must
-/// stand, and what may end the text instead must not.
+/// Returns the texts of which one must stand in the place of the part; none where it is not so simple. White space around them is left out.
+/// Optional parts count as present, and the end of the text is no alternative.
 pub(super) fn texts(part: &Part) -> Vec<String> {
     match part {
         // White space says nothing that could be found again.
@@ -147,7 +147,7 @@ fn spelled(parts: &[Part]) -> Vec<String> {
     found
 }
 
-/// Whether the part has a text in it, be it with something else.
+/// Returns true if the part has a text in it, alone or with something else.
 fn is_mark(part: &Part) -> bool {
     is_text(part)
         || match part {
@@ -160,7 +160,7 @@ fn is_text(part: &Part) -> bool {
     !texts(part).is_empty()
 }
 
-/// Whether one of the parts says a text.
+/// Returns true if one of the parts is a text.
 pub(super) fn has_text(parts: &[Part]) -> bool {
     parts.iter().any(is_text)
 }
@@ -182,7 +182,7 @@ pub(super) fn delimiter(parts: &[Part], space: bool) -> Option<Delimiter> {
     }))
 }
 
-/// The parts as the source of a pattern; what is optional must stand, and what may end the text instead must not end it.
+/// Returns the parts as the source of a pattern. Optional parts count as present, and the end of the text is no alternative.
 pub(super) fn pattern(parts: &[Part]) -> Option<String> {
     let mut out = String::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! A client's side: the message that it puts together of the steps that it is sent.
+//! The side of a client: putting a message together from the steps that a server sends.
 
 use super::Growth;
 use super::calls::{as_call, holds_call};
@@ -25,37 +25,37 @@ pub struct Assembly {
     retractions: usize,
 }
 
-/// A call as a client has it.
+/// A call as the client has it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AssembledCall {
-    /// Its number.
+    /// The call's number.
     pub index: usize,
-    /// Where in the message it stands.
+    /// The call's place in the message.
     pub path: Path,
-    /// Its `id`, where it has one.
+    /// The call's `id`, where it has one.
     pub id: Option<String>,
     /// The name of the function.
     pub name: String,
     /// The text of its arguments so far.
     pub arguments: String,
-    /// How much of it is known.
+    /// The state of the call.
     pub state: CallState,
 }
 
-/// A client's knowledge of a call.
+/// The state of a call, as far as the client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallState {
-    /// It is being written.
+    /// The call is being written.
     Open,
-    /// It is whole.
+    /// The call is whole.
     Done,
-    /// It does not count.
+    /// The call does not count.
     Dropped,
 }
 
 impl Assembly {
-    /// Takes a step.
+    /// Adds a step to the message.
     pub fn add(&mut self, growth: &Growth<'_>) {
         self.retractions += usize::from(growth.is_retraction());
         match growth {
@@ -127,8 +127,8 @@ impl Assembly {
         part.and_then(|(_, value)| value.as_str())
     }
 
-    /// In what the assembled message is not the parsed one; `None` where it is. Empty values at the top are as good as none. Of a
-    /// call `id`, name and arguments count.
+    /// Returns a difference between the assembled message and the parsed one; `None` if there is none. Empty values at the top are as good
+    /// as none. Of a call `id`, name and arguments count.
     pub fn difference(&self, message: &Map) -> Option<String> {
         let mut expected = Vec::new();
         for (key, value) in message {

@@ -1,4 +1,4 @@
-//! Calls: what one is, and passing one on while it is written.
+//! Calls: telling them from other values, and passing one on while it is written.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ fn arguments_text(arguments: Option<&Value>) -> Cow<'_, str> {
     }
 }
 
-/// Where growth goes, and what is counted over the whole message.
+/// The receiver of growth, and the counts that hold for the whole message.
 pub(super) struct Tell<'t> {
     pub(super) sink: &'t mut dyn FnMut(Growth<'_>),
     /// The number of the next call.
@@ -104,13 +104,13 @@ impl Tell<'_> {
     }
 }
 
-/// What is known of a member of a call.
+/// The knowledge of a member of a call, such as its name, while the call arrives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It may come.
+    /// The member may still come.
     #[default]
     NotYet,
-    /// The call has none.
+    /// The call has no such member.
     Nothing,
     Text(String),
 }
@@ -129,7 +129,7 @@ impl Known {
 pub(super) struct Call {
     pub(super) id: Known,
     pub(super) name: Known,
-    /// Its number, once it is passed on.
+    /// The call's number, once the call is passed on.
     pub(super) index: Option<usize>,
     /// The text of arguments that wait for the name or the `id`.
     pub(super) waiting: String,
@@ -139,12 +139,12 @@ pub(super) struct Call {
     pub(super) complete: bool,
 }
 
-/// What became of a call that was passed on while its region was read.
+/// The outcome of a call that was passed on while its region was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot {
-    /// Its number; `None` where it was not passed on.
+    /// The call's number; `None` where the call was not passed on.
     pub(super) index: Option<usize>,
-    /// True if all of its arguments were.
+    /// True if all of its arguments were passed on.
     pub(super) complete: bool,
 }
 
@@ -183,7 +183,7 @@ impl Call {
         }
     }
 
-    /// More of the text of its arguments.
+    /// Adds more of the text of the call's arguments.
     pub(super) fn write(&mut self, text: &str, tell: &mut Tell<'_>) {
         match self.index {
             Some(index) => tell.arguments(index, text),
@@ -206,7 +206,7 @@ fn retyped(arguments: &str, types: &Types) -> Option<String> {
 /// A string on its way into JSON text, which may turn out to be of another type that is declared for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TypedText {
-    /// What has come of it while it may still be of another type.
+    /// The text that has come of it while it may still be of another type.
     held: String,
     /// True if it is passed on as a string.
     is_text: bool,
@@ -218,7 +218,7 @@ impl TypedText {
         self.is_text && json::plain(piece.as_bytes()) == piece.len()
     }
 
-    /// More of the string.
+    /// Adds more of the string.
     pub(super) fn push(
         &mut self,
         piece: &str,
@@ -241,7 +241,7 @@ impl TypedText {
         }
     }
 
-    /// Its end.
+    /// Ends the string.
     pub(super) fn end(&mut self, types: Option<&Types>, name: &str, out: &mut String) {
         if std::mem::take(&mut self.is_text) {
             return out.push('"');

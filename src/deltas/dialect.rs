@@ -1,19 +1,19 @@
 //! JSON as models write it, rewritten as plain JSON while it arrives: what `content_args` calls `string_delims` and
 //! `unquoted_keys`.
 //!
-//! The same as the content parser does with the whole, which takes the strings out first and then puts words between `{` or `,` and
-//! `:` in quotes, wherever else they stand. Held is what may be the beginning of a delimiter, and a word that may be a key. A string that
-//! is not closed is none to the content parser: where the text ends in one, [`Rewriter::finish`] says so.
+//! The result is that of the content parser, which has the whole text, takes the strings out first and then puts words between `{` or `,`
+//! and `:` in quotes, wherever else they stand. Text that may be the beginning of a delimiter is held, and so is a word that may be a key.
+//! A string that is not closed is none to the content parser: where the text ends in one, [`Rewriter::finish`] says so.
 
 use super::shape::Dialect;
 use crate::value::{json, python};
 
-/// How much is looked at again for every piece; a word that is longer is no key that anybody waits for.
+/// The longest text, in bytes, that is looked at again for every piece. A longer word is no key that anybody waits for.
 const MOST_HELD: usize = 1 << 16;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
-    /// What has come and is not decided.
+    /// The text that has come and is not decided.
     held: String,
     /// True if a string is open.
     within: bool,
@@ -22,7 +22,7 @@ pub(super) struct Rewriter {
 }
 
 impl Rewriter {
-    /// More of the text; what is decided of it is put to `out`. `false` where the content parser takes no such text.
+    /// Adds more of the text, and appends the part that is decided to `out`. Returns `false` where the content parser takes no such text.
     pub(super) fn push(&mut self, dialect: &Dialect, piece: &str, out: &mut String) -> bool {
         let reserved = piece
             .find(['\u{1}', '\u{2}'])
@@ -36,14 +36,14 @@ impl Rewriter {
         reserved.is_none() && rest.len() <= MOST_HELD
     }
 
-    /// The text is over; `false` where it ends in a string.
+    /// Ends the text. Returns `false` where it ends in a string.
     pub(super) fn finish(&mut self, dialect: &Dialect, out: &mut String) -> bool {
         let held = std::mem::take(&mut self.held);
         self.read(dialect, &held, true, out);
         !self.within
     }
 
-    /// Reads what is decided, and says how much that is.
+    /// Reads the part of the text that is decided, and returns its length in bytes.
     fn read(&mut self, dialect: &Dialect, text: &str, complete: bool, out: &mut String) -> usize {
         let mut at = 0;
         while at < text.len() {
@@ -85,7 +85,7 @@ impl Rewriter {
         at
     }
 
-    /// The same for text outside strings. `last` tells that no more of it follows directly.
+    /// Reads text outside strings, and returns how many of its bytes are decided. `last` tells that no more of it follows directly.
     fn plain(&mut self, dialect: &Dialect, text: &str, last: bool, out: &mut String) -> usize {
         if !dialect.unquoted_keys {
             out.push_str(text);

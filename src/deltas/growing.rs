@@ -1,9 +1,10 @@
-//! The message while it grows: which regions there were, and what of them was passed on.
+//! The message while it grows: its regions so far, and the parts of them that were passed on.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::calls::Tell;
+use super::json_calls::JsonCalls;
 use super::region::Region;
 use super::shape::Shape;
 use super::{DeltaTemplate, Growth, Step};
@@ -18,27 +19,29 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(Growth<'_>);
 pub(super) struct Growing {
     template: Arc<DeltaTemplate>,
     tools: ToolSchemas,
-    /// Nothing may be taken back.
+    /// True if nothing may be taken back.
     certain: bool,
-    /// One for each field.
+    /// The state of each field.
     fields: Vec<Past>,
     region: Option<Region>,
     /// The number of the next call.
     next: usize,
+    /// The reader of the last region with JSON, kept for its memory.
+    spare: Option<Box<JsonCalls>>,
 }
 
-/// What there was of a field.
+/// The state in which earlier regions have left a field.
 #[derive(Debug, Clone, Default)]
 struct Past {
-    /// How many items its list has.
+    /// How many items the field's list has.
     items: usize,
-    /// True if it has a text to which more is joined.
+    /// True if the field has a text to which more is joined.
     joined: bool,
-    /// True if its value is passed on at the end of the response.
+    /// True if the field's value is passed on at the end of the response.
     at_end: bool,
-    /// True if a text or value of it was passed on that another would replace.
+    /// True if a text or value of the field was passed on that another would replace.
     replaceable: bool,
-    /// The calls of it that another region's would replace.
+    /// The numbers of the field's calls that another region's would replace.
     calls: Vec<usize>,
 }
 
@@ -56,6 +59,7 @@ impl Growing {
             certain,
             region: None,
             next: 0,
+            spare: None,
         }
     }
 
@@ -100,7 +104,7 @@ impl Growing {
         self.certain && keeps_last(field) && !self.template.comes_once[index]
     }
 
-    /// A region of the field opens. The one before, if it has not closed, has failed.
+    /// Opens a region of the field. If the one before has not closed, it has failed.
     fn open(&mut self, field: usize, captures: &Map, sink: Sink<'_>) {
         self.fail(sink);
         let template = Arc::clone(&self.template);
@@ -137,7 +141,8 @@ impl Growing {
                 _ => {}
             }
         }
-        self.region = Some(Region::new(field, base, shape, captures, &mut tell));
+        let spare = &mut self.spare;
+        self.region = Some(Region::new(field, base, shape, captures, spare, &mut tell));
     }
 
     #[inline]
@@ -153,7 +158,7 @@ impl Growing {
         region.feed(&self.template.shapes[region.field], text, &mut tell);
     }
 
-    /// The open region has this value, and it is in the message.
+    /// Closes the open region with this value, which is in the message.
     fn close(&mut self, value: &Value, sink: Sink<'_>) {
         let Some(region) = self.region.take() else {
             return;
@@ -203,14 +208,14 @@ impl Growing {
         match value {
             // To a text nothing is added, where a value would take its place.
             Value::String(text) if text.is_empty() && field.join.is_some() => {}
-            value => region.close(shape, value, &mut tell, &mut calls),
+            value => self.spare = region.close(shape, value, &mut tell, &mut calls),
         }
         if keeps_last(field) {
             past.calls = calls;
         }
     }
 
-    /// The open region, if there is one, has no value.
+    /// Closes the open region, if there is one, without a value.
     pub(super) fn fail(&mut self, sink: Sink<'_>) {
         if let Some(region) = self.region.take() {
             let mut tell = Tell {
@@ -222,7 +227,7 @@ impl Growing {
         }
     }
 
-    /// The response is over, and this is its message.
+    /// Ends the response with this message.
     pub(super) fn end(&mut self, message: &Map, sink: Sink<'_>) {
         self.fail(sink);
         let template = Arc::clone(&self.template.template);
@@ -241,16 +246,16 @@ impl Growing {
     }
 }
 
-/// Listens to a parse for what grows.
+/// A listener to a parse, which tells the growth of its message.
 pub(super) struct Listening<'l> {
     growing: &'l mut Growing,
     out: Out<'l>,
 }
 
-/// Who is told.
+/// The receiver of the growth.
 pub(super) enum Out<'l> {
     Growth(Sink<'l>),
-    /// The events, too.
+    /// A receiver of the events as well.
     Steps(&'l mut dyn FnMut(Step<'_>)),
 }
 

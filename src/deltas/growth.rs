@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::value::{Map, Path, Step, Value};
 
-/// One step of a message's growth. [`Assembly`](super::Assembly) puts them together again.
+/// A step of a message's growth. [`Assembly`](super::Assembly) puts them together again.
 ///
 /// Calls are numbered in the order in which they open, over the whole message and over all fields; `index` is that number, and none
 /// is given twice. A path leads to a place in the message: `["thinking"]`, `["tool_calls", 0]`.
@@ -15,31 +15,31 @@ use crate::value::{Map, Path, Step, Value};
 pub enum Growth<'a> {
     /// More of the text at a path.
     Text {
-        /// Where in the message the text stands.
+        /// The place of the text in the message.
         path: Cow<'a, Path>,
-        /// The text that is put to its end; never empty.
+        /// The text that is appended; never empty.
         text: Cow<'a, str>,
     },
     /// A value that is neither text nor a call, or that came in one piece.
     Value {
-        /// Where in the message it stands.
+        /// The place of the value in the message.
         path: Cow<'a, Path>,
         /// The value.
         value: Cow<'a, Value>,
     },
-    /// The text or value that was passed on for this path is not in the message: a field that keeps only its last value has begun
-    /// another. Never with [`Options::certain`](super::Options::certain).
+    /// The text or value that was passed on for this path is not in the message: a field that keeps only its last value has begun another.
+    /// This step never comes with [`Options::certain`](super::Options::certain).
     Restart {
-        /// Where in the message it stood.
+        /// The place in the message at which the text or value stood.
         path: Cow<'a, Path>,
     },
     /// A call of a tool has begun.
     Call {
         /// The call's number.
         index: usize,
-        /// Where in the message it stands.
+        /// The place of the call in the message.
         path: Cow<'a, Path>,
-        /// Its `id`, where the message has one.
+        /// The call's `id`, where the message has one.
         id: Option<Cow<'a, str>>,
         /// The name of the function.
         name: Cow<'a, str>,
@@ -48,7 +48,7 @@ pub enum Growth<'a> {
     Arguments {
         /// The call's number.
         index: usize,
-        /// The text that is put to its end; never empty.
+        /// The text that is appended; never empty.
         text: Cow<'a, str>,
     },
     /// A call is whole, and in the message.
@@ -56,9 +56,10 @@ pub enum Growth<'a> {
         /// The call's number.
         index: usize,
     },
-    /// A call is not in the message after all: its region does not parse, or a field that keeps only its last value has another, or
-    /// what was written later made another call of it (a key that comes twice, a tag without an end), which then follows as
-    /// a new one. Never with [`Options::certain`](super::Options::certain), but for the last of these reasons a call is done only when it is.
+    /// A call is not in the message after all: its region does not parse, or a field that keeps only its last value has another, or what
+    /// was written later made another call of it (a key that comes twice, a tag without an end), which then follows as a new one. This step
+    /// never comes with [`Options::certain`](super::Options::certain). A call that is dropped for the last of these reasons was not
+    /// reported as done before.
     CallDropped {
         /// The call's number.
         index: usize,
@@ -178,7 +179,7 @@ impl Serialize for Growth<'_> {
     }
 }
 
-/// Adds a step to those before it, joining texts of one path and arguments of one call: what does not depend on how a response was
+/// Adds a step to those before it, joining texts of one path and arguments of one call. The result does not depend on how a response was
 /// cut.
 pub fn push_joined(joined: &mut Vec<Growth<'static>>, growth: Growth<'_>) {
     match (joined.last_mut(), &growth) {

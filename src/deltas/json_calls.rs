@@ -12,21 +12,21 @@ pub(super) struct JsonCalls {
     reader: JsonReader,
     rewriter: Rewriter,
     state: State,
-    /// The text is none that the content parser takes, or not the one that it was taken for.
+    /// True if the content parser does not take the text, or the text is not of the shape that it was taken for.
     lost: bool,
 }
 
 #[derive(Debug, Clone)]
 struct State {
-    /// What is open, from the whole inwards.
+    /// The values that are open, from the whole inwards.
     frames: Vec<Frame>,
     /// The place of the value that comes next, if it is looked into.
     next: Option<usize>,
-    /// What a call has from the delimiter, before anything of it is read.
+    /// The members that a call has from the delimiter, before anything of it is read.
     fresh: Call,
     /// The call that is being read.
     call: Option<Call>,
-    /// What became of the calls so far; an item of the list that is none has an empty one.
+    /// The outcomes of the calls so far; an item of the list that is no call has an empty one.
     slots: Vec<Slot>,
     /// True if the calls are items of a list.
     in_list: bool,
@@ -36,22 +36,22 @@ struct State {
     typed: TypedText,
     /// The key of that argument.
     key: String,
-    /// From where on the piece at hand is the arguments' text.
+    /// The byte of the piece at hand from which on it is the arguments' text.
     raw: Option<usize>,
-    /// From where on the piece at hand belongs to a list among the arguments that is gathered.
+    /// The byte of the piece at hand from which on it belongs to a list among the arguments that is gathered.
     gathered: Option<usize>,
-    /// A key that counts came twice.
+    /// True if a key that counts came twice.
     twice: bool,
 }
 
 /// A value that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frame {
-    /// One that is not looked into.
+    /// A value that is not looked into.
     Other,
     /// A list of calls.
     Calls,
-    /// A call, or an object in one or around it: its place, and which of its members that count have come.
+    /// A call, or an object in one or around it: its place, and the members that count and have come.
     Object {
         place: usize,
         came: u64,
@@ -72,7 +72,7 @@ enum Frame {
 }
 
 impl JsonCalls {
-    /// For a region whose delimiter gives what `call` has.
+    /// Makes a reader for a region whose delimiter gives the members that `call` has.
     pub(super) fn new(shape: &JsonShape, call: Call) -> Self {
         let direct = shape.places[0].role == Role::Arguments;
         Self {
@@ -94,6 +94,27 @@ impl JsonCalls {
             },
             lost: false,
         }
+    }
+
+    /// Makes it as new for another region, with the memory that it has.
+    pub(super) fn reset(&mut self, shape: &JsonShape, call: Call) {
+        self.reader.reset();
+        self.rewriter = Rewriter::default();
+        self.lost = false;
+        let state = &mut self.state;
+        let direct = shape.places[0].role == Role::Arguments;
+        state.call = direct.then(|| call.clone());
+        state.fresh = call;
+        state.next = Some(0);
+        state.frames.clear();
+        state.slots.clear();
+        state.in_list = false;
+        state.text.clear();
+        state.typed = TypedText::default();
+        state.key.clear();
+        state.raw = None;
+        state.gathered = None;
+        state.twice = false;
     }
 
     /// Passes on a call of which the delimiter gives all but the arguments.
@@ -136,7 +157,7 @@ impl JsonCalls {
         self.lost |= self.reader.is_broken() || self.state.twice;
     }
 
-    /// The region is over: what became of its calls, if the text is what it was taken for.
+    /// Ends the region, and returns the outcomes of its calls, if the text is of the shape that it was taken for.
     pub(super) fn finish(
         &mut self,
         shape: &JsonShape,
@@ -212,7 +233,7 @@ impl Visitor<'_, '_> {
         }
     }
 
-    /// The arguments begin.
+    /// Begins the arguments.
     fn arguments(&mut self, at: usize, kind: Kind) -> Frame {
         let Some(call) = &mut self.state.call else {
             return Frame::Other;

@@ -5,17 +5,18 @@ use super::members::Members;
 use super::shape::{LineShape, ValueShape};
 use crate::value::{Value, python};
 
-/// How much of a line is looked at again for every piece until its separator comes; what is longer is passed on with the region.
+/// The longest part of a line, in bytes, that is looked at again for every piece until the separator comes. A longer one is passed on with
+/// the region.
 const MOST_HELD: usize = 1 << 16;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct LineReader {
-    /// What has come of the line and is not passed on.
+    /// The text that has come of the line and is not passed on.
     held: String,
     /// True if the line's key has been passed on, and its value is.
     in_value: bool,
     members: Members,
-    /// A value could not be parsed.
+    /// True if a value could not be parsed.
     lost: bool,
 }
 
@@ -47,7 +48,7 @@ impl LineReader {
         }
     }
 
-    /// The region is over; whether all of its arguments were passed on.
+    /// Ends the region, and returns true if all of its arguments were passed on.
     pub(super) fn finish(
         &mut self,
         shape: &LineShape,
@@ -60,7 +61,7 @@ impl LineReader {
         !self.lost
     }
 
-    /// More of a line that has not ended; how much of it is passed on.
+    /// Reads more of a line that has not ended, and returns how many of its bytes are passed on.
     fn go_on(
         &mut self,
         shape: &LineShape,
@@ -124,7 +125,8 @@ impl LineReader {
     }
 }
 
-/// What makes values of pieces that come with the white space around them. Where values are needed whole they come as lines.
+/// Returns the shape of values that are passed on in pieces, which come with the white space around them. Values that are needed whole come
+/// as lines.
 fn in_pieces(shape: &LineShape) -> ValueShape {
     let own = matches!(shape.values, ValueShape::Text { strip: true });
     ValueShape::Text {
@@ -132,7 +134,7 @@ fn in_pieces(shape: &LineShape) -> ValueShape {
     }
 }
 
-/// The first line, if its end has come, and what follows it.
+/// Returns the first line, if its end has come, and the text behind it.
 fn split_line<'t>(shape: &LineShape, text: &'t str) -> Option<(&'t str, &'t str)> {
     match &shape.line_sep {
         Some(separator) => text.split_once(separator.as_str()),

@@ -1,7 +1,7 @@
 //! Arguments that are written one by one, as an object in JSON.
 //!
-//! A key that comes twice is written twice: who reads the JSON takes the last value, as the content parser does, and where
-//! it gathers the values of a key into a list, the list is written anew.
+//! A key that comes twice is written twice: readers of the JSON take the last value, as the content parser does, and where it gathers the
+//! values of a key into a list, the list is written anew.
 
 use super::calls::{Call, Tell, TypedText};
 use super::shape::ValueShape;
@@ -14,9 +14,10 @@ pub(super) struct Members {
     begun: bool,
     key: String,
     value: Under,
-    /// What is being written; kept for its memory.
+    /// The text that is being written; kept for its memory.
     out: String,
-    /// Where values of one key make a list: those so far, as they are before they get their types.
+    /// The lists of the values so far of keys that come again, as they are before they get their types, where values of one key make a
+    /// list.
     gathered: Option<Map>,
 }
 
@@ -25,9 +26,9 @@ pub(super) struct Members {
 enum Under {
     #[default]
     None,
-    /// It is passed on as it comes.
+    /// The value is passed on as it comes.
     Text(Stripped, TypedText),
-    /// It is needed whole.
+    /// The value is needed whole.
     Whole(String),
 }
 
@@ -39,7 +40,7 @@ impl Members {
         }
     }
 
-    /// A member begins, whose value comes in pieces.
+    /// Begins a member whose value comes in pieces.
     pub(super) fn begin(
         &mut self,
         key: &str,
@@ -60,7 +61,7 @@ impl Members {
         };
     }
 
-    /// More of the value's text.
+    /// Adds more of the value's text.
     pub(super) fn push(
         &mut self,
         piece: &str,
@@ -85,7 +86,7 @@ impl Members {
         }
     }
 
-    /// The value is whole. `false` where it has no value, and so the region has none.
+    /// Ends the value. Returns `false` where it has no value, and so the region has none.
     pub(super) fn end(
         &mut self,
         values: &ValueShape,
@@ -118,7 +119,7 @@ impl Members {
         }
     }
 
-    /// A member that comes whole.
+    /// Adds a member that comes whole.
     pub(super) fn whole(&mut self, key: &str, value: Value, call: &mut Call, tell: &mut Tell<'_>) {
         let mut value = match &mut self.gathered {
             None => value,
@@ -153,7 +154,7 @@ impl Members {
         out.push_str(": ");
     }
 
-    /// The object is whole.
+    /// Ends the object.
     pub(super) fn finish(&mut self, call: &mut Call, tell: &mut Tell<'_>) {
         call.write(if self.begun { "}" } else { "{}" }, tell);
     }

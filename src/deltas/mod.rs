@@ -1,18 +1,18 @@
-//! How a message grows while its response is read: what the clients of a chat server are sent.
+//! How a message grows while its response is read: the steps that the clients of a chat server are sent.
 //!
-//! A [`DeltaParser`] reads a response as a [`ResponseParser`] does, which it wraps, and tells [`Growth`]: more text of
-//! `content`, a call that has begun, more of the JSON of its arguments. There is no second parser: regions, delimiters, values and errors are
-//! the parser's; what this room adds is that the text of an open region is read along as it arrives, by what the template says of it.
+//! A [`DeltaParser`] reads a response as a [`ResponseParser`] does, which it wraps, and tells [`Growth`]: more text of `content`, a call
+//! that has begun, more of the JSON of its arguments. There is no second parser: regions, delimiters, values and errors are the parser's;
+//! this room adds that the text of an open region is read along as it arrives, by the shape that the template gives it.
 //!
 //! - Text is passed on as it is written, but for white space that may be the end of a text that is stripped.
-//! - Arguments that stand as JSON in the response are passed on as they are written, whatever member holds them; a string that
-//!   holds JSON is passed on as what it spells.
-//! - Arguments in tags or lines become the members of a JSON object: the key, then the value's text inside its quotes; a value
-//!   for which the tools declare a type is held until it is clear what it is.
+//! - Arguments that stand as JSON in the response are passed on as they are written, whatever member holds them; a string that holds JSON
+//!   is passed on as the text that it spells.
+//! - Arguments in tags or lines become the members of a JSON object: the key, then the value's text inside its quotes; a value for which
+//!   the tools declare a type is held until its type is clear.
 //! - The name and the `id` of a call come before its arguments; where the format writes them behind, the arguments wait.
 //! - All else is passed on when its region ends.
 //!
-//! **The law.** What an [`Assembly`] makes of all growth is the message that [`ResponseParser::finalize`] gives, for every
+//! **The law.** The message that an [`Assembly`] makes of all growth is the one that [`ResponseParser::finalize`] gives, for every
 //! template, response and chunking, and once adjacent pieces are joined the growth is the same for every chunking.
 //!
 //! **What is taken back.** Nothing that a well-formed response has. But a region that does not parse has no value, however much of it has
@@ -81,20 +81,21 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 use growing::{Growing, Listening, Out};
-use shape::Shape;
+use shape::{Body, Shape, Source};
 
-/// A response template with what of its fields can be passed on while it is written, worked out once for all responses.
+/// A response template, with the parts of its fields that can be passed on while they are written. These are worked out once for all
+/// responses.
 #[derive(Debug, Clone)]
 pub struct DeltaTemplate {
     template: Arc<ResponseTemplate>,
-    /// One for each field.
+    /// The shape of each field.
     shapes: Vec<Shape>,
-    /// For each field, whether no region of it can follow another.
+    /// For each field true if no region of it can follow another.
     comes_once: Vec<bool>,
 }
 
 impl DeltaTemplate {
-    /// Reads off the template what can be passed on early.
+    /// Works out the parts of the template's fields that can be passed on early.
     pub fn new(template: impl Into<Arc<ResponseTemplate>>) -> Self {
         let template = template.into();
         let fields = template.fields();
@@ -113,6 +114,40 @@ impl DeltaTemplate {
     pub fn template(&self) -> &Arc<ResponseTemplate> {
         &self.template
     }
+
+    /// When the arguments of the calls of a field are passed on, by its place among the template's fields; `None` where no calls are
+    /// known in it before its regions end, and where there is no such field.
+    pub fn arguments_come(&self, field: usize) -> Option<ArgumentsCome> {
+        let Shape::Calls(shape) = self.shapes.get(field)? else {
+            return None;
+        };
+        let in_text = |source: &Source| matches!(source, Source::Content);
+        Some(match &shape.body {
+            Body::Tags(tags) if tags.split.is_none() => ArgumentsCome::WhenWhole,
+            Body::Json(_) if in_text(&shape.name) || in_text(&shape.id) => ArgumentsCome::Behind {
+                name: in_text(&shape.name),
+                id: in_text(&shape.id),
+            },
+            _ => ArgumentsCome::AsWritten,
+        })
+    }
+}
+
+/// When the arguments of a call are passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentsCome {
+    /// While they are written.
+    AsWritten,
+    /// While they are written, but not before what stands in the text beside them: a model that writes it behind them makes them wait.
+    Behind {
+        /// The name does.
+        name: bool,
+        /// The `id` does.
+        id: bool,
+    },
+    /// Each argument when it is whole.
+    WhenWhole,
 }
 
 /// A step of reading a response.
@@ -128,9 +163,10 @@ pub enum Step<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The options of the parser.
+    /// The options of the parser. With [`forget`](parser::Options::forget) a text is passed on and not kept, so that memory is what the open
+    /// region needs; it has no effect where all must be [`certain`](Self::certain).
     pub parser: parser::Options,
-    /// True if to hold all that can still turn out otherwise, so that nothing is ever taken back; see [the room](self).
+    /// True to hold everything that can still turn out otherwise, so that nothing is ever taken back; see [the room](self).
     pub certain: bool,
 }
 
@@ -138,8 +174,8 @@ pub struct Options {
 ///
 /// # Errors
 ///
-/// As a [`ResponseParser`]: when a region does not parse, `feed` and `finalize` return the error, and the same call may be made
-/// again to go on after it. What a region that failed had of calls is dropped; see [`Growth::CallDropped`].
+/// As a [`ResponseParser`]: when a region does not parse, `feed` and `finalize` return the error, and the same call may be made again to go
+/// on after it. The calls of a region that failed are dropped; see [`Growth::CallDropped`].
 #[derive(Debug, Clone)]
 pub struct DeltaParser {
     parser: ResponseParser,
@@ -176,11 +212,11 @@ impl DeltaParser {
         options: Options,
     ) -> Result<Self, ParseError> {
         let template = template.into();
-        let mut growing = Growing::new(
-            Arc::clone(&template),
-            ToolSchemas::from_tools(tools),
-            options.certain,
-        );
+        let tools = ToolSchemas::from_tools(tools);
+        let mut growing = Growing::new(Arc::clone(&template), tools.clone(), options.certain);
+        let mut parser_options = options.parser;
+        // What is passed on at the end must be there then.
+        parser_options.forget &= !options.certain;
         let (mut initial, mut initial_events) = (Vec::new(), Vec::new());
         growing.begin(&mut |growth| push_joined(&mut initial, growth));
         let mut sink = |step: Step<'_>| match step {
@@ -191,7 +227,7 @@ impl DeltaParser {
             Arc::clone(&template.template),
             prefix,
             tools,
-            options.parser,
+            parser_options,
             &mut Listening::new(&mut growing, Out::Steps(&mut sink)),
         )?;
         Ok(Self {
@@ -203,12 +239,12 @@ impl DeltaParser {
         })
     }
 
-    /// The growth by what the defaults and the prefix had already written into the message.
+    /// Returns the growth by the values that the defaults and the prefix had already written into the message.
     pub fn initial_growth(&self) -> &[Growth<'static>] {
         &self.initial
     }
 
-    /// Reads more of the response, and returns what the message grew by.
+    /// Reads more of the response, and returns the growth of the message.
     ///
     /// # Errors
     ///
@@ -249,7 +285,7 @@ impl DeltaParser {
         self.after(result, &mut |growth| sink(Step::Growth(growth)))
     }
 
-    /// Ends the response: returns the message, and what it grew by at last.
+    /// Ends the response, and returns the message and its last growth.
     ///
     /// # Errors
     ///
@@ -303,12 +339,12 @@ impl DeltaParser {
         self.parser.take_delimiters()
     }
 
-    /// The parser, with the message so far and all else that can be asked of it.
+    /// Returns the parser, with the message so far and its other state.
     pub fn parser(&self) -> &ResponseParser {
         &self.parser
     }
 
-    /// A region that failed may leave no trace among the events but that none follows.
+    /// Takes note of a region that failed, which may leave no trace among the events but that none follows.
     fn after(
         &mut self,
         result: Result<(), ParseError>,

@@ -6,11 +6,11 @@
 
 use crate::value::json::{self, MAX_DEPTH};
 
-/// Who is told of values.
+/// A receiver of values.
 pub(super) trait Visit {
-    /// A value begins at this byte of the piece. Whether its text is wanted, if it is a string.
+    /// A value begins at this byte of the piece. Returns true if its text is wanted, where it is a string.
     fn begin(&mut self, at: usize, kind: Kind) -> bool;
-    /// More of the text of a string that is wanted.
+    /// More of the text of a string that is wanted has come.
     fn text(&mut self, text: &str);
     /// The value that began last and has not ended ends before this byte of the piece.
     fn end(&mut self, at: usize);
@@ -20,7 +20,7 @@ pub(super) trait Visit {
     fn key(&mut self, key: &str);
 }
 
-/// What a value is, by its first byte.
+/// The kind of a value, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Default)]
 pub(super) struct JsonReader {
     state: State,
-    /// For each list and object that is open, whether it is an object.
+    /// For each list and object that is open, true if it is an object.
     open: Vec<bool>,
     /// The number or word under way.
     token: String,
@@ -46,23 +46,23 @@ pub(super) struct JsonReader {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
-    /// A value comes.
+    /// A value must come.
     #[default]
     Value,
-    /// An item or the end of the list comes.
+    /// An item or the end of the list must come.
     FirstItem,
-    /// A key or the end of the object comes.
+    /// A key or the end of the object must come.
     FirstKey,
     NextKey,
     Colon,
-    /// A comma or the end of the list or object comes.
+    /// A comma or the end of the list or object must come.
     Rest,
     Key,
     Text,
     Token,
     /// The value is whole.
     Over,
-    /// It is no JSON.
+    /// The text is not JSON.
     Broken,
 }
 
@@ -78,6 +78,17 @@ enum Escape {
 }
 
 impl JsonReader {
+    /// Makes it as new, with the memory that it has.
+    pub(super) fn reset(&mut self) {
+        self.state = State::default();
+        self.open.clear();
+        self.token.clear();
+        self.escape = Escape::default();
+        self.high = None;
+        self.wanted = false;
+        self.key.clear();
+    }
+
     /// Returns true if the text cannot be JSON any more.
     pub(super) fn is_broken(&self) -> bool {
         self.state == State::Broken
@@ -88,7 +99,7 @@ impl JsonReader {
         self.state == State::Over
     }
 
-    /// Reads a piece; up to where it was read, which is all of it unless the text cannot be JSON any more.
+    /// Reads a piece, and returns the byte up to which it was read: its end, unless the text cannot be JSON any more.
     pub(super) fn feed(&mut self, text: &str, visit: &mut dyn Visit) -> usize {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -126,7 +137,7 @@ impl JsonReader {
         at
     }
 
-    /// The text is over.
+    /// Ends the text.
     pub(super) fn finish(&mut self, visit: &mut dyn Visit) {
         if self.state == State::Token {
             self.end_token(0, visit);
@@ -198,7 +209,7 @@ impl JsonReader {
         self.end_value(at + 1, visit);
     }
 
-    /// Reads on in a string; from where to go on.
+    /// Reads on in a string, and returns the byte at which to go on.
     fn string(&mut self, text: &str, at: usize, visit: &mut dyn Visit) -> usize {
         let bytes = text.as_bytes();
         if self.escape != Escape::None {
@@ -288,7 +299,7 @@ impl JsonReader {
         }
     }
 
-    /// A first half of a pair that no second half follows.
+    /// Writes a first half of a surrogate pair that no second half follows.
     fn lone_half(&mut self, visit: &mut dyn Visit) {
         if self.high.take().is_some() {
             self.give_char(char::REPLACEMENT_CHARACTER, visit);
@@ -355,7 +366,7 @@ mod tests {
         }
     }
 
-    /// The same of a value that was parsed.
+    /// Writes a parsed value in the form in which the recorder writes what it is told.
     fn written(value: &Value) -> String {
         match value {
             Value::Object(members) => {

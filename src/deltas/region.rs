@@ -1,4 +1,4 @@
-//! The open region: what of it is passed on before it ends, and what its end adds.
+//! The open region: the parts of it that are passed on before it ends, and the rest that its end adds.
 
 use super::Growth;
 use super::calls::{Call, Known, Slot, Tell, as_call, holds_call};
@@ -12,7 +12,7 @@ use crate::value::{Map, Path, Value};
 #[derive(Debug, Clone)]
 pub(super) struct Region {
     pub(super) field: usize,
-    /// Where in the message its value will stand.
+    /// The place in the message where its value will stand.
     pub(super) base: Path,
     stream: Stream,
     /// True if any of its text was passed on.
@@ -43,6 +43,7 @@ impl Region {
         base: Path,
         shape: &Shape,
         captures: &Map,
+        spare: &mut Option<Box<JsonCalls>>,
         tell: &mut Tell<'_>,
     ) -> Self {
         let stream = match shape {
@@ -56,9 +57,15 @@ impl Region {
                     ..Call::default()
                 };
                 if let Body::Json(json) = &shape.body {
-                    let mut calls = JsonCalls::new(json, call);
+                    let mut calls = match spare.take() {
+                        Some(mut calls) => {
+                            calls.reset(json, call);
+                            calls
+                        }
+                        None => Box::new(JsonCalls::new(json, call)),
+                    };
                     calls.begin(&base, tell);
-                    Stream::Json(Box::new(calls))
+                    Stream::Json(calls)
                 } else {
                     call.open_if_known(|| base.clone(), tell);
                     let arguments = match &shape.body {
@@ -78,7 +85,7 @@ impl Region {
         }
     }
 
-    /// More of its text.
+    /// Adds more of the region's text.
     #[inline]
     pub(super) fn feed(&mut self, shape: &Shape, text: &str, tell: &mut Tell<'_>) {
         match (&mut self.stream, shape) {
@@ -112,16 +119,16 @@ impl Region {
         }
     }
 
-    /// It has ended, and has this value: the numbers of its calls are added to `calls`.
+    /// Ends the region with this value; the numbers of its calls are added to `calls`. Gives back the reader of JSON, for the next region.
     pub(super) fn close(
         mut self,
         shape: &Shape,
         value: &Value,
         tell: &mut Tell<'_>,
         calls: &mut Vec<usize>,
-    ) {
+    ) -> Option<Box<JsonCalls>> {
         let slots = match (&mut self.stream, shape) {
-            (Stream::Text(_), _) => return,
+            (Stream::Text(_), _) => return None,
             (Stream::Json(reader), Shape::Calls(shape)) => match &shape.body {
                 Body::Json(json) => reader.finish(json, &self.base, tell),
                 _ => None,
@@ -142,7 +149,8 @@ impl Region {
         let slots = slots.filter(|slots| agree(slots, value));
         let Some(slots) = slots else {
             self.drop_calls(tell);
-            return tell.value(&self.base, value, calls);
+            tell.value(&self.base, value, calls);
+            return None;
         };
         let mut settle = |path: &Path, value: &Value, slot: Slot| match slot.index {
             Some(index) => {
@@ -164,6 +172,10 @@ impl Region {
                 slots.first().copied().unwrap_or_default(),
             ),
         }
+        match self.stream {
+            Stream::Json(reader) => Some(reader),
+            _ => None,
+        }
     }
 
     /// Returns true if its text is passed on as it comes.
@@ -171,7 +183,7 @@ impl Region {
         matches!(self.stream, Stream::Text(_))
     }
 
-    /// It has no value.
+    /// Ends the region without a value: the calls that were passed on are dropped.
     pub(super) fn drop_calls(&self, tell: &mut Tell<'_>) {
         let passed: Vec<usize> = match &self.stream {
             Stream::Json(calls) => calls.passed().collect(),
@@ -184,7 +196,7 @@ impl Region {
     }
 }
 
-/// Returns true if what was passed on are calls of the value, and whole.
+/// Returns true if the calls that were passed on are those of the value, and whole.
 fn agree(slots: &[Slot], value: &Value) -> bool {
     let agrees = |slot: &Slot, value: Option<&Value>| {
         slot.index.is_none() || slot.complete && value.is_some_and(|value| as_call(value).is_some())
@@ -198,7 +210,7 @@ fn agree(slots: &[Slot], value: &Value) -> bool {
     }
 }
 
-/// What the delimiter gives of a call.
+/// Returns the knowledge that the delimiter gives of a member of a call.
 fn known(source: &Source, captures: &Map, none: Known) -> Known {
     match source {
         Source::Absent => none,

@@ -18,7 +18,7 @@ pub(super) enum Shape {
     Whole,
 }
 
-/// Where in a region a call is written.
+/// The places in a region where a call is written.
 #[derive(Debug, Clone)]
 pub(super) struct CallShape {
     pub(super) id: Source,
@@ -26,12 +26,12 @@ pub(super) struct CallShape {
     pub(super) body: Body,
 }
 
-/// Where a member of a call comes from.
+/// The source of a member of a call.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// There is none.
+    /// The call has no such member.
     Absent,
-    /// The template says it.
+    /// The template gives the member.
     Literal(String),
     /// A named group of the opening delimiter.
     Capture(String),
@@ -56,13 +56,13 @@ pub(super) enum Body {
 pub(super) struct JsonShape {
     pub(super) dialect: Dialect,
     pub(super) list: List,
-    /// True if a call without an `id` is one.
+    /// True if a call without an `id` counts as a call.
     pub(super) id_may_lack: bool,
     /// The objects and values that are looked into, the first being the whole.
     pub(super) places: Vec<JsonPlace>,
 }
 
-/// How plain the JSON is.
+/// The ways in which the JSON of a region differs from plain JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dialect {
     /// The texts that open and close strings beside double quotes.
@@ -133,10 +133,10 @@ impl ValueShape {
     }
 }
 
-/// A way into the JSON, from the object that is the call or its list's item.
+/// A path into the JSON, from the object that is the call or its list's item.
 type Way = Vec<String>;
 
-/// Where the members of a call come from, before the content parser is asked.
+/// The source of a member of a call, before the content parser is considered.
 #[derive(Debug, Clone)]
 enum From {
     Absent,

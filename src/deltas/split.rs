@@ -12,13 +12,13 @@ use crate::pattern::{ByteSet, Pattern};
 
 #[derive(Debug, Clone)]
 pub(super) struct Split {
-    /// Up to the value; it has the group `key`, and one for each alternative but a single one.
+    /// The half up to the value; it has the group `key`, and one for each alternative but a single one.
     pub(super) open: Pattern,
-    /// For each alternative what ends its value.
+    /// The half behind the value, for each alternative.
     pub(super) closes: Vec<Close>,
 }
 
-/// What ends a value.
+/// The pattern that ends a value.
 #[derive(Debug, Clone)]
 pub(super) struct Close {
     pub(super) pattern: Pattern,
@@ -26,7 +26,7 @@ pub(super) struct Close {
     pub(super) starts: Option<ByteSet>,
 }
 
-/// How a value is written that is all up to the close.
+/// The forms in which a value is written that takes everything up to the close.
 const VALUES: [&str; 3] = [
     "(?P<value>.*?)",
     r"(?P<value>[\s\S]*?)",
@@ -100,11 +100,11 @@ impl Split {
     }
 }
 
-/// A source, taken apart at its top.
+/// The source of a pattern, taken apart at its top.
 enum Parts<'s> {
-    /// What stands before the value, and what stands behind it.
+    /// The source before the value, and the source behind it.
     Two(&'s str, &'s str),
-    /// What stands before the group that ends it, and the alternatives of that group.
+    /// The source before the group that ends the value, and the alternatives of that group.
     Ending(&'s str, Vec<&'s str>),
 }
 

@@ -8,7 +8,7 @@ use crate::content::ContentParser;
 use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
 use crate::value::Value;
 
-/// Text in front is dropped once there is this much of it.
+/// How many bytes of text in front there are at least when it is dropped.
 const TRIM_BYTES: usize = 4096;
 
 #[derive(Debug, Clone)]
@@ -24,17 +24,17 @@ pub(super) struct TagReader {
 
 #[derive(Debug, Clone)]
 enum Looking {
-    /// For a tag, from here on; not directly behind an empty match if that is so.
+    /// A tag is looked for, from here on; not directly behind an empty match if that is so.
     Tag(Search),
-    /// For the end of a value, which is passed on up to here.
+    /// The end of a value is looked for, which is passed on up to here.
     Close {
-        /// What of it is known; nothing after text in which it cannot begin.
+        /// The search for the end so far; `None` behind text in which the end cannot begin.
         search: Option<Search>,
-        /// Its number among the halves.
+        /// The number of the close among the halves.
         close: usize,
         given: usize,
     },
-    /// For nothing: the region has no value, or another than was thought.
+    /// Nothing is looked for: the region has no value, or another than was thought.
     Lost,
 }
 
@@ -64,7 +64,8 @@ impl TagReader {
         self.trim(shape);
     }
 
-    /// Passes on text of a value in which its end cannot begin, if nothing is held; whether it is so. Nothing of it is kept.
+    /// Passes on text of a value in which its end cannot begin, if nothing is held, and returns true if it did. Nothing of the text is
+    /// kept.
     fn pass_over(
         &mut self,
         shape: &TagShape,
@@ -95,7 +96,7 @@ impl TagReader {
         true
     }
 
-    /// The region is over; whether all of its arguments were passed on.
+    /// Ends the region, and returns true if all of its arguments were passed on.
     pub(super) fn finish(
         &mut self,
         shape: &TagShape,
@@ -187,7 +188,7 @@ impl TagReader {
     }
 }
 
-/// What is looked for first.
+/// Returns the pattern that is searched first: the opening half of a split pattern, else the whole pattern.
 fn tag(shape: &TagShape) -> &Pattern {
     shape
         .split
@@ -195,7 +196,7 @@ fn tag(shape: &TagShape) -> &Pattern {
         .map_or(&shape.pattern, |split| &split.open)
 }
 
-/// A tag has begun, and its value follows.
+/// Takes note that a tag has begun, and its value follows.
 fn opened(
     members: &mut Members,
     shape: &TagShape,
@@ -236,7 +237,7 @@ fn closing(
         .advance(window)
 }
 
-/// A tag has come whole.
+/// Takes note that a tag has come whole.
 fn matched(
     members: &mut Members,
     shape: &TagShape,

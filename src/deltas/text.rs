@@ -1,8 +1,8 @@
-//! Text as it arrives, without the white space around it.
+//! Stripping text as it arrives of the white space around it.
 
 use crate::value::python;
 
-/// Gives a text's pieces on, except for white space that may turn out to be the text's end.
+/// A writer that passes a text's pieces on, except for white space that may turn out to be the text's end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stripped {
     begun: bool,
@@ -10,7 +10,7 @@ pub(super) struct Stripped {
 }
 
 impl Stripped {
-    /// More of the text; what is certain of it goes to `give`.
+    /// Adds more of the text, and gives the part that is certain to `give`.
     #[inline]
     pub(super) fn push(&mut self, strip: bool, piece: &str, give: &mut dyn FnMut(&str)) {
         if !strip {

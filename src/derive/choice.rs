@@ -1,31 +1,31 @@
-//! Questions with more than one answer: what was seen can be read in several ways, and all of them are kept.
+//! Decisions: where the renders can be understood in several ways, all candidates are kept.
 //!
-//! An analysis takes the first way everywhere, which has the best evidence. Whoever runs it again can want another way at
-//! some of the questions; what comes of that is settled by verification, not here.
+//! An analysis takes the first candidate everywhere, which has the best evidence. Whoever runs it again can want another candidate for some
+//! of the decisions; verification settles which one is right, not this module.
 
 use std::cell::RefCell;
 
 use crate::derive::compare::slot;
 
-/// One way to read what was seen, and what it leads to.
+/// A candidate: one way to understand the renders, in words, and the value that the analysis goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate<T> {
     pub(super) option: Offer,
     pub(super) value: T,
 }
 
-/// A way to read what was seen, in words. Two that mean the same are one.
+/// A candidate in words. Two that mean the same are one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offer {
-    /// Its name among the ways of its question.
+    /// The candidate's name among those of its decision.
     pub(super) way: String,
-    /// What it makes of what was seen: a delimiter, a shape.
+    /// The delimiter or shape that the candidate makes of what was seen.
     pub(super) means: String,
-    /// The evidence for it, or what ranks it where it stands.
+    /// The evidence for the candidate, or the reason for its rank among the others.
     pub(super) because: String,
 }
 
-/// A question that was asked, with the ways to answer it.
+/// A decision that came up, with its candidates and the index of the one that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) question: Question,
@@ -33,72 +33,72 @@ pub(super) struct Asked {
     pub(super) taken: usize,
 }
 
-/// What can be read in several ways.
+/// A decision: something in the renders that can be understood in several ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Question {
     /// Where the assistant's turn begins.
     Anchor,
-    /// Where it begins after a tool's result.
+    /// Where the assistant's turn begins after a tool's result.
     AnchorAfterTool,
-    /// What is written after the last message that belongs to none.
+    /// The text after the last message that belongs to no message, which is the trailer.
     Trailer,
-    /// What of a render is a generation prompt that nobody asked for.
+    /// The part of a render that is a generation prompt although nobody asked for one.
     UnaskedPrompt,
-    /// Whether the whole answer is one JSON object.
+    /// How an answer is read: as one JSON object as a whole, or not.
     AnswerObject,
-    /// What ends the turn.
+    /// The text that ends the assistant's turn.
     TurnEnd,
-    /// Whether there is reasoning, and of which kind.
+    /// How reasoning is read: not at all, or as one of the kinds of reasoning.
     Reasoning,
-    /// Under which key messages have it.
+    /// The key under which messages have the reasoning.
     ReasoningKey,
-    /// What opens it.
+    /// The text that opens the reasoning.
     ReasoningOpen,
-    /// What closes it.
+    /// The text that closes the reasoning.
     ReasoningClose,
-    /// How the delimiter that opens it is written.
+    /// How the delimiter that opens the reasoning is written.
     ReasoningOpenDelimiter,
-    /// How the delimiter that closes it is written.
+    /// How the delimiter that closes the reasoning is written.
     ReasoningCloseDelimiter,
-    /// Whether a call ends a reasoning that nothing has closed.
+    /// How a reasoning is read that nothing has closed before a call: the call ends it, or does not.
     UnclosedReasoning,
-    /// Whether texts beside the reasoning and the content are fields.
+    /// How texts beside the reasoning and the content are read: as fields of their own, or not.
     FurtherTexts,
-    /// What opens the content.
+    /// The text that opens the content.
     ContentOpen,
-    /// How the delimiter that closes it is written.
+    /// How the delimiter that closes the content is written.
     ContentClose,
-    /// What becomes of text before and after calls.
+    /// How text before and after calls is read: joined, or the last of it alone.
     TextAroundCalls,
     /// How calls are handed to the chat template.
     CallSpelling,
-    /// In which form calls are written.
+    /// The form in which calls are written.
     CallForm,
-    /// Whether several calls are read, or one.
+    /// How many calls of a message are read: all of them, or one.
     SeveralCalls,
-    /// What belongs to each of several calls.
+    /// Which part of the text between two calls belongs to each of them.
     AroundCall,
     /// Where the calls end and the end of the turn begins.
     EndOfCalls,
-    /// Whether the id behind a call is looked for.
+    /// Where the id of a call is looked for: behind its body as well, or not.
     IdBehind,
     /// Where in a call's JSON its name is.
     NamePlace,
-    /// Where its arguments are.
+    /// Where in a call's JSON its arguments are.
     ArgumentsPlace,
-    /// Where its id is.
+    /// Where in a call's JSON its id is.
     IdPlace,
-    /// What stands around an argument.
+    /// Which text stands around each argument.
     AroundArgument,
-    /// What the values of arguments are that stand apart.
+    /// How values of arguments that stand apart from each other are read, such as JSON or plain text.
     ArgumentValues,
-    /// Whether the first of the markers that open a call may be missing.
+    /// How the first of the markers that open a call is read: as required, or as one that may be missing.
     CallLead,
     /// Which characters a function's name has.
     FunctionNames,
     /// Where an argument's name ends.
     ArgumentNames,
-    /// Whether a call is one only where a list was opened.
+    /// How a call between the markers of a list is read: as a call only where the list was opened, or anywhere.
     CallsInList,
     /// How the delimiter that opens a call is written.
     CallOpen,
@@ -109,7 +109,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// Its name in reports, which is stable.
+    /// Returns the decision's name in reports, which is stable.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Anchor => "anchor",
@@ -150,7 +150,7 @@ impl Question {
         }
     }
 
-    /// The part of a message that it is about.
+    /// Returns the part of a message that the decision is about.
     pub(super) fn about(self) -> About {
         match self {
             Self::Anchor
@@ -190,27 +190,27 @@ impl Question {
     }
 }
 
-/// The part of a message that a question is about.
+/// The part of a message that a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum About {
-    /// Where it begins and ends.
+    /// The turn as a whole: where it begins and ends.
     Turn,
     Reasoning,
     Content,
     Calls,
-    /// How the message is handed to the chat template. Another spelling is another text, which models need not write: it says
-    /// nothing of what cannot be read.
+    /// How the message is handed to the chat template. Another spelling is another text, which models need not write, so it tells nothing
+    /// about a text that cannot be read.
     Spelling,
 }
 
-/// A question that is to be answered in another way than the first.
+/// A candidate that is to be taken instead of the first one of its decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) question: Question,
     pub(super) way: String,
 }
 
-/// What is to be answered otherwise, and what was asked.
+/// The candidates that are to be taken, and the decisions that came up.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     wanted: RefCell<Vec<Wanted>>,
@@ -234,20 +234,21 @@ impl<T> Candidate<T> {
 }
 
 impl Choices {
-    /// Begins anew, with these answers.
+    /// Begins anew, with these candidates to be taken.
     pub(super) fn want(&self, wanted: Vec<Wanted>) {
         *self.wanted.borrow_mut() = wanted;
         self.asked.borrow_mut().clear();
     }
 
-    /// What was asked since, in order.
+    /// Returns the decisions that came up since the last reset, in order.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.asked.borrow().clone()
     }
 
-    /// The reading that is wanted of those offered, the best first; the best where none of them is. `None` if there are none.
+    /// Returns the value of the candidate that is wanted; where none of them is wanted, that of the first, which is the best. `None` if
+    /// there are no candidates.
     ///
-    /// A question may be asked again, of another render: it is one question, and answered in the same way.
+    /// A decision may come up again, for another render: it is one decision, and is made in the same way.
     pub(super) fn choose<T>(
         &self,
         question: Question,
@@ -273,7 +274,8 @@ impl Choices {
         told.into_iter().nth(taken).map(|told| told.value)
     }
 
-    /// Whether to do something, each way with its name, its meaning and the evidence: to do it is the best way.
+    /// Decides between doing something and leaving it. Each candidate has its name, its meaning and its evidence, and to do it is the
+    /// better one.
     pub(super) fn whether(&self, question: Question, [so, otherwise]: [[&str; 3]; 2]) -> bool {
         let reading =
             |[way, means, because]: [&str; 3], value| Candidate::new(way, means, because, value);
@@ -306,7 +308,7 @@ impl Choices {
     }
 }
 
-/// A marker as one reading's meaning: quoted, with words in its slots, without the white space around it.
+/// Describes a marker as the meaning of a candidate: quoted, with words in its slots, without the white space around it.
 pub(super) fn marker(literal: &str) -> String {
     let literal = slot::show(literal.trim());
     crate::value::json::quote(&literal)

@@ -6,16 +6,16 @@
 //!
 //! - `probe` makes the messages; `render` says what the template cannot do without, renders the variants and keeps the renders;
 //! - `compare` tells what two renders share, where a marker ends, and what of it varies;
-//! - `read` asks one question after the other, each in a file of its own, and `read::analysis` asks them all;
+//! - `read` reads the format off the renders, each part of it in a file of its own, and `read::analysis` puts them together;
 //! - `emit` writes the response template;
 //! - `proof` has it judged, which proves it by inversion;
-//! - where something could be read in several ways, `choice` keeps all candidates, and `search` tries others where a message does not
-//!   come back;
+//! - where the renders can be understood in several ways, `choice` keeps all candidates, and `search` tries others where a message does
+//!   not come back;
 //! - `learn` widens what was derived by what recorded responses show, as far as nothing that renders prove is lost;
-//! - `deviate` tries what models write otherwise than a chat template renders, and tells what is borne of it;
-//! - `evidence` is what all of them tell of what they saw, and `report` puts it together: what was found and proved, and where the
-//!   chat template writes it, by the origins of the renders that it was read from;
-//! - [`inspect`] says what the chat template can take, on the same bench.
+//! - `deviate` tries deviations, in which models write otherwise than a chat template renders, and tells which of them are borne;
+//! - `evidence` has the account that all of them give of what they saw, and `report` puts it together: what was found and proved, and
+//!   where the chat template writes it, by the origins of the renders that it was read from;
+//! - [`inspect`] tells which features a chat template supports, by the same renders.
 //!
 //! Nothing here knows a model or a marker.
 
@@ -42,7 +42,7 @@ use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
 use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
-pub use deviate::{Deviation, DeviationVerdict};
+pub use deviate::{Deviation, DeviationVerdict, Unclaimed, UnclaimedCount, UnclaimedExample};
 pub use evidence::decision::{Alternative, Decision, Fate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Place;
@@ -57,21 +57,21 @@ pub use report::summary::{
     Verdict,
 };
 
-/// How to derive.
+/// The options of a derivation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The time that the chat template is told; the system's when there is none.
     pub clock: Option<Clock>,
-    /// What the response template must be good for: it keeps to what all of these take. None means transformers alone.
+    /// The engines that the response template is for: it keeps to the features that all of these take. None means transformers alone.
     pub engines: Vec<Engine>,
-    /// Whether to verify at length: more messages, every size of chunk, every response cut short everywhere.
+    /// True to verify at length: more messages, every size of chunk, every response cut short everywhere.
     pub thorough: bool,
-    /// Whether to try what was not needed as well, and to tell what comes of it.
+    /// True to try the candidates that were not needed as well, and to report what comes of them.
     pub alternatives: bool,
     /// Decisions that are to be made otherwise: the name of each and the candidate to take, as a report's `decisions` spell them.
     pub prefer: Vec<(String, String)>,
-    /// What models wrote: where it is not as the chat template renders it, it is read as well, if nothing that the renders prove is
-    /// lost by that.
+    /// Recorded responses of models. Where one is not written as the chat template renders it, it is read as well, if nothing that the
+    /// renders prove is lost by that.
     pub responses: Vec<Recorded>,
 }
 
@@ -80,17 +80,17 @@ pub struct Options {
 pub struct Derivation {
     /// The response template. When the report says that it is not verified, it is the closest draft.
     pub document: Document,
-    /// What was found and proved.
+    /// The account of what was found and proved.
     pub report: Report,
     /// The responses by which it was proved.
     pub cases: Vec<Case>,
     /// The recorded responses that are read right, by their names.
     pub responses: Vec<(String, Case)>,
-    /// What it took.
+    /// The time and the renders that the derivation took.
     pub cost: Cost,
 }
 
-/// Why no response template could be derived.
+/// The reason why no response template could be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum DeriveError {
     /// The chat template renders not even a single user message.
@@ -104,13 +104,13 @@ pub enum DeriveError {
         "the renders of the chat template exceed the limit of {limit} steps in all; it renders too slowly to be derived from"
     )]
     Exhausted {
-        /// The limit.
+        /// The limit, in steps of the evaluator.
         limit: u64,
     },
-    /// A decision was to be made in a way that there is not.
+    /// The options ask for a candidate that a decision does not have.
     #[error("{0}")]
     Preference(String),
-    /// What was derived is not a valid response template.
+    /// The response template that was derived is not valid.
     #[error("the derived response template is not valid: {0}")]
     Invalid(#[from] Invalid),
 }
@@ -213,6 +213,32 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         read = learnt.read;
     }
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
+    let keeps_responses = |template: &Arc<ResponseTemplate>| {
+        let mut all = read.iter().map(|(_, case): &(String, Case)| case);
+        all.all(|case| judge::parse_whole(template, case) == case.message)
+    };
+    if let Some((claiming, proved, told)) = learn::claimed(
+        &options.engines,
+        &document,
+        &template,
+        &proof.judgement.cases,
+        // The responses are tried first, since a proof takes longer.
+        |template| {
+            keeps_responses(template)
+                .then(|| bench.keeps(&proof)(template))
+                .flatten()
+        },
+    ) {
+        (document, proof) = (claiming, proved);
+        of_tokens.push(Finding::info(
+            "claimed",
+            format!(
+                "the chat template wraps all that the model says, and text outside would go to no field; so {}",
+                told.join("; ")
+            ),
+        ));
+    }
+    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
     proof
         .findings
         .extend(proof::spoken_of(bench.bench(&template)));
@@ -249,12 +275,16 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     findings.extend(refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
-    let deviations = deviate::tried(
+    let deviate::Tried {
+        verdicts: deviations,
+        unclaimed,
+    } = deviate::tried(
         &Arc::new(ResponseTemplate::from_value(&document.to_value())?),
         &proof.judgement.cases,
         emit::reasoning_field(&analysis, target),
         &source.tokens.end,
     );
+    findings.extend(unclaimed_text(&unclaimed));
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
@@ -270,6 +300,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         decisions,
         evidence,
         deviations,
+        unclaimed,
         responses,
     };
     Ok(Derivation {
@@ -281,7 +312,7 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     })
 }
 
-/// What recorded responses are held to: the judge, by what was derived from renders.
+/// The proof that recorded responses are held to: the judge, by the template that was derived from renders.
 struct Taught<'a> {
     judge: &'a Judge<'a>,
     analysis: &'a read::analysis::Analysis,
@@ -362,6 +393,23 @@ impl Taught<'_> {
     }
 }
 
+/// A finding about the text that the response template may lose; `None` where none was lost.
+fn unclaimed_text(unclaimed: &Unclaimed) -> Option<Finding> {
+    let example = unclaimed.example()?;
+    let quote = crate::value::json::quote;
+    Some(Finding::warning(
+        "text-unclaimed",
+        format!(
+            "text that stands outside of what the model's parts are wrapped in goes to no field, in {} of {} responses as rendered, changed and cut short: {} in {}; \
+             content that takes what is left would lose what renders prove",
+            unclaimed.lost(),
+            unclaimed.tried(),
+            quote(&example.text),
+            quote(&example.response),
+        ),
+    ))
+}
+
 /// The special tokens that the chat template writes somewhere, and that neither a delimiter nor any render has.
 fn unread_tokens(
     source: &ChatTemplateSource,
@@ -429,7 +477,7 @@ fn prompt(
     template.render(&input).ok()
 }
 
-/// What the engines have against the response template, which then is the closest that could be found.
+/// Returns a finding for each engine that refuses the response template, which then is the closest that could be found.
 fn refusals(engines: &[Engine], document: &Document) -> Vec<Finding> {
     let refused = |engine: &Engine| {
         let diagnostics = engine.check(document);

@@ -8,7 +8,7 @@ pub(super) use crate::judge::message::{
 use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
-/// What the user says first, and later.
+/// The texts that the user says first, and later.
 pub(super) const USER: &str = "Quern maple";
 pub(super) const USER_AGAIN: &str = "Lattice fern";
 /// Two answers that share no first letter with each other or with the reasoning.
@@ -43,7 +43,7 @@ pub(super) fn call(number: usize) -> Call {
     }
 }
 
-/// The same call with no more than `count` arguments.
+/// Returns that call with no more than `count` arguments.
 pub(super) fn call_with(number: usize, count: usize) -> Call {
     let mut call = call(number);
     call.arguments.truncate(count);
@@ -53,7 +53,7 @@ pub(super) fn call_with(number: usize, count: usize) -> Call {
 /// How a chat template wants an assistant's message spelled.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Dialect {
-    /// Where the reasoning goes; `None` where the template reads none, and reasoning is then left out.
+    /// The place of the reasoning; `None` where the template reads none, and reasoning is then left out.
     pub(super) reasoning: Option<Slot>,
     pub(super) arguments: ArgumentsForm,
     pub(super) no_content: NoContent,

@@ -1,10 +1,10 @@
-//! In what two messages differ that render to the same text.
+//! The difference between two messages that render to the same text.
 
 use super::message::CALLS_KEY;
 use super::trial::dense;
 use crate::value::{Map, Value, json};
 
-/// Whether two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
+/// Returns true if two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
 pub(super) fn same_but_arguments(a: &Value, b: &Value) -> bool {
     without_values(a, false) == without_values(b, false)
 }
@@ -32,7 +32,7 @@ fn without_values(value: &Value, inside: bool) -> Value {
     }
 }
 
-/// Whether `other` is a message that somebody could have meant in the place of `message`: its texts are made of the message's own,
+/// Returns true if `other` is a message that somebody could have meant in the place of `message`: its texts are made of the message's own,
 /// and it calls nothing but the functions that there are.
 ///
 /// A content that holds the chat template's markers renders like nearly everything that these mark. It is no other message, but the

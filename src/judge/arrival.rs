@@ -1,9 +1,9 @@
-//! Whether the reference finds the same delimiters in a response that arrives a character at a time as in all of it.
+//! A check that the reference finds the same delimiters in a response that arrives a character at a time as in the whole response.
 //!
-//! Our parser gives one answer for every chunking, the reference does not: what it finds in the text at hand it keeps, even where
-//! the text that follows would have given another match. Of `(?:<a\s*)?<` it takes the `<` with which `<a <` begins, as soon as
-//! one more character has come, and a response template that is read so is of no use to who streams. So its search is done
-//! again here, as `ResponseParser._process` and `_scan` of transformers 5.23 do it:
+//! Our parser gives one answer for every chunking, the reference does not: it keeps a match in the text at hand even where the text that
+//! follows would have given another match. Of `(?:<a\s*)?<` it takes the `<` with which `<a <` begins, as soon as one more character has
+//! come, and a response template that is read so is of no use to who streams. So its search is done again here, as
+//! `ResponseParser._process` and `_scan` of transformers 5.23 do it:
 //!
 //! - a match in the text at hand counts as if nothing followed, wherever something else has begun;
 //! - it waits only where it ends with that text, unless it is a literal that no other of its list extends;
@@ -17,11 +17,11 @@ use std::ops::Range;
 use crate::pattern::{Captures, MatchError, Progress, Search, Window};
 use crate::response_template::ResponseTemplate;
 
-/// How many bytes are searched again at most in one response, each time that something waits in it: beyond that nothing is said.
+/// The limit on the bytes that are searched again in one response, each time that something waits in it. Beyond the limit nothing is said.
 const MAX_SEARCHED: usize = 4_000;
 
-/// How long a text is that is searched further on than it has arrived: few characters wait for a marker to be whole, which each of
-/// them is sooner asked, and many where something is looked for ahead.
+/// The length in bytes from which on a held text is searched further than it has arrived. A short text waits for a marker to be whole, for
+/// which a search at each character costs less; a long one waits where a pattern looks ahead.
 const LEAST_HELD: usize = 24;
 
 /// The text in which the reference, fed one character at a time, finds another delimiter than in the whole; `None` where it finds
@@ -38,7 +38,7 @@ pub(super) fn misread(template: &ResponseTemplate, prefix: &str, response: &str)
     Some(text[other.span.clone()].to_owned())
 }
 
-/// A delimiter that was passed: which of the plan's, where, and what its named groups matched.
+/// A delimiter that was passed: its index in the plan, its place, and the texts of its named groups.
 #[derive(PartialEq)]
 struct Passed<'t> {
     index: usize,
@@ -52,21 +52,21 @@ struct Arriving<'t> {
     text: &'t str,
     position: usize,
     field: Option<usize>,
-    /// Whether the open region has text, or was opened by a delimiter.
+    /// True if the open region has text, or was opened by a delimiter.
     opened: bool,
     /// Our own search for each delimiter of the plan.
     searches: Vec<Option<(Search, Progress)>>,
-    /// For each delimiter a place and an end of the text, up to which no match begins at the place or behind it.
+    /// For each delimiter a place and an end, in bytes of the text. Up to the end no match begins at the place or behind it.
     barren: Vec<(usize, usize)>,
     passed: Vec<Passed<'t>>,
     /// How many bytes may still be searched again.
     left: usize,
 }
 
-/// How a delimiter stands in the text at hand.
+/// The state of a delimiter in the text at hand.
 enum Sighted {
     Match(Captures),
-    /// Something that begins here may be one.
+    /// Text that begins here may be a delimiter.
     Waits(usize),
     Nothing,
 }
@@ -104,7 +104,7 @@ impl<'t> Arriving<'t> {
         Ok(Some(self.passed))
     }
 
-    /// Whether no delimiter waits, and none begins in what arrives up to `end`.
+    /// Returns true if no delimiter waits, and none begins in the text that arrives up to `end`.
     fn begins_nothing(&self, end: usize) -> bool {
         let starts = self.template.plan().starts(self.field);
         let arriving = &self.text.as_bytes()[self.position..end];
@@ -151,7 +151,7 @@ impl<'t> Arriving<'t> {
         Ok(())
     }
 
-    /// The next delimiter that does not wait, and where the first begins that does.
+    /// Returns the next delimiter that does not wait, and the place where the first one begins that does.
     fn next(
         &mut self,
         end: usize,
@@ -209,10 +209,11 @@ impl<'t> Arriving<'t> {
         })
     }
 
-    /// What the delimiter matches in the text at hand, as if nothing followed.
+    /// Returns the match of the delimiter in the text at hand, as if nothing followed.
     ///
-    /// A text that is held is asked for again with every character. What is not in a text is in no beginning of it, so that one search
-    /// further on answers for many characters; where that finds something, halving says with which character it does first.
+    /// A text that is held is searched again with every character. A match that is not in a text is in no beginning of it either, so one
+    /// search further on answers for many characters. Where that search finds something, halving tells the character with which the match
+    /// first appears.
     fn at_hand(&mut self, index: usize, end: usize) -> Result<Option<Captures>, MatchError> {
         let pattern = &self.template.plan().sought[index].pattern;
         let (text, from) = (self.text, self.position);
@@ -246,7 +247,7 @@ impl<'t> Arriving<'t> {
         Ok(found)
     }
 
-    /// What our own search knows of the delimiter, whatever follows.
+    /// Returns the progress of our own search for the delimiter, whatever follows.
     fn progress(&mut self, index: usize, end: usize) -> Result<Progress, MatchError> {
         let pattern = &self.template.plan().sought[index].pattern;
         let slot = &mut self.searches[index];
@@ -281,7 +282,7 @@ mod tests {
         misread(&template, prefix, response)
     }
 
-    /// Those that `docs/differences.md` names, and others like them that are read alike.
+    /// Delimiters that `docs/differences.md` names, and others like them that are read alike.
     #[test]
     fn what_is_kept_too_early_is_misread() {
         let content = |close: &str| format!(r#""content": {{{close}}}"#);

@@ -1,4 +1,5 @@
-//! Whether a parsed message is the one that was rendered: what can be seen of it, each part in its field, and nothing else.
+//! The comparison of a parsed message with the one that was rendered: it must have whatever can be seen of that, each part in its field,
+//! and nothing else.
 
 use super::expected::{Expected, ExpectedCall};
 use super::manner::{KNOWN, Manner};
@@ -8,7 +9,7 @@ use super::trial::Tried;
 use crate::value::{Map, Value, json};
 
 impl Tried<'_> {
-    /// Whether the parsed message has what can be seen, each part in its field, and nothing else.
+    /// Returns true if the parsed message has all that can be seen, each part in its field, and nothing else.
     pub(super) fn is_as_expected(
         &self,
         parsed: &Map,
@@ -28,8 +29,8 @@ impl Tried<'_> {
             && has_calls(parsed, &expected.calls)
     }
 
-    /// Whether the fields beside content and calls have the texts that can be seen: a reasoning under a key that renders as the
-    /// one under which it went in.
+    /// Returns true if the fields beside content and calls have the texts that can be seen: a reasoning under a key that renders as the one
+    /// under which it went in.
     fn has_texts(&self, parsed: &Map, expected: &Expected, manner: &Manner) -> bool {
         let is_default = |name: &str, value: &Value| {
             self.template.defaults().get(name) == Some(value) && !value.is_truthy()
@@ -65,7 +66,7 @@ impl Tried<'_> {
             && found.is_empty()
     }
 
-    /// What can be seen of a message, as the response template is to give it.
+    /// Returns the message that the response template has to give: all that can be seen of the rendered one.
     pub(super) fn expected_message(&self, expected: &Expected, manner: &Manner) -> Value {
         let mut message = Map::new();
         message.insert("role", Value::from("assistant"));
@@ -96,7 +97,7 @@ impl Tried<'_> {
     }
 }
 
-/// Whether a value is an object with nothing but a text under these keys within keys.
+/// Returns true if the value is an object with nothing but `text` under these keys within keys.
 fn is_within(value: &Value, keys: &[String], text: &str) -> bool {
     let Some((first, rest)) = keys.split_first() else {
         return value.as_str() == Some(text);
@@ -121,7 +122,7 @@ pub(super) fn expected_call(expected: &ExpectedCall, arguments: ArgumentsForm) -
     Value::Object(call)
 }
 
-/// Whether a message has just these calls.
+/// Returns true if a message has exactly these calls.
 fn has_calls(parsed: &Map, expected: &[ExpectedCall]) -> bool {
     let found = match parsed.get(CALLS_KEY) {
         None => return expected.is_empty(),

@@ -1,7 +1,7 @@
 //! Responses that end too early, as they do where a model is stopped.
 //!
-//! Cut at any character, a response must parse without an error, and lose no field that was finished before the cut. What
-//! the cut leaves of an open region may be anything.
+//! Cut at any character, a response must parse without an error, and lose no field that was finished before the cut. The part of an open
+//! region before the cut may parse to anything.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::parser::{CutShort, Growing, OnError, Options, ParseError, ResponsePar
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
-/// How often a response can be cut.
+/// Returns the number of places at which a response can be cut.
 pub(crate) fn count(case: &Case) -> usize {
     cuts(&case.response).count()
 }

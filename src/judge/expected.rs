@@ -1,4 +1,4 @@
-//! What must come back of a message: whatever of it can be seen in its turn, and nothing else.
+//! The expectation of a round: all that can be seen of a message in its turn must come back, and nothing else.
 
 use std::cell::OnceCell;
 
@@ -8,7 +8,7 @@ use super::shown;
 use crate::chat_template::{Path, Traced};
 use crate::value::{Map, Value, python};
 
-/// What can be seen of a message.
+/// The parts of a message that can be seen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Expected {
     pub(super) reasoning: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Expected {
     pub(super) calls: Vec<ExpectedCall>,
 }
 
-/// What can be seen of a call.
+/// The parts of a call that can be seen.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExpectedCall {
     pub(super) name: Option<String>,
@@ -29,11 +29,11 @@ pub(super) struct ExpectedCall {
 
 /// The render in which a message is looked for.
 pub(super) struct Sight<'r> {
-    /// What was rendered after the conversation.
+    /// The text that was rendered after the conversation.
     pub(super) turn: &'r str,
-    /// Where that begins.
+    /// The byte of the render at which the turn begins.
     pub(super) start: usize,
-    /// Where the reasoning, the further text and the content stand in the inputs.
+    /// The places of the reasoning, the further text and the content in the inputs.
     pub(super) places: [Option<Path>; 3],
     /// The message's place in the inputs.
     pub(super) message: Path,
@@ -42,8 +42,8 @@ pub(super) struct Sight<'r> {
 }
 
 impl Expected {
-    /// What can be seen of the message in what was rendered after the conversation, and where the first of it begins; `None` if
-    /// that is nothing.
+    /// Returns the parts of the message that can be seen in the text rendered after the conversation, and the byte at which the first of
+    /// them begins; `None` if nothing can be seen.
     pub(super) fn of(probe: &Probe, sight: &Sight<'_>) -> Option<(Self, usize)> {
         let traced = OnceCell::new();
         let traced = || traced.get_or_init(sight.traced).as_ref();
@@ -135,7 +135,7 @@ impl Expected {
         }
     }
 
-    /// Whether the ids of all calls can be seen.
+    /// Returns true if the ids of all calls can be seen.
     pub(super) fn has_ids(&self) -> bool {
         !self.calls.is_empty() && self.calls.iter().all(|call| call.id.is_some())
     }
@@ -151,7 +151,7 @@ fn holds_nothing(value: &Value) -> bool {
     }
 }
 
-/// Where a text stands in a render as it is. A short one may stand there by chance, and is not looked for.
+/// Returns the text and the byte at which it stands in a render as it is. A short one may stand there by chance, and is not looked for.
 fn found<'t>(text: &'t str, turn: &str) -> Option<(usize, &'t str)> {
     let at = turn.find(text).filter(|_| text.chars().count() >= LEAST)?;
     Some((at, text))

@@ -1,4 +1,4 @@
-//! What the rounds add up to, by kind.
+//! The judgement: the sum of the rounds, by kind.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ use super::trial::{Counterexample, Outcome, Tried};
 use super::{Case, Judge, Subject};
 use crate::value::Map;
 
-/// Why a message is left out that makes no difference in the render.
+/// The reason for leaving out a message that makes no difference in the render.
 pub(crate) const NOT_SHOWN: &str = "not shown";
 
-/// Why a message is left out whose turn cannot be cut from the render.
+/// The reason for leaving out a message whose turn cannot be cut from the render.
 pub(crate) const UNMARKED: &str = "nothing marks where the turn begins";
 
 /// How many rounds there were.
@@ -26,31 +26,31 @@ pub struct Rounds {
     pub failed: usize,
     /// Messages that did not come back because no response template could bring them back.
     pub inexpressible: usize,
-    /// Messages with a text in which something stands that another message renders to as well.
+    /// Messages with a text that is not made of plain words alone, and whose render is that of another message as well.
     pub alike: usize,
-    /// Messages that the chat template refuses or of which it leaves out what makes their kind.
+    /// Messages that the chat template refuses, or of which it leaves out the parts that make their kind.
     pub skipped: usize,
-    /// Reasoning that the chat template drops, written by hand into its turn where the markers say: that came back.
+    /// Reasoning that the chat template drops and that came back when it was written by hand into the turn, between the markers.
     pub spliced: usize,
     /// Responses cut short that lost nothing which was finished, and raised no error.
     pub cut: usize,
 }
 
-/// What became of the messages of one kind.
+/// The verdict on the messages of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindVerdict {
     /// The kind.
     pub kind: Kind,
-    /// Whether the chat template renders messages of this kind.
+    /// True if the chat template renders messages of this kind.
     pub rendered: bool,
-    /// How many were tried.
+    /// How many messages were tried.
     pub tried: usize,
-    /// How many came back.
+    /// How many of them came back.
     pub came_back: usize,
-    /// How many could not be told from other messages because of a text in which something stands that is no plain word.
+    /// How many could not be told from other messages because of a text that is not made of plain words alone.
     pub alike: usize,
-    /// In which manner they were handed to the chat template.
+    /// The manner in which they were handed to the chat template, in words.
     pub manner: String,
     /// Messages that were meant to be of this kind and were not, by reason.
     pub left_out: Vec<LeftOutCount>,
@@ -63,9 +63,9 @@ pub struct KindVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOutCount {
-    /// How many.
+    /// How many messages were left out.
     pub count: usize,
-    /// Why: `not shown`, or the words in which the chat template refuses them.
+    /// The reason: `not shown`, or the words in which the chat template refuses them.
     pub why: String,
 }
 
@@ -81,49 +81,48 @@ pub(crate) struct RoundId {
 pub(crate) struct Failure {
     pub(crate) round: RoundId,
     pub(crate) found: Counterexample,
-    /// Where the message stood, in words.
+    /// The place of the message, in words.
     pub(crate) place: String,
-    /// Whether two messages render to the same text.
+    /// True if two messages render to the same text.
     pub(crate) alike: bool,
-    /// Whether its texts are plain words.
+    /// True if its texts are plain words.
     pub(crate) plain: bool,
 }
 
-/// What a response template is worth, as far as renders show it.
+/// The judgement on a response template, as far as renders show it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Judgement {
     pub(crate) rounds: Rounds,
     pub(crate) kinds: Vec<KindVerdict>,
     pub(crate) cases: Vec<Case>,
-    /// Which rounds came back.
+    /// The rounds that came back.
     pub(crate) back: Vec<RoundId>,
-    /// Those that did not, plain ones first and short ones before long ones.
+    /// The rounds that did not come back, plain ones first and short ones before long ones.
     pub(crate) failures: Vec<Failure>,
-    /// A message that cannot be told from another because of what stands in a text of it.
+    /// A message that cannot be told from another because of one of its texts.
     pub(crate) excused: Option<Counterexample>,
-    /// A message that comes back as an earlier turn alone, and what comes of it as the last.
+    /// A message that comes back as an earlier turn alone, and the message that comes back where it is the last.
     pub(crate) as_earlier: Option<Counterexample>,
-    /// What no render shows, and the response template reads all the same or the chat template asks for; in sentences.
+    /// Things that no render shows, although the response template reads them or the chat template asks for them; in sentences.
     pub(crate) unproved: Vec<Unproved>,
     /// How many settings of the kwargs were not tried.
     pub(crate) settings_left_out: usize,
 }
 
-/// Something that no render shows.
+/// A fact that no render shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Unproved {
     /// A field that no rendered message fills.
     Field(String),
-    /// What a prompt ends with, under these kwargs, and no rendered answer begins with.
+    /// The end of a prompt, under these kwargs, that no rendered answer begins with.
     PromptTail { tail: String, kwargs: Map },
     /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
     Calls(Option<String>),
-    /// A constant at which the chat template cuts an answer, what stands before it being dropped: a model may write both, and no
-    /// render shows it.
+    /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
     Cut(String),
-    /// Messages before which nothing marks where their turn begins, although their prompt has what does.
+    /// Messages before which no marker begins their turn in the render, although their prompt has one.
     Unmarked,
-    /// A reasoning that it asks for, under this key, and does not show.
+    /// A reasoning that the chat template asks for under this key, and does not show.
     Reasoning(String),
 }
 
@@ -316,7 +315,7 @@ impl Table {
     }
 }
 
-/// Where a round's message stood, in words.
+/// Returns the place of a round's message, in words.
 fn place(round: &Round) -> String {
     let place = &round.place.place;
     let kwargs: Vec<String> = place
@@ -331,7 +330,7 @@ fn place(round: &Round) -> String {
 }
 
 impl Judgement {
-    /// Leaves out of the first failure what it does without, where its texts are more than plain words.
+    /// Shrinks the message of the first failure to the parts without which it would come back, where its texts are more than plain words.
     fn shrink_first(&mut self, judge: &Judge<'_>, subject: Subject<'_>) {
         let Some(first) = self.failures.first_mut().filter(|first| !first.plain) else {
             return;
@@ -340,7 +339,7 @@ impl Judgement {
     }
 }
 
-/// What no render shows.
+/// Returns the things that no render shows.
 fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<Unproved> {
     let mut unproved = Vec::new();
     let survey = &judge.survey;

@@ -1,11 +1,12 @@
-//! What messages are made of: verdicts are given by kind.
+//! Kinds: the parts that messages are made of. Verdicts are given by kind.
 
 use serde::Serialize;
 
 use super::message::Assistant;
 use crate::value::Value;
 
-/// What a message is made of. A message can be of several kinds, such as a call whose argument is a list, after a tool's result.
+/// One of the parts that a message is made of. A message can be of several kinds, such as a call whose argument is a list, after a tool's
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -15,7 +16,7 @@ pub enum Kind {
     Content,
     /// Reasoning before an answer.
     Reasoning,
-    /// One tool call.
+    /// One tool call in a message.
     Call,
     /// Several tool calls.
     Calls,
@@ -52,7 +53,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order in which they are told.
+    /// All kinds, in the order of reports.
     pub const ALL: [Self; 19] = [
         Self::Content,
         Self::Reasoning,

@@ -1,4 +1,4 @@
-//! How a message is handed to a chat template.
+//! Manners: the ways in which a message is handed to a chat template.
 
 use std::fmt;
 
@@ -22,11 +22,11 @@ pub(super) struct Manner {
     pub(super) rules: Rules,
     pub(super) arguments: ArgumentsForm,
     pub(super) no_content: NoContent,
-    /// Whether texts of contents are lists of parts.
+    /// True if texts of contents are lists of parts.
     pub(super) parts: bool,
-    /// Where the reasoning goes; without a place for it, it is left out.
+    /// The place of the reasoning; without one, the reasoning is left out.
     pub(super) reasoning: Option<Slot>,
-    /// Where a further text goes.
+    /// The place of a further text.
     pub(super) further: Option<Slot>,
 }
 
@@ -65,7 +65,7 @@ impl Manner {
         manners
     }
 
-    /// The same with objects for the arguments of calls.
+    /// Returns the manner with objects for the arguments of calls.
     pub(super) fn with_objects(&self) -> Self {
         Self {
             arguments: ArgumentsForm::Object,
@@ -117,7 +117,7 @@ impl Manner {
         written
     }
 
-    /// Where the reasoning, the further text and the content of a written message stand in it.
+    /// Returns the places of the reasoning, the further text and the content in a written message.
     pub(super) fn places(&self, message: &Path, written: &Value) -> [Option<Path>; 3] {
         let part = |wanted: &str, key: &str| {
             let parts = written.get("content")?.as_array()?;
@@ -199,7 +199,7 @@ impl Manner {
     }
 }
 
-/// The keys of a message that are no reasoning.
+/// The keys of a message that hold no reasoning.
 pub(super) const KNOWN: [&str; 3] = ["role", "content", CALLS_KEY];
 
 /// Gives the calls of a message that have no id those of `written`.

@@ -5,12 +5,12 @@ use crate::value::{Map, Value, json};
 /// The message key of tool calls.
 pub(crate) const CALLS_KEY: &str = "tool_calls";
 
-/// One tool call of a message that is to be rendered.
+/// A tool call of a message that is to be rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) arguments: Map,
-    /// Empty for a call without an id.
+    /// The call's id; empty for a call without one.
     pub(crate) id: String,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn tool_for(call: &Call) -> Value {
         .iter()
         .map(|(key, value)| {
             let schema = object([
-                ("type", Value::from(schema_type(value))),
+                ("type", Value::from(value.schema_type())),
                 ("description", Value::from(format!("The {key}."))),
             ]);
             (key.clone(), schema)
@@ -81,18 +81,6 @@ pub(crate) fn tool_for(call: &Call) -> Value {
         ("parameters", parameters),
     ]);
     object([("type", Value::from("function")), ("function", function)])
-}
-
-fn schema_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Int(_) => "integer",
-        Value::Float(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// A message of another role.
@@ -123,12 +111,12 @@ pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     )
 }
 
-/// How the arguments of a call are handed to the chat template.
+/// The form in which the arguments of a call are handed to the chat template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentsForm {
-    /// As an object.
+    /// The arguments are an object.
     Object,
-    /// As the text of a JSON object.
+    /// The arguments are the text of a JSON object.
     JsonText,
 }
 

@@ -1,23 +1,23 @@
-//! The judge: whether a response template brings back what a chat template renders.
+//! The judge: the test that a response template brings back the messages that a chat template renders.
 //!
-//! Messages of every kind are rendered in conversations of every kind, in the manner in which the chat template takes them, and
-//! whatever can be *seen* of a message in the render of its turn must come back: in the field under which it went in, with its
-//! type where the tools' schema names it, and nothing beside it; and the parsed message, appended to the conversation, must
-//! render as the same text. That is decided from renders and messages alone. Where the response template came from, what was
-//! believed of the format when it was written, and what its author could not do about it, is not asked: nothing of that is at
-//! hand here, since the room imports nothing of the analysis.
+//! Messages of every kind are rendered in conversations of every kind, in the manner in which the chat template takes them, and whatever
+//! can be *seen* of a message in the render of its turn must come back: in the field under which it went in, with its type where the tools'
+//! schema names it, and nothing beside it; and the parsed message, appended to the conversation, must render as the same text. That is
+//! decided from renders and messages alone. The judge does not ask where the response template came from, which beliefs of the format it
+//! was written by, or which limits its author met. Nothing of that is at hand here, since the room imports nothing of the analysis.
 //!
-//! What is left out has a reason that the render shows, and is counted by [kind](Kind): the chat template refuses the message, or
-//! a part of it cannot be seen. There is one excuse: a text in which something stands that is no plain word can render to the
-//! very text that another message renders to (a closing marker that is spoken of in an answer); then nobody could tell the two
-//! apart, and the [`Judgement`] shows both.
+//! A message that is left out has a reason that the render shows, and is counted by [kind](Kind): the chat template refuses the message, or
+//! a part of it cannot be seen. There is one excuse: a text in which something stands that is no plain word can render to the very text
+//! that another message renders to (a closing marker that is spoken of in an answer); then nobody could tell the two apart, and the
+//! [`Judgement`] shows both.
 //!
 //! In the order in which it happens:
 //!
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
-//! - `probes` has the messages, `signs` what of the render is put into their texts, `places` has the conversations, `rounds` renders each in its place, `expected` says what can be seen of it;
-//! - `trial` parses one round with one response template, `arrival` says whether transformers reads it alike in pieces, `compare`
-//!   whether it came back, `prompts` what a prompt's end is followed by;
+//! - `probes` has the messages, `signs` finds the characters of the render that are put into their texts, `places` has the conversations,
+//!   `rounds` renders each in its place, `expected` tells the parts of it that can be seen;
+//! - `trial` parses one round with one response template, `arrival` checks that transformers reads it alike in pieces, `compare` that it
+//!   came back, and `prompts` that renders show the text behind a prompt's end;
 //! - `judgement` adds up, by kind.
 //!
 //! The rounds depend on the chat template alone, so that several response templates can be held to the same ones.
@@ -73,7 +73,7 @@ use trial::{Outcome, Parses, Tried};
 /// A response of the judged format and the message that it was seen to parse to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Case {
-    /// What the parser is given before it.
+    /// The prefix that the parser is given before the response.
     pub prefix: String,
     /// The response.
     pub response: String,
@@ -83,17 +83,17 @@ pub struct Case {
     pub message: Value,
 }
 
-/// What the judge has to know of how a chat template is rendered at all.
+/// The facts that the judge has to know in order to render with a chat template at all.
 pub(crate) struct Setup<'a> {
     /// The time that the chat template is told.
     pub(crate) clock: Option<Clock>,
     /// The account of steps on which it is rendered.
     pub(crate) steps: &'a Cell<u64>,
-    /// Whether every content has to be a list of parts.
+    /// True if every content has to be a list of parts.
     pub(crate) parts: bool,
     /// The variables without which it does not render, for these tools.
     pub(crate) variables: &'a dyn Fn(&[Value]) -> Map,
-    /// Whether to spare no time.
+    /// True to try more, however long that takes.
     pub(crate) thorough: bool,
 }
 
@@ -120,11 +120,11 @@ pub(crate) struct Judge<'a> {
     survey: Survey,
     /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
     calling: Vec<OnceCell<Group>>,
-    /// What the last response template that was tried parsed.
+    /// The parses of the last response template that was tried.
     parsed: RefCell<Option<(Arc<ResponseTemplate>, Rc<Parses>)>>,
 }
 
-/// What a response template is judged as.
+/// A response template to be judged, and the form in which it is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) template: &'a Arc<ResponseTemplate>,
@@ -132,7 +132,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) reasoning_field: Option<&'a str>,
 }
 
-/// What a case's response parses to, whole and in pieces, and what went wrong.
+/// Parses a case's response, whole and in pieces, and returns the message and the error, if there is one.
 pub(crate) fn parse(
     template: &Arc<ResponseTemplate>,
     case: &Case,
@@ -143,14 +143,14 @@ pub(crate) fn parse(
     (Value::Object(parsed), error)
 }
 
-/// What a case's response parses to, whole.
+/// Parses a case's response as a whole and returns the message.
 pub(crate) fn parse_whole(template: &Arc<ResponseTemplate>, case: &Case) -> Value {
     let tried = Tried::new(template, None, &[], false);
     Value::Object(tried.parse_whole(&case.prefix, &case.response, &case.tools))
 }
 
 impl<'a> Judge<'a> {
-    /// Renders what can be rendered before there is a response template.
+    /// Renders everything that can be rendered before there is a response template.
     pub(crate) fn new(source: &'a ChatTemplateSource, setup: &'a Setup<'a>) -> Self {
         let renderer = Renderer::new(source, setup);
         let survey = Survey::of(&renderer, setup);
@@ -174,7 +174,7 @@ impl<'a> Judge<'a> {
         judgement::judge(self, subject)
     }
 
-    /// What a case's response parses to, whole and in pieces, and what went wrong.
+    /// Parses a case's response, whole and in pieces, and returns the message and the error, if there is one.
     pub(crate) fn parse(&self, subject: Subject<'_>, case: &Case) -> (Value, Option<String>) {
         let tried = self.tried(subject);
         let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
@@ -189,12 +189,12 @@ impl<'a> Judge<'a> {
             .flatten()
     }
 
-    /// Whether the message of a round comes back.
+    /// Returns true if the message of a round comes back.
     pub(crate) fn brings_back(&self, subject: Subject<'_>, round: RoundId) -> bool {
         self.try_one(subject, round).is_back()
     }
 
-    /// What becomes of a round that does not come back: the smallest message that fails as it does, where its texts are more
+    /// Returns the counterexample of a round that does not come back: the smallest message that fails as it does, where its texts are more
     /// than plain words.
     pub(crate) fn failure(&self, subject: Subject<'_>, round: RoundId) -> Option<Counterexample> {
         let found = self.try_one(subject, round).counterexample()?;
@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
         Some(self.smallest(subject, round, found).1)
     }
 
-    /// The smallest message that fails as that of the round does, and what becomes of it.
+    /// Returns the smallest message that fails as that of the round does, and its counterexample.
     pub(crate) fn smallest(
         &self,
         subject: Subject<'_>,
@@ -226,8 +226,8 @@ impl<'a> Judge<'a> {
         (smallest, found)
     }
 
-    /// What becomes of messages that speak of a marker: in which part of the message they do, and what came back of those that
-    /// did not come back as they were.
+    /// Tries messages that speak of a marker, and returns those that did not come back as they were: the part of the message that speaks of
+    /// it, and the counterexample.
     pub(crate) fn speaks_of(
         &self,
         subject: Subject<'_>,
@@ -264,7 +264,7 @@ impl<'a> Judge<'a> {
         &self.round(id).1.probe.message
     }
 
-    /// Where the chat template takes texts beside the content, the reasoning's place first.
+    /// Returns the places where the chat template takes texts beside the content, that of the reasoning first.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.survey.slots.distinct
     }
@@ -274,7 +274,7 @@ impl<'a> Judge<'a> {
         traces::all(self)
     }
 
-    /// How often was rendered so far, and what that took.
+    /// Returns how many renders were made so far, and how long they took.
     pub(crate) fn rendered(&self) -> (usize, Duration) {
         self.renderer.rendered()
     }

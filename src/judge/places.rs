@@ -1,4 +1,5 @@
-//! Where messages are tried: conversations up to the model's turn, each under every setting of the kwargs that makes a difference.
+//! Places: conversations up to the model's turn, in which messages are tried, each under every setting of the kwargs that makes a
+//! difference.
 
 use std::rc::Rc;
 
@@ -18,9 +19,9 @@ const MAX_SETTINGS: usize = 8;
 pub(super) struct Prompted {
     pub(super) place: Place,
     pub(super) prompt: String,
-    /// What a finished conversation ends with that is gone once it goes on, and so is no part of its last message.
+    /// The text at the end of a finished conversation that is gone once the conversation goes on, and so is no part of its last message.
     pub(super) trailer: String,
-    /// Whether a prompt was asked for in vain: the conversation renders the same without.
+    /// True if a prompt was asked for in vain: the conversation renders the same without.
     pub(super) unasked: bool,
 }
 
@@ -126,8 +127,8 @@ pub(super) fn prompted(
         .collect()
 }
 
-/// What is rendered after an answer that ends the conversation and not after one that a question follows, as far as what comes
-/// then is not the same from the same place, and the conversation without the answer ends with it too.
+/// Returns the text that is rendered after an answer that ends the conversation and not after one that a question follows. It is empty
+/// where the text that comes then is the same from the same place, or where the conversation without the answer does not end with it too.
 fn trailer(renderer: &Renderer<'_>, place: &Place, manner: &Manner) -> String {
     let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
     let next = renderer.said("user", probes::USER_AGAIN);

@@ -7,7 +7,7 @@
 use super::message::{Assistant, Call};
 use crate::value::{Integer, Map, Value};
 
-/// What the user says first, and later.
+/// The texts that the user says first, and later.
 pub(super) const USER: &str = "Cinder plume";
 pub(super) const USER_AGAIN: &str = "Osprey latch";
 pub(super) const SYSTEM: &str = "Garnet yoke";
@@ -26,7 +26,7 @@ const PROSE: [&str; 3] = [
     "Marigold \u{fc}n\u{ef}c\u{f6}d\u{e9} \u{4f60}\u{597d} \u{0645}\u{0631} e\u{301} \u{1f600} thicket",
 ];
 
-/// What people say of conversations: the words that formats without signs are marked with, as prose has them, at the ends of lines too.
+/// Text with the words that formats without signs are marked with, as prose has them, at the ends of lines too.
 const COMMON: &str = "Marigold ends here, and the end of it begins another part.\nWe think and thought, said and say it is done; he \
     answers, the answer was final.\nCalls are called, tools and a tool run, ran and acted; functions return results, one result, then stop.\n\
     Users and assistants reason on content, text, names and values, start and finish thicket";
@@ -51,15 +51,15 @@ const REASONINGS: [&str; 5] = [
     "Lantern 'so' [1] `f(x)` \\n wharf",
 ];
 
-/// One message to be tried.
+/// A message to be tried.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probe {
     pub(super) message: Assistant,
     /// A text for a further key of the message.
     pub(super) further: Option<&'static str>,
-    /// Whether its texts are prose, which no format may take for anything else.
+    /// True if its texts are prose, which no format may take for anything else.
     pub(super) plain: bool,
-    /// Whether it stands for its kind, and is tried in every place.
+    /// True if it stands for its kind, and is tried in every place.
     pub(super) leads: bool,
 }
 
@@ -138,7 +138,8 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
     probes
 }
 
-/// Messages that say the words of which the chat template's own constants are made, as prose may, but for those that stand in `turns`.
+/// Messages with the words of which the chat template's own constants are made, as prose may have them. Words that stand in `turns` are
+/// left out.
 pub(super) fn speaking_words<'c>(
     constants: impl Iterator<Item = &'c str>,
     turns: &str,
@@ -225,7 +226,7 @@ fn calling_with(value: Value) -> Assistant {
     Assistant::calling([call])
 }
 
-/// How many words of the constants are said.
+/// How many words of the constants are put into messages.
 const MAX_WORDS: usize = 120;
 
 /// Messages with calls, those that lead their kind first.

@@ -1,15 +1,14 @@
-//! What a prompt ends with beyond the header of a turn, such as an opened reasoning: a render has to show what follows it.
+//! The end of a prompt beyond the header of a turn, such as an opened reasoning: a render has to show the text that follows it.
 //!
-//! A prompt that an answer goes on from, byte by byte, is shown, and so is one whose end stands before an answer as well, with
-//! nothing left out behind what begins a turn. Where the history leaves out what the prompt ended with, one of two renders must
-//! show it:
+//! A prompt that an answer goes on from, byte by byte, is shown, and so is one whose end stands before an answer as well, with nothing left
+//! out behind what begins a turn. Where the history leaves out the end of the prompt, one of two renders must show it:
 //!
-//! - another answer has the same text behind the header, as the model's own; what follows it there must then come back behind
-//!   this prompt as well;
-//! - an answer has it around one of its texts, as a prompt that closes an empty reasoning has; what follows that text there must
-//!   then come back behind this prompt.
+//! - another answer has the same text behind the header, as the model's own; the text that follows it there must then come back behind this
+//!   prompt as well;
+//! - an answer has it around one of its texts, as a prompt that closes an empty reasoning has; whatever follows that text there must then
+//!   come back behind this prompt.
 //!
-//! Else nothing proves what a model writes behind it.
+//! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
 use super::judgement::Unproved;
 use super::places::Prompted;
@@ -57,8 +56,8 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
         .collect()
 }
 
-/// What a place's prompt ends with that none of its answers goes on from, but for white space and for what is a kwarg's value.
-/// Texts that are more than prose may go on from its signs by chance.
+/// Returns the end of a place's prompt from which none of its answers goes on. White space and the value of a kwarg do not count. Texts
+/// that are more than prose may go on from its signs by chance.
 fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let here: Vec<&Round> = here
         .iter()
@@ -98,7 +97,7 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     (!bare.is_empty() && !is_kwarg).then(|| &prompt[start..])
 }
 
-/// All rounds that were rendered.
+/// Returns all rounds that were rendered.
 fn all<'j>(judge: &'j Judge<'_>) -> Vec<(RoundId, &'j Round)> {
     let groups = std::iter::once(None).chain((0..judge.calling.len()).map(Some));
     let rendered =
@@ -111,7 +110,7 @@ fn all<'j>(judge: &'j Judge<'_>) -> Vec<(RoundId, &'j Round)> {
         .collect()
 }
 
-/// Whether another answer has what the prompt ends with, in front of its message, and comes back where the prompt has it.
+/// Returns true if another answer has the end of the prompt in front of its message, and comes back where the prompt has it.
 fn is_shown_elsewhere(
     judge: &Judge<'_>,
     tried: &Tried<'_>,
@@ -137,7 +136,7 @@ fn is_shown_elsewhere(
     is_tried
 }
 
-/// Whether the prompt is what stands around a text of an answer here, and the answers without that text come back behind it.
+/// Returns true if the prompt is the text around a text of an answer here, and the answers without that text come back behind it.
 fn is_around_nothing(judge: &Judge<'_>, tried: &Tried<'_>, here: &[&Round]) -> bool {
     let Some(prompt) = here.first().map(|round| round.place.prompt.as_str()) else {
         return false;

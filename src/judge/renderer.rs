@@ -26,14 +26,14 @@ const CONVERSATION: usize = 4 << 10;
 pub(super) struct Renderer<'a> {
     source: &'a ChatTemplateSource,
     setup: &'a Setup<'a>,
-    /// How often was rendered, and what that took.
+    /// How many renders were made, and how long they took.
     rendered: Cell<(usize, Duration)>,
-    /// What was rendered without origins: what several response templates parse to, and what failing messages shrink to, often
-    /// renders alike.
+    /// The renders made without origins. The messages that several response templates parse to, and those that failing messages shrink to,
+    /// are often the same.
     known: RefCell<Known>,
 }
 
-/// Renders by the hash of what was rendered.
+/// Renders by the hash of their inputs.
 #[derive(Debug, Default)]
 struct Known {
     renders: HashMap<u64, Vec<Render>, foldhash::fast::RandomState>,
@@ -49,7 +49,8 @@ struct Render {
     add_generation_prompt: bool,
     rules: Rules,
     rendered: Result<String, RenderError>,
-    /// What it took, which is put on the account each time: what a chat template may take is the same however often it is asked.
+    /// How many steps it took. They are charged again each time, so that a chat template's allowance does not depend on how often it is
+    /// asked.
     steps: u64,
 }
 
@@ -77,12 +78,12 @@ impl Render {
 /// A conversation up to the model's turn.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// What came before, in words: `after a user's message`.
+    /// The message before it, in words: `after a user's message`.
     pub(super) label: &'static str,
     pub(super) history: Vec<Value>,
     pub(super) tools: Option<Rc<[Value]>>,
     pub(super) kwargs: Map,
-    /// Whether a tool's result comes last.
+    /// True if a tool's result comes last.
     pub(super) after_tool: bool,
 }
 
@@ -101,7 +102,7 @@ impl Place {
         next
     }
 
-    /// Where the last thing that was said in the conversation ends in a render.
+    /// Returns the byte of a render at which the last words of the conversation end.
     pub(super) fn end_in(&self, render: &str) -> usize {
         let said = self.history.iter().rev().find_map(|message| {
             let content = message.get("content")?;
@@ -226,8 +227,8 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// The conversation and the message as an earlier turn, up to where the next message begins: what stands before that is the same
-    /// as before the conversation's own first message.
+    /// Renders the conversation and the message as an earlier turn, up to the beginning of the next message. The text before that is the
+    /// same as before the conversation's own first message.
     pub(super) fn earlier(
         &self,
         place: &Place,
@@ -261,7 +262,7 @@ impl<'a> Renderer<'a> {
         )
     }
 
-    /// The same of the prompt.
+    /// Renders the prompt with the origins of its characters.
     pub(super) fn traced_prompt(
         &self,
         place: &Place,
@@ -276,7 +277,7 @@ impl<'a> Renderer<'a> {
         )
     }
 
-    /// What the chat template asks of its inputs where it renders the conversation and the message.
+    /// Returns the inputs that the chat template asks for where it renders the conversation and the message.
     pub(super) fn reads(
         &self,
         place: &Place,
@@ -337,7 +338,7 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// How often was rendered so far, and what that took.
+    /// Returns how many renders were made so far, and how long they took.
     pub(super) fn rendered(&self) -> (usize, Duration) {
         self.rendered.get()
     }

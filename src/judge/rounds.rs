@@ -1,4 +1,4 @@
-//! The rounds: every message rendered in every place in which it is to be tried, with what of it can be seen.
+//! The rounds: every message rendered in every place in which it is to be tried, with the parts of it that can be seen.
 //!
 //! Nothing here depends on the response template that is judged, so that any number of them can be held to the same rounds.
 
@@ -22,30 +22,30 @@ pub(super) struct Round {
     pub(super) place: Rc<Prompted>,
     /// The message as the chat template was given it.
     pub(super) written: Value,
-    /// The conversation and the message, without what stands at the end of every conversation.
+    /// The conversation and the message, without the trailer.
     pub(super) full: String,
-    /// All that was rendered.
+    /// The whole render.
     pub(super) rendered: String,
-    /// Where the last thing said before the message ends in it.
+    /// The byte of the render at which the last words before the message end.
     pub(super) said: usize,
-    /// Where the first part of the message begins that can be seen.
+    /// The byte at which the first part of the message begins that can be seen.
     pub(super) first: usize,
-    /// What can be seen of the message, which is what must come back.
+    /// The parts of the message that can be seen, which must come back.
     pub(super) expected: Expected,
-    /// What the message is made of, as far as it can be seen.
+    /// The kinds of the message, as far as they can be seen.
     pub(super) kinds: Vec<Kind>,
     /// The tools whose schemas name the types of its arguments.
     pub(super) tools: Rc<[Value]>,
 }
 
-/// A message that is no round.
+/// The reason why a message makes no round.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum LeftOut {
     /// The chat template refuses it, in these words.
     Refused(String),
-    /// What makes its kind cannot be seen in the render.
+    /// The render does not show the parts that make its kind.
     NotShown,
-    /// The prompt has what begins a turn, and the render of the answer has not.
+    /// The prompt has the marker that begins a turn, and the render of the answer has not.
     Unmarked,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum LeftOut {
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) manner: Manner,
-    /// How what begins a turn begins, where renders show that.
+    /// The beginning of the marker that begins a turn, where renders show it.
     pub(super) header: String,
     pub(super) rounds: Vec<Round>,
     pub(super) left_out: Vec<(Kind, LeftOut)>,
@@ -113,7 +113,7 @@ impl Group {
         }
     }
 
-    /// Makes a round of the message, and notes of which kinds it is none although it was meant to be.
+    /// Makes a round of the message, and notes the kinds that the message was meant to be of and is not.
     fn render(&mut self, renderer: &Renderer<'_>, at: &Rc<Prompted>, probe: &Rc<Probe>) {
         let is_taken = (probe.further.is_none() || self.manner.further.is_some())
             && (probe.message.reasoning.is_none() || self.manner.reasoning.is_some());
@@ -140,7 +140,7 @@ impl Group {
         }
     }
 
-    /// The same round with another message.
+    /// Returns the round with another message.
     pub(super) fn again(
         &self,
         round: &Round,

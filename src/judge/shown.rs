@@ -1,9 +1,9 @@
-//! What of an input can be seen in a render, by the origins of its characters.
+//! Input that can be seen in a render, by the origins of its characters.
 
 use crate::chat_template::{Origin, Path, Run, Traced};
 
-/// What is seen of a text that stands at `path` in the inputs, in the render from `start` on, and where: the stretch of it that is
-/// shown as it is, or all of it where anything of it was written otherwise.
+/// Returns the part of a text at `path` in the inputs that can be seen in the render from byte `start` on, and the byte at which it is
+/// seen: the stretch of it that is shown as it is, or all of it where anything of it was written otherwise.
 pub(super) fn text<'t>(
     traced: &Traced,
     start: usize,
@@ -43,12 +43,12 @@ pub(super) fn text<'t>(
     Some((first, seen))
 }
 
-/// Whether `of` is the place, or one within it.
+/// Returns true if `of` is the place, or one within it.
 fn leads_to(place: &Path, of: &Path) -> bool {
     of.len() >= place.len() && of.is_along(place)
 }
 
-/// The bytes that two renders begin with alike: the same text, from the same places.
+/// Returns the number of bytes that two renders begin with alike: the same text, from the same places.
 pub(super) fn common(a: &Traced, b: &Traced) -> usize {
     let mut at = 0;
     loop {
@@ -70,7 +70,7 @@ pub(super) fn common(a: &Traced, b: &Traced) -> usize {
     }
 }
 
-/// Whether the byte at the offset comes from one place in both.
+/// Returns true if the byte at the offset comes from one place in both.
 fn is_same_place(left: &Run, right: &Run, at: usize) -> bool {
     match (&left.origin, &right.origin) {
         (Origin::Source { start: a, .. }, Origin::Source { start: b, .. }) => {

@@ -1,4 +1,4 @@
-//! From a message that fails to the smallest one that still does.
+//! Shrinking: the way from a message that fails to the smallest one that still does.
 
 use super::message::Assistant;
 use crate::value::Value;

@@ -1,10 +1,11 @@
-//! The signs that a chat template writes next to what is said, which prose and code have as well.
+//! The signs that a chat template writes next to texts of messages, which prose and code have as well. A sign is a character of
+//! punctuation.
 //!
-//! A text may end with the very sign that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that
-//! stands before it, and have any of them within. Which these are is read off renders: whatever stands between two things
-//! that were said begins and ends with a run of signs. The outermost of a run is tried, and the two outermost where they are
-//! not all that stands there. More of them would be a marker that is spoken of, and two that are the same often are one.
-//! Where the name of a function or of an argument stands between signs, texts have other words between them: `<v>`.
+//! A text may end with the very sign that the marker behind it begins with (`a -> b>` before `>>>`), begin with the one that stands before
+//! it, and have any of them within. Renders show which these are: the text between two texts of a message begins and ends with a run of
+//! signs. The outermost of a run is tried, and the two outermost where the run has more. More of them would be a marker that is spoken of,
+//! and two that are the same often are one. Where the name of a function or of an argument stands between signs, texts have other words
+//! between them: `<v>`.
 
 use super::manner::Manner;
 use super::message::Assistant;
@@ -18,16 +19,16 @@ const MAX_SIGNS: usize = 12;
 /// How many words between signs are tried.
 const MAX_BETWEEN: usize = 3;
 
-/// What a chat template writes next to what is said.
+/// The texts that a chat template writes next to the texts of messages.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Beside {
-    /// Signs, one or two.
+    /// One sign each, or two that stand together.
     pub(super) signs: Vec<String>,
     /// The signs before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
 }
 
-/// What stands next to what is said, in answers and, where calls are shown, in calls.
+/// Returns the texts that stand next to the texts of messages, in answers and, where calls are shown, in calls.
 pub(super) fn next_to_texts(
     renderer: &Renderer<'_>,
     users: &[Place],
@@ -62,7 +63,7 @@ pub(super) fn next_to_texts(
     beside
 }
 
-/// All that a message says, each of which stands in a render once if at all.
+/// Returns all texts of a message, each of which stands in a render once if at all.
 fn said_in<'m>(message: &'m Assistant, further: Option<&'m str>) -> Vec<&'m str> {
     let texts = [&message.reasoning, &message.content];
     let mut said: Vec<&str> = texts.into_iter().filter_map(Option::as_deref).collect();
@@ -131,7 +132,7 @@ impl Beside {
     }
 }
 
-/// The first sign of what follows a text, and the first two where more follows them.
+/// Returns the first sign of the text that follows, and the first two where more follows them.
 fn beginnings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_start();
     let run = &gap[..gap.find(|c| !is_sign(c)).unwrap_or(gap.len())];
@@ -140,7 +141,7 @@ fn beginnings(gap: &str) -> [&str; 2] {
     [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
 }
 
-/// The last sign of what stands before a text, and the last two where more stands before them.
+/// Returns the last sign of the text before, and the last two where more stands before them.
 fn endings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_end();
     let start = gap.rfind(|c| !is_sign(c)).map_or(0, |at| {
@@ -153,7 +154,7 @@ fn endings(gap: &str) -> [&str; 2] {
     [behind(1).unwrap_or_default(), pair.unwrap_or_default()]
 }
 
-/// Whether it is one of the signs that every text may have.
+/// Returns true if the character is ASCII punctuation, which every text may have.
 fn is_sign(c: char) -> bool {
     c.is_ascii_punctuation()
 }

@@ -1,4 +1,4 @@
-//! Where a text of an assistant's message stands that is not its content.
+//! Slots: the places of texts in an assistant's message beside its content.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::value::{Map, Value};
 /// A place in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// Under a key, or a key within keys.
+    /// The text stands under a key, or a key within keys.
     Key(Vec<String>),
-    /// In a part of the content of this type, under the key of that name.
+    /// The text stands in a part of the content of this type, under the key of that name.
     Part { kind: String, key: String },
 }
 

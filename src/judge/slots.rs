@@ -1,6 +1,6 @@
-//! Where does the chat template take texts of an assistant's message beside its content, and in which manners does it show
-//! calls? Every key that it asks for is given a text, and those count whose text is in the model's turn then, whatever they are
-//! called: under a key, under a key within a key, in a part of the content.
+//! The search for the slots in which the chat template takes texts beside the content, and for the manners in which it shows calls. Every
+//! key that it asks for is given a text, and those count whose text is in the model's turn then, whatever they are called: under a key,
+//! under a key within a key, in a part of the content.
 
 use super::manner::{KNOWN, Manner};
 use super::message::{Assistant, content_to_parts};
@@ -22,13 +22,13 @@ const INVENTED: &str = "herald";
 /// Keys of the chat format that say who speaks, or to which call a message answers: nothing that a model writes.
 const OF_ANYONE: [&str; 2] = ["name", "tool_call_id"];
 
-/// What the paths of a message begin with.
+/// The beginning of all paths into messages.
 const MESSAGE: &str = "messages[].";
 
-/// Where texts are taken.
+/// The slots in which texts are taken.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
-    /// Those that show their text at once, each its own; the first is the reasoning's.
+    /// The slots that show their texts at once, each its own; the first is the reasoning's.
     pub(super) distinct: Vec<Slot>,
     /// Other keys under which a text renders as under the first.
     pub(super) aliases: Vec<String>,
@@ -171,7 +171,7 @@ impl Bench<'_, '_> {
         keys
     }
 
-    /// Whether the parts of an assistant's content are told apart by their type.
+    /// Returns true if the parts of an assistant's content are told apart by their type.
     fn walks_over_parts(&self) -> bool {
         self.places.iter().any(|place| {
             let mut message = self.usual.write(&Assistant::saying(probes::CONTENT), None);
@@ -195,8 +195,8 @@ impl Bench<'_, '_> {
         slots.collect()
     }
 
-    /// Whether a text at the slot is in the model's turn in any place: behind the prompt, where the turn goes on from it; and
-    /// where it nowhere does, not in the header.
+    /// Returns true if a text at the slot is in the model's turn in any place: behind the prompt, where the turn goes on from it; and where
+    /// it nowhere does, not in the header.
     fn shows(&self, slot: &Slot) -> bool {
         let (mut is_shown, mut is_header) = (false, false);
         for place in self.places {
@@ -220,8 +220,8 @@ impl Bench<'_, '_> {
         is_shown && !is_header
     }
 
-    /// Whether a text stands in the header of the turn, which no model writes: `after` it the header goes on as in a prompt,
-    /// and then the answer as without it.
+    /// Returns true if a text stands in the header of the turn, which no model writes: `after` it the header goes on as in a prompt, and
+    /// then the answer as without it.
     fn is_header(&self, place: &Place, manner: &Manner, after: &str) -> bool {
         let without = manner.write(&Assistant::saying(probes::CONTENT), None);
         let (Ok(prompt), Ok(full)) = (
@@ -235,7 +235,7 @@ impl Bench<'_, '_> {
         header.is_some_and(|header| !header.is_empty() && prompt.ends_with(header))
     }
 
-    /// Where a text is taken within an object under the key.
+    /// Returns the slot within an object under the key where a text is taken.
     fn nested(&self, key: &str) -> Option<Slot> {
         let prefix = format!("{MESSAGE}{key}.");
         for place in self.places {
@@ -280,7 +280,7 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// Whether a text under the one renders as under the other in every place.
+    /// Returns true if a text at the one slot renders as it does at the other, in every place.
     fn alike(&self, slot: &Slot, other: &Slot) -> bool {
         self.places.iter().all(|place| {
             let [mine, its] = [slot, other].map(|slot| {
@@ -294,7 +294,7 @@ impl Bench<'_, '_> {
         })
     }
 
-    /// Whether texts at both show at once.
+    /// Returns true if texts at both slots show at once.
     fn at_once(&self, first: &Slot, second: &Slot) -> bool {
         let manner = Manner {
             reasoning: Some(first.clone()),
@@ -315,7 +315,7 @@ impl Bench<'_, '_> {
     }
 }
 
-/// Whether a text is one name: the last step of a path, or the type of a part.
+/// Returns true if the text is one name: the last step of a path, or the type of a part.
 fn is_name(text: &str) -> bool {
     let is_usual = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !text.is_empty() && text.len() <= 40 && text.chars().all(is_usual)

@@ -1,5 +1,5 @@
-//! What is asked of a chat template before any response template is judged: where it takes texts, in which manners it shows calls,
-//! what begins a turn, and the messages that every response template is held to.
+//! The survey of a chat template before any response template is judged: where it takes texts, in which manners it shows calls, what begins
+//! a turn, and the messages that every response template is held to.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use super::signs::{self, Beside};
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
-/// Everything that is asked of a chat template before any response template is judged.
+/// The results of the survey of a chat template.
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) slots: Slots,
@@ -26,12 +26,12 @@ pub(super) struct Survey {
     pub(super) plain: Group,
     /// Messages with calls, in each manner in which a call is shown and rendered otherwise than in one before.
     pub(super) calling: Vec<Manner>,
-    /// Why no call is shown, where none is.
+    /// The reason why no call is shown, where none is.
     pub(super) no_calls: Option<String>,
-    /// Whether an assistant's calls are asked for.
+    /// True if the chat template asks for an assistant's calls.
     pub(super) reads_calls: bool,
     pub(super) tools: Rc<[Value]>,
-    /// What the chat template writes next to what is said.
+    /// The texts that the chat template writes next to the texts of messages.
     beside: Beside,
 }
 
@@ -139,9 +139,9 @@ impl Survey {
     }
 }
 
-/// How what begins a turn begins, as far as renders show it: what the plainest prompt adds to its conversation and every answer
-/// has before it as well, with reasoning and without. Half of that is enough to tell whether it is there, and does not end
-/// amid a marker that only some answers go on with. Nothing where it is white space.
+/// Returns the beginning of the marker that begins a turn, as far as renders show it: the text that the plainest prompt adds to its
+/// conversation and that every answer has before it as well, with reasoning and without. Half of that is enough to tell whether it is
+/// there, and does not end amid a marker that only some answers go on with. The result is empty where it is white space.
 fn header(renderer: &Renderer<'_>, users: &[Place], manner: &Manner) -> String {
     let said = Assistant::saying(probes::CONTENT);
     let answers = [
@@ -182,7 +182,7 @@ fn header(renderer: &Renderer<'_>, users: &[Place], manner: &Manner) -> String {
     header.chars().take(half).collect()
 }
 
-/// A constant of the chat template at which it cuts an answer: of a text before it nothing is left, and of one behind it all.
+/// Returns a constant of the chat template at which it cuts an answer: a text before it is dropped, and a text behind it is kept.
 pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
     let templates = renderer.source().templates.iter();
@@ -220,8 +220,8 @@ fn distinct(renderer: &Renderer<'_>, users: &[Place], manners: Vec<Manner>) -> V
     distinct
 }
 
-/// What is rendered of turns, in which words may be markers: a text that says one of those is no plain prose, as one is not that says
-/// `<end>`.
+/// Returns the text that is rendered of turns. Its words may be markers, so a text that has one of them is no plain prose, as one is not
+/// that says `<end>`.
 fn words_of_turns(
     renderer: &Renderer<'_>,
     users: &[Place],
@@ -257,7 +257,7 @@ fn words_of_turns(
     turns
 }
 
-/// What the chat template says against a call, and whether it asks for an assistant's calls at all.
+/// Returns the chat template's error on a call, if there is one, and true if it asks for an assistant's calls at all.
 fn about_calls(
     renderer: &Renderer<'_>,
     users: &[Place],

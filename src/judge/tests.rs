@@ -19,7 +19,7 @@ use crate::chat_template;
 use crate::response_template::ResponseTemplate;
 use crate::value::Map;
 
-/// A chat template that writes only this of an answer before its end, and this behind the conversation.
+/// A chat template that writes `answer` for an answer before its end, and `behind` after the conversation.
 fn turns(answer: &str, behind: &str) -> String {
     format!(
         "{{% for m in messages %}}{{% if m.role == 'assistant' %}}{answer}<end>\
@@ -27,7 +27,7 @@ fn turns(answer: &str, behind: &str) -> String {
     )
 }
 
-/// What is written behind the conversation where a prompt is asked for.
+/// Jinja source that writes `prompt` behind the conversation where a prompt is asked for.
 fn asked(prompt: &str) -> String {
     format!("{{% if add_generation_prompt %}}{prompt}{{% endif %}}")
 }
@@ -70,13 +70,13 @@ fn with_defaults(defaults: &str, fields: &[&str]) -> String {
     )
 }
 
-/// How a chat template is rendered and what a response template is judged as, where that is not the usual.
+/// The ways of rendering and judging that differ from the usual ones.
 #[derive(Default)]
 struct Ways<'a> {
     parts: bool,
     thorough: bool,
     reasoning_field: Option<&'a str>,
-    /// What the chat template does not render without.
+    /// The variables without which the chat template does not render.
     variables: Map,
 }
 
@@ -118,12 +118,12 @@ fn row(judgement: &Judgement, kind: Kind) -> Option<&KindVerdict> {
     judgement.kinds.iter().find(|row| row.kind == kind)
 }
 
-/// Whether messages of the kind are rendered and all come back.
+/// Returns true if messages of the kind are rendered and all come back.
 fn holds(judgement: &Judgement, kind: Kind) -> bool {
     row(judgement, kind).is_some_and(|row| row.rendered && row.came_back == row.tried)
 }
 
-/// Whether messages of the kind are rendered and not all come back.
+/// Returns true if messages of the kind are rendered and not all come back.
 fn fails(judgement: &Judgement, kind: Kind) -> bool {
     row(judgement, kind).is_some_and(|row| row.came_back + row.alike < row.tried)
 }

@@ -1,5 +1,5 @@
-//! Renders of conversations of every kind with the origin of every character, for whoever asks what the chat template writes of
-//! its own.
+//! Renders of conversations of every kind with the origin of every character, for callers that look for the texts which the chat template
+//! writes of its own.
 
 use std::collections::HashSet;
 
@@ -60,7 +60,7 @@ fn of(judge: &Judge<'_>, group: &Group) -> Vec<Traced> {
     traced
 }
 
-/// The parts that a message has, and the types of its arguments, before what and under what.
+/// Returns the parts that a message has and the types of its arguments, with the text before them and the setting of kwargs, as one key.
 fn shape(round: &Round) -> String {
     let message = &round.probe.message;
     let types: Vec<String> = message

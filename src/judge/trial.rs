@@ -1,4 +1,4 @@
-//! One round with one response template: parse the turn, compare, render again.
+//! The trial of a response template by one round: parse the turn, compare, render again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,33 +31,33 @@ pub struct Counterexample {
     pub prefix: String,
     /// The response that it parsed.
     pub response: String,
-    /// What the response had to parse to.
+    /// The message that the response had to parse to.
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub expected: Value,
-    /// What it parsed to instead, or as far as it could be parsed.
+    /// The message that it parsed to instead, or as far as it could be parsed.
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub parsed: Value,
-    /// Why it could not be parsed, when that is so.
+    /// The error with which parsing failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What becomes of a round.
+/// The outcome of a round.
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    /// The message came back from each of these.
+    /// The message came back from each of these responses.
     Back(Vec<Case>),
-    /// The message came back as an earlier turn, and not as the last one, of which that came instead.
+    /// The message came back as an earlier turn, and not as the last one. The counterexample has the message that came back there.
     Earlier(Case, Box<Counterexample>),
     /// Another message came back, and both render to the same text.
     Alike {
-        /// What came back.
+        /// The message that came back.
         found: Box<Counterexample>,
-        /// Whether that is excused: a text of the message is more than plain words, and is what makes them alike. The types of
-        /// arguments are no excuse, since the schemas of the tools tell them, whatever the text looks like.
+        /// True if that is excused: a text of the message is more than plain words, and is what makes them alike. The types of arguments
+        /// are no excuse, since the schemas of the tools tell them, whatever the text looks like.
         excused: bool,
     },
-    /// Something else came back, or nothing.
+    /// Another message came back, or none.
     Lost(Box<Counterexample>),
 }
 
@@ -66,7 +66,7 @@ impl Outcome {
         matches!(self, Self::Back(_) | Self::Earlier(..))
     }
 
-    /// What came back instead of the message.
+    /// Returns the counterexample, where something else came back than the message.
     pub(super) fn counterexample(self) -> Option<Counterexample> {
         match self {
             Self::Back(_) | Self::Earlier(..) => None,
@@ -75,27 +75,27 @@ impl Outcome {
     }
 }
 
-/// A response template, and what is known of what it parses.
+/// A response template, and the parses that it made so far.
 #[derive(Debug)]
 pub(super) struct Tried<'a> {
     pub(super) template: &'a Arc<ResponseTemplate>,
-    /// The field that the reasoning goes to where the engines take no other name, and it is renamed before it is appended.
+    /// The field for reasoning where the engines take no other name. The reasoning is then renamed before it is appended.
     pub(super) reasoning_field: Option<&'a str>,
     /// The keys under which a reasoning renders alike.
     pub(super) aliases: &'a [String],
-    /// Whether to spare no time.
+    /// True to try more, however long that takes.
     pub(super) thorough: bool,
     known: Rc<Parses>,
 }
 
-/// What a response template parsed: a text that comes in many places is parsed in one.
+/// The parses of a response template by their responses. A response that comes up in many places is parsed once.
 #[derive(Debug, Default)]
 pub(super) struct Parses(RefCell<HashMap<String, Vec<Known>>>);
 
-/// What came of a response.
+/// A parse of a response, with the inputs that it depends on.
 #[derive(Debug)]
 struct Known {
-    /// What a parser reads of its prompt.
+    /// The part of the prompt that a parser reads.
     prompted: String,
     tools: Vec<Value>,
     parsed: Parsed,
@@ -104,11 +104,11 @@ struct Known {
 /// Prompts or prefixes, each with the response after it.
 struct Splits<'r> {
     all: Vec<(&'r str, &'r str)>,
-    /// Whether the message need come back from one of them alone.
+    /// True if it is enough that the message comes back from one of them.
     any_will_do: bool,
 }
 
-/// What a response parsed to, and what went wrong.
+/// The message that a response parsed to, and the error, if there is one.
 type Parsed = (Map, Option<String>);
 
 impl<'a> Tried<'a> {
@@ -127,12 +127,13 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// The same, with what the response template parsed before.
+    /// Returns the trial with the parses that the response template made before.
     pub(super) fn knowing(self, known: Rc<Parses>) -> Self {
         Self { known, ..self }
     }
 
-    /// Parses the round's turn as often as it can be begun, and compares; where that does not come back, as an earlier turn too.
+    /// Parses the round's turn from each of its possible beginnings, and compares. Where the message does not come back, the turn is tried
+    /// as an earlier one too.
     pub(super) fn run(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Outcome {
         let outcome = self.run_last(round, manner, renderer);
         if outcome.is_back() {
@@ -149,9 +150,9 @@ impl<'a> Tried<'a> {
 
     /// The case of the message as an earlier turn, if it comes back so.
     ///
-    /// Some chat templates write the last message as if it went on from their prompt, which has opened a reasoning, and the same
-    /// message otherwise where a question follows. How the model writes it, the earlier turn shows. It counts only where the two are
-    /// written differently.
+    /// Some chat templates write the last message as if it went on from their prompt, which has opened a reasoning, and the same message
+    /// otherwise where a question follows. The earlier turn then shows how the model writes it. It counts only where the two are written
+    /// differently.
     fn run_earlier(&self, round: &Round, manner: &Manner, renderer: &Renderer<'_>) -> Option<Case> {
         let opened = self
             .after_anchor(&round.place.prompt)
@@ -257,11 +258,11 @@ impl<'a> Tried<'a> {
         Outcome::Back(cases.collect())
     }
 
-    /// What the parser is given: the turn after the prompt that it goes on from, and after its own beginning, which is where the
-    /// last start anchor before it ends.
+    /// Returns the inputs of the parser: the turn after the prompt that it goes on from, and the turn after its own beginning, which is the
+    /// end of the last start anchor before it.
     ///
-    /// Where the turn does not go on from the prompt, the history leaves out what the prompt ended with: alone, or together with
-    /// what the model wrote behind it up to where the message begins. No render tells which, so that either will do.
+    /// Where the turn does not go on from the prompt, the history leaves out the end of the prompt: alone, or together with the text that
+    /// the model wrote behind it up to the beginning of the message. No render tells which, so that either will do.
     fn splits<'r>(&self, round: &'r Round) -> Splits<'r> {
         let prompt = round.place.prompt.as_str();
         let before = &round.full[..round.first];
@@ -292,7 +293,7 @@ impl<'a> Tried<'a> {
         }
     }
 
-    /// Whether what can be seen of the round's message comes back from this response after this prompt.
+    /// Returns true if the parts of the round's message that can be seen come back from this response after this prompt.
     pub(super) fn comes_back(
         &self,
         prompt: &str,
@@ -305,7 +306,7 @@ impl<'a> Tried<'a> {
         error.is_none() && self.is_round(&parsed, round, manner, renderer)
     }
 
-    /// Whether the parsed message has what can be seen of the round's, and nothing else but ids that the chat template made.
+    /// Returns true if the parsed message has all that can be seen of the round's, and nothing else but ids that the chat template made.
     fn is_round(
         &self,
         parsed: &Map,
@@ -318,13 +319,14 @@ impl<'a> Tried<'a> {
                 .is_some_and(|parsed| self.is_as_expected(&parsed, &round.expected, manner))
     }
 
-    /// What follows the last start anchor in a text, if there is one.
+    /// Returns the text behind the last start anchor in a text, if there is one.
     fn after_anchor<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.template.anchor().find_iter(text).last()?.ok()?;
         Some(&text[found.span.end..])
     }
 
-    /// The parsed message, and what went wrong: an error, or an answer that depends on how the response is cut.
+    /// Parses a response, and returns the message and the error, if there is one: of the parser, or that the message depends on how the
+    /// response is cut.
     pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
         let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
         let is_same =
@@ -370,7 +372,7 @@ impl<'a> Tried<'a> {
         (parsed, error)
     }
 
-    /// The message as far as it was parsed, and the joined events or what broke.
+    /// Returns the message as far as it was parsed, and the joined events or the error.
     fn parse_in<'t>(
         &self,
         prefix: &str,
@@ -391,7 +393,7 @@ impl<'a> Tried<'a> {
         (parser.into_message(), result)
     }
 
-    /// What is wrong where the parsed message, appended to the conversation, renders otherwise than the message did.
+    /// Returns the error where the parsed message, appended to the conversation, renders otherwise than the message did.
     fn renders_again(
         &self,
         parsed: &Map,
@@ -473,7 +475,7 @@ fn without_made_ids(
     })
 }
 
-/// Whether only a part of one of the message's texts can be seen.
+/// Returns true if only a part of one of the message's texts can be seen.
 fn is_cut(round: &Round) -> bool {
     let message = &round.probe.message;
     let texts = [
@@ -490,7 +492,8 @@ pub(super) fn dense(text: &str) -> String {
     text.chars().filter(|c| !python::is_space(*c)).collect()
 }
 
-/// What `parse` makes of the whole response, which it must also make of the response in pieces of each size.
+/// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in
+/// characters, parse differently.
 pub(super) fn in_pieces<E: PartialEq>(
     response: &str,
     sizes: &[usize],

@@ -12,6 +12,8 @@ const STEPS: u64 = 40_000_000;
 const ASKED: &str = "obverse-asked";
 const RETURNED: &str = "obverse-returned";
 const KEY: &str = "obverse-value";
+const ARGUMENT: &str = "obverse-argument";
+const ID: &str = "call00001";
 
 /// The renders of one chat template.
 #[derive(Debug)]
@@ -38,6 +40,14 @@ impl Prompt {
     pub(super) fn has_conversation(part: &str) -> bool {
         part.contains(ASKED) || part.contains(RETURNED)
     }
+}
+
+/// Where in a render the parts of a call begin, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CallOrder {
+    pub(super) name: usize,
+    pub(super) argument: usize,
+    pub(super) id: Option<usize>,
 }
 
 /// The answers to whether a message with a certain key shows it in any render.
@@ -101,13 +111,13 @@ impl Chat {
                     message.insert("content".to_owned(), Value::from(*content));
                 }
                 let value = if is_calls {
-                    calls(KEY, as_text)
+                    calls(KEY, "x", as_text)
                 } else {
                     Value::from(KEY)
                 };
                 message.insert(key.to_owned(), value);
                 if !is_calls && as_text {
-                    message.insert("tool_calls".to_owned(), calls("x", false));
+                    message.insert("tool_calls".to_owned(), calls("x", "x", false));
                 }
                 messages.push(Value::Object(message));
             }
@@ -129,6 +139,31 @@ impl Chat {
             }
         }
         answer
+    }
+
+    /// The order in which the chat template writes the name, an argument and the `id` of a call: their places in a render, those that it
+    /// writes.
+    pub(super) fn order_of_call(&self) -> Option<CallOrder> {
+        let contents: [Option<&str>; 3] = [Some("x"), Some(""), None];
+        let messages = contents.into_iter().flat_map(|content| {
+            [false, true].map(|as_text| {
+                let mut message = Map::new();
+                message.insert("role".to_owned(), Value::from("assistant"));
+                if let Some(content) = content {
+                    message.insert("content".to_owned(), Value::from(content));
+                }
+                message.insert("tool_calls".to_owned(), calls(KEY, ARGUMENT, as_text));
+                Value::Object(message)
+            })
+        });
+        messages.into_iter().find_map(|message| {
+            let text = self.render(vec![user(), message], true, false)?;
+            Some(CallOrder {
+                name: text.find(KEY)?,
+                argument: text.find(ARGUMENT)?,
+                id: text.find(ID),
+            })
+        })
     }
 
     fn render(
@@ -166,14 +201,13 @@ fn assistant() -> Value {
     parse(r#"{"role": "assistant", "content": "x"}"#)
 }
 
-fn calls(name: &str, as_text: bool) -> Value {
-    let arguments = if as_text {
-        r#""{\"a\": \"x\"}""#
-    } else {
-        r#"{"a": "x"}"#
-    };
+fn calls(name: &str, argument: &str, as_text: bool) -> Value {
+    let mut arguments = format!(r#"{{"a": "{argument}"}}"#);
+    if as_text {
+        arguments = json::quote(&arguments);
+    }
     parse(&format!(
-        r#"[{{"id": "call00001", "type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}]"#
+        r#"[{{"id": "{ID}", "type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}]"#
     ))
 }
 
@@ -181,12 +215,12 @@ fn calling() -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), Value::from("assistant"));
     message.insert("content".to_owned(), Value::from(""));
-    message.insert("tool_calls".to_owned(), calls("x", false));
+    message.insert("tool_calls".to_owned(), calls("x", "x", false));
     Value::Object(message)
 }
 
 fn tool() -> Value {
     parse(&format!(
-        r#"{{"role": "tool", "tool_call_id": "call00001", "name": "x", "content": "{RETURNED}"}}"#
+        r#"{{"role": "tool", "tool_call_id": "{ID}", "name": "x", "content": "{RETURNED}"}}"#
     ))
 }

@@ -47,10 +47,14 @@ pub enum ErrorKind {
     Limit,
     /// The parser was used after `finalize`.
     Finalized,
+    /// The response does not match the grammar that it is read with.
+    Grammar,
+    /// The response matches the grammar, but what a part of it holds is no value.
+    Value,
 }
 
 impl ErrorKind {
-    /// The kind's stable name: that of the content parser's step, or `merge`, `required`, `limit`, `finalized`.
+    /// The kind's stable name: that of the content parser's step, or `merge`, `required`, `limit`, `finalized`, `no-match`, `value`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Content(kind) => kind.name(),
@@ -58,6 +62,8 @@ impl ErrorKind {
             Self::Required => "required",
             Self::Limit => "limit",
             Self::Finalized => "finalized",
+            Self::Grammar => "no-match",
+            Self::Value => "value",
         }
     }
 }
@@ -72,7 +78,10 @@ impl ParseError {
     /// Returns true if the parser reads no further. After an error of which this is false it leaves out the region and goes on with
     /// the next call; after one of which it is true every further call fails.
     pub fn is_final(&self) -> bool {
-        !matches!(self.kind, ErrorKind::Content(_) | ErrorKind::Merge)
+        !matches!(
+            self.kind,
+            ErrorKind::Content(_) | ErrorKind::Merge | ErrorKind::Value
+        )
     }
 
     /// The error as an object: `kind`, `message`, and as far as they are known `field`, `span` (start and end), `raw` and
@@ -95,7 +104,7 @@ impl ParseError {
         members
     }
 
-    pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -161,6 +170,8 @@ mod tests {
             (ErrorKind::Required, "required"),
             (ErrorKind::Limit, "limit"),
             (ErrorKind::Finalized, "finalized"),
+            (ErrorKind::Grammar, "no-match"),
+            (ErrorKind::Value, "value"),
         ] {
             assert_eq!(kind.name(), name);
             assert_eq!(serde_json::to_value(kind).unwrap(), name);

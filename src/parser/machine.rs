@@ -19,7 +19,7 @@ use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{JsonStrings, Place, ToolSchemas};
 use crate::pattern::{ByteSet, Window};
 use crate::response_template::{ResponseTemplate, Sought};
-use crate::value::{Map, Value};
+use crate::value::{Key, Map, Value};
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
 /// open and close would otherwise alternate for ever, as they do in the reference.
@@ -64,9 +64,9 @@ pub(super) struct Machine {
     /// A zero-width close met a region without text: the reference reads no further.
     stalled: bool,
     /// The error that the prefix ended in, for the next call.
-    deferred: Option<ParseError>,
+    deferred: Option<Box<ParseError>>,
     /// The limit that ended the parse.
-    ended: Option<ParseError>,
+    ended: Option<Box<ParseError>>,
     finalized: bool,
 }
 
@@ -82,7 +82,11 @@ enum FastPath {
 }
 
 impl Machine {
-    pub(super) fn new(template: Arc<ResponseTemplate>, tools: &[Value], options: Options) -> Self {
+    pub(super) fn new(
+        template: Arc<ResponseTemplate>,
+        tools: ToolSchemas,
+        options: Options,
+    ) -> Self {
         let region = Region {
             field: template.implicit(),
             ..Region::default()
@@ -95,7 +99,7 @@ impl Machine {
                 .map(|(name, value)| (name.clone(), value.clone())),
         );
         Self {
-            tools: ToolSchemas::from_tools(tools),
+            tools,
             message,
             watches: template.plan().sought.iter().map(Watch::new).collect(),
             template,
@@ -210,7 +214,7 @@ impl Machine {
             .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
         if !rest.is_empty() {
-            self.deferred = self.take(rest, sink).err();
+            self.deferred = self.take(rest, sink).err().map(Box::new);
         }
         if self.deferred.is_some() {
             self.fast_path = FastPath::Not;
@@ -233,7 +237,7 @@ impl Machine {
                         // A limit that this reaches is the error of the next call.
                         let _ = self.leave_unread(text);
                     }
-                    return Err(error);
+                    return Err(*error);
                 }
                 return self.take(text, sink);
             }
@@ -296,7 +300,7 @@ impl Machine {
     fn begins_nothing(&self, text: &str) -> bool {
         let starts = self.template.plan().starts(self.region.field);
         let kept = match self.region.field {
-            Some(_) => self.region.body.len(),
+            Some(_) => self.region.given + self.region.body.len(),
             None => self.unclaimed.length_until(self.position),
         };
         !text.is_empty()
@@ -326,7 +330,10 @@ impl Machine {
                     field: Cow::Borrowed(&field.name),
                 });
             }
-            self.region.keep(text);
+            match self.forgets(index) {
+                true => self.region.give_up(text),
+                false => self.region.keep(text),
+            }
             self.region.end = self.position;
             sink.event(Event::RegionChunk {
                 field: Cow::Borrowed(&field.name),
@@ -345,7 +352,7 @@ impl Machine {
     pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
         if let Some(error) = self.deferred.take() {
-            return Err(error);
+            return Err(*error);
         }
         self.fast_path = FastPath::Not;
         let buffer = std::mem::take(&mut self.buffer);
@@ -387,7 +394,7 @@ impl Machine {
     /// Reads as far as the text allows; with `complete`, to its end. After a limit there is nothing but that.
     fn run(&mut self, text: &str, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
         if let Some(error) = &self.ended {
-            return Err(error.clone());
+            return Err((**error).clone());
         }
         let window = Window {
             text,
@@ -396,15 +403,19 @@ impl Machine {
         };
         let result = self.read(&window, sink);
         // The window is gone after this.
+        let forgets = self.region.field.is_some_and(|index| self.forgets(index));
         let region = &mut self.region;
         if region.field.is_some() && region.opened {
-            let rest = region.start + region.body.len()..region.end;
-            region.keep(window.slice(rest));
+            let rest = window.slice(region.kept_to()..region.end);
+            match forgets {
+                true => region.give_up(rest),
+                false => region.keep(rest),
+            }
         }
         if let Err(error) = &result
             && error.kind == ErrorKind::Limit
         {
-            self.ended = Some(error.clone());
+            self.ended = Some(Box::new(error.clone()));
         }
         result
     }
@@ -564,6 +575,21 @@ impl Machine {
         Ok(())
     }
 
+    /// Returns true if the text of the field's regions is told in pieces and needed no more after that.
+    fn forgets(&self, field: usize) -> bool {
+        self.options.forget && self.markers.is_none() && {
+            let field = &self.template.fields()[field];
+            field.content.is_text() && field.transform.is_none()
+        }
+    }
+
+    /// How much memory there is for text and values, in bytes; see [`super::ResponseParser::kept_bytes`].
+    pub(super) fn kept_bytes(&self) -> usize {
+        let unclaimed: usize = self.unclaimed().iter().map(|lost| lost.text.len()).sum();
+        let message: usize = self.message.values().map(heap).sum();
+        self.buffer.capacity() + self.region.body.capacity() + unclaimed + message
+    }
+
     /// Puts text to the account of what no field takes.
     fn leave(&mut self, start: usize, text: &str) -> Result<(), ParseError> {
         let most = self.options.limits.region_bytes;
@@ -578,10 +604,10 @@ impl Machine {
     /// Accounts for text that comes when the parser reads no further.
     fn leave_unread(&mut self, text: &str) -> Result<(), ParseError> {
         if let Some(error) = &self.ended {
-            return Err(error.clone());
+            return Err((**error).clone());
         }
         let left = self.leave(self.position.max(self.unclaimed.end()), text);
-        self.ended = left.clone().err();
+        self.ended = left.clone().err().map(Box::new);
         left
     }
 
@@ -648,5 +674,21 @@ impl Machine {
 
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
+    }
+}
+
+/// How much memory a value has beside itself, in bytes.
+fn heap(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.capacity(),
+        Value::Array(items) => {
+            let own = items.capacity() * size_of::<Value>();
+            own + items.iter().map(heap).sum::<usize>()
+        }
+        Value::Object(members) => {
+            let own = members.len() * (size_of::<Value>() + size_of::<Key>());
+            own + members.values().map(heap).sum::<usize>()
+        }
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => 0,
     }
 }

@@ -24,10 +24,7 @@ pub(super) fn merge<'m>(
     let index = message.get_index_of(&field.name);
     if let Some(separator) = &field.join {
         let Value::String(text) = &value else {
-            return Err(format!(
-                "'join' needs each region to parse to a string, not to a {}; use a text content parser or drop 'join'",
-                value.type_name()
-            ));
+            return Err(not_text(&value));
         };
         match index.map(|index| &mut message[index]) {
             None | Some(Value::Null) => {}
@@ -37,10 +34,7 @@ pub(super) fn merge<'m>(
                 return Ok(Cow::Owned(value));
             }
             Some(other) => {
-                return Err(format!(
-                    "'join' cannot append to the default, a {}",
-                    other.type_name()
-                ));
+                return Err(not_joined(other));
             }
         }
     } else if field.repeats {
@@ -53,10 +47,7 @@ pub(super) fn merge<'m>(
                 items.push(value);
                 Ok(items.last().map_or(Cow::Owned(Value::Null), Cow::Borrowed))
             }
-            other => Err(format!(
-                "'repeats' cannot append to the default, a {}; make it a list",
-                other.type_name()
-            )),
+            other => Err(no_list(other)),
         };
     }
     let index = match index {
@@ -67,6 +58,58 @@ pub(super) fn merge<'m>(
         None => message.insert_full(field.name.clone(), value).0,
     };
     Ok(Cow::Borrowed(&message[index]))
+}
+
+/// Notes in a message that a field has a value, without keeping it.
+///
+/// # Errors
+///
+/// As [`merge`] has them.
+pub(super) fn mark(message: &mut Map, field: &Field, value: &Value) -> Result<(), String> {
+    let there = message.get(&field.name);
+    if field.join.is_some() {
+        return match (value, there) {
+            (Value::String(_), Some(Value::Null | Value::String(_))) => Ok(()),
+            (Value::String(_), Some(other)) => Err(not_joined(other)),
+            (Value::String(_), None) => {
+                message.insert(field.name.clone(), Value::Null);
+                Ok(())
+            }
+            (other, _) => Err(not_text(other)),
+        };
+    }
+    match there {
+        Some(Value::Array(_)) if field.repeats => {}
+        Some(other) if field.repeats => return Err(no_list(other)),
+        None if field.repeats => {
+            message.insert(field.name.clone(), Value::Array(Vec::new()));
+        }
+        _ => {
+            message.insert(field.name.clone(), Value::Null);
+        }
+    }
+    Ok(())
+}
+
+fn not_text(value: &Value) -> String {
+    format!(
+        "'join' needs each region to parse to a string, not to a {}; use a text content parser or drop 'join'",
+        value.type_name()
+    )
+}
+
+fn not_joined(default: &Value) -> String {
+    format!(
+        "'join' cannot append to the default, a {}",
+        default.type_name()
+    )
+}
+
+fn no_list(default: &Value) -> String {
+    format!(
+        "'repeats' cannot append to the default, a {}; make it a list",
+        default.type_name()
+    )
 }
 
 /// Returns true for the values that the reference drops from a message: none, and empty strings, lists and objects.

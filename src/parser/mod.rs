@@ -34,6 +34,7 @@ pub use unclaimed::Unclaimed;
 
 use std::sync::Arc;
 
+use crate::content::ToolSchemas;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
@@ -74,7 +75,11 @@ pub fn parse_response(
     tools: &[Value],
 ) -> Result<Map, ParseError> {
     let sink = &mut |_: Event<'_>| ();
-    let mut machine = Machine::new(template.into(), tools, Options::default());
+    let mut machine = Machine::new(
+        template.into(),
+        ToolSchemas::from_tools(tools),
+        Options::default(),
+    );
     machine.read_prefix(prefix, sink)?;
     machine.feed(response, sink)?;
     machine.finalize(sink)?;
@@ -144,7 +149,13 @@ impl ResponseParser {
     ) -> Result<Self, ParseError> {
         let mut initial_events = Vec::new();
         let mut keep = |event: Event<'_>| initial_events.push(event.into_owned());
-        let parser = Self::with_listener(template, prefix, tools, options, &mut keep)?;
+        let parser = Self::with_listener(
+            template,
+            prefix,
+            ToolSchemas::from_tools(tools),
+            options,
+            &mut keep,
+        )?;
         Ok(Self {
             initial_events,
             ..parser
@@ -155,7 +166,7 @@ impl ResponseParser {
     pub(crate) fn with_listener(
         template: impl Into<Arc<ResponseTemplate>>,
         prefix: &str,
-        tools: &[Value],
+        tools: ToolSchemas,
         options: Options,
         listener: &mut dyn Listener,
     ) -> Result<Self, ParseError> {
@@ -279,6 +290,12 @@ impl ResponseParser {
     /// speaks of a marker writes it too, so this is something to look at and no error.
     pub fn leaked(&self) -> &[Leaked] {
         self.machine.leaked()
+    }
+
+    /// How much memory the texts and values take that are kept, in bytes: the open region, what is held for a delimiter, the message, and text that no
+    /// field takes. What a parser has from its beginning is not in it. It goes through the whole message.
+    pub fn kept_bytes(&self) -> usize {
+        self.machine.kept_bytes()
     }
 
     /// The parser's state: the open region, the delimiters that it looks for, what it holds.

@@ -17,8 +17,10 @@ pub(super) struct Region {
     /// True if its `region_open` has been reported.
     pub(super) opened: bool,
     pub(super) captures: Map,
-    /// The text of it that earlier calls brought.
+    /// The text of it that earlier calls brought, but for what is not kept.
     pub(super) body: String,
+    /// How much of its text, from its beginning, is not kept.
+    pub(super) given: usize,
     /// Where its text begins, and up to where it has been read.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -36,9 +38,19 @@ impl Region {
         self.body.push_str(text);
     }
 
-    /// Its text, of which `window` has what is not in the body.
+    /// Gives up text instead of keeping it.
+    pub(super) fn give_up(&mut self, text: &str) {
+        self.given += text.len();
+    }
+
+    /// Up to where its text is kept, or given up.
+    pub(super) fn kept_to(&self) -> usize {
+        self.start + self.given + self.body.len()
+    }
+
+    /// Its text as far as it is kept, of which `window` has what is not in the body.
     pub(super) fn text<'t>(&'t self, window: &'t Window<'_>) -> Cow<'t, str> {
-        let rest = window.slice(self.start + self.body.len()..self.end);
+        let rest = window.slice(self.kept_to()..self.end);
         if self.body.is_empty() {
             return Cow::Borrowed(rest);
         }

@@ -41,8 +41,8 @@ pub struct Facts {
     names: Vec<(String, usize)>,
 }
 
-/// Whether a match is still one, wherever it then ends, when more text follows. What asks that nothing follows does not, nor what
-/// takes the first way in which it matches and no other: more text may be another way.
+/// Returns true if a match is still one, wherever it then ends, when more text follows. A node that asks that nothing follows does not
+/// grow, nor does one that takes the first way in which it matches and no other: more text may be another way.
 pub(super) fn grows(node: &Node) -> bool {
     match node {
         Node::Empty | Node::Char(_) | Node::Class(_) => true,

@@ -52,6 +52,7 @@ pub(crate) mod parts;
 mod repeats;
 mod search;
 mod sequence;
+pub(crate) mod spelled;
 mod syntax;
 mod text;
 mod texts;
@@ -101,7 +102,7 @@ struct Inner {
     /// The faster way through a complete text, where there is one; made when it is first wanted.
     direct: OnceLock<Option<direct::Program>>,
     first: Option<ByteSet>,
-    /// Whether a match in a text is there in every text that begins with it.
+    /// True if a match in a text is there in every text that begins with it.
     grows: bool,
 }
 
@@ -371,8 +372,8 @@ impl Pattern {
         self.0.first
     }
 
-    /// Whether a text in which it matches also has a match, from the same place on, however it goes on: what is not in a text is in
-    /// no beginning of it either. Only true is certain.
+    /// Returns true if a text in which the pattern matches also has a match, from the same place on, however the text goes on. A match that
+    /// is not in a text is then in no beginning of it either. Only true is certain.
     pub(crate) fn grows(&self) -> bool {
         self.0.grows
     }

@@ -115,7 +115,7 @@ impl CharSet {
         class::contains(&self.class, value)
     }
 
-    /// Whether a character that is not ASCII is among them.
+    /// Returns true if a character that is not ASCII is among them.
     pub(crate) fn has_more_than_ascii(&self) -> bool {
         let last = self.class.ranges().last();
         last.is_some_and(|range| !range.end().is_ascii())

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use crate::value::json;
 
-/// What opens and closes a string.
+/// The marker that opens and closes a string.
 const MARK: &str = "<|\"|>";
 
 /// How many bytes may be read while strings are put back one after the other, for each byte of the text.

@@ -1,4 +1,4 @@
-//! Where a response schema stands: alone in a file, or in a `tokenizer_config.json`; and what is one, told by its content.
+//! Finding a response schema: alone in a file, or in a `tokenizer_config.json`. Its content tells which of the two a text is.
 
 use super::ResponseSchema;
 use super::validate::{self, Invalid};
@@ -9,7 +9,7 @@ use crate::value::{Map, Path, Value};
 /// The member of a `tokenizer_config.json` that holds the response schema.
 pub const KEY: &str = "response_schema";
 
-/// Where a response schema was found.
+/// The place where a response schema was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The text is the document.
@@ -21,19 +21,19 @@ pub enum Source {
 /// A response schema as it was found.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// Where.
+    /// The place where it was found.
     pub source: Source,
     /// The document as it is written.
     pub document: Value,
-    /// Its compiled form.
+    /// The compiled form of the document.
     pub schema: ResponseSchema,
-    /// The way to it from the root of the text.
+    /// The path to the document from the root of the text.
     pub path: Path,
-    /// Where each value of the text stands.
+    /// The place of each value in the text.
     pub places: Places,
 }
 
-/// Whether a value is meant to be a response schema: an object that has a key of a schema's nodes which no response template and no
+/// Returns true if a value is meant to be a response schema: an object that has a key of a schema's nodes which no response template and no
 /// `tokenizer_config.json` has.
 ///
 /// ```

@@ -1,18 +1,18 @@
-//! Why a response has no value.
+//! Errors: the reasons why a response has no value.
 
 use std::fmt;
 
 use crate::value::{Map, Path, Value, json};
 
-/// What went wrong at a node; each has a stable name, see [`ErrorKind::name`].
+/// The kind of an error at a node; each has a stable name, see [`ErrorKind::name`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A node with a pattern was given something that is no text.
+    /// A node with a pattern was given a value that is not text.
     NotText,
-    /// `x-regex-iterator` at a node that is no array.
+    /// A node with `x-regex-iterator` is not an array.
     IteratorType,
-    /// `x-regex-key-value` at a node that is no object.
+    /// A node with `x-regex-key-value` is not an object.
     KeyValueType,
     /// A pattern matched that has neither a named nor an unnamed group.
     NoGroup,
@@ -20,9 +20,9 @@ pub enum ErrorKind {
     ManyGroups,
     /// A match of `x-regex-key-value` lacks its `key` or its `value`.
     KeyValueGroups,
-    /// What `x-regex` found is no text, and a second pattern was to search it.
+    /// The value that `x-regex` found is no text, and a second pattern was to search it.
     ExtractedNotText,
-    /// A parser was given something that is no text.
+    /// A parser was given a value that is not text.
     ParserNotText,
     /// The text is not JSON.
     Json,
@@ -32,13 +32,13 @@ pub enum ErrorKind {
     UnknownParser,
     /// An object was given text and has no properties to give it to.
     ObjectText,
-    /// An object was given something that is neither text nor an object.
+    /// An object was given a value that is neither text nor an object.
     NotObject,
     /// Required members are missing.
     Required,
-    /// An array with `items` was given something that is no list.
+    /// An array with `items` was given a value that is not a list.
     NotList,
-    /// An array with several `prefixItems` was given something that is no list.
+    /// An array with several `prefixItems` was given a value that is not a list.
     PrefixNotList,
     /// The list is not as long as `prefixItems`.
     PrefixLength,
@@ -90,16 +90,16 @@ impl ErrorKind {
     }
 }
 
-/// Why a response has no value: what went wrong, at which node, with what text.
+/// The reason why a response has no value: the kind of the error, the node, and the text that the node had.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaError {
-    /// What went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
     /// The node of the schema.
     pub path: Path,
-    /// One sentence.
+    /// The error in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub hint: Option<String>,
     /// The text or value that the node had then; text as it is, everything else as JSON.
     pub raw: Option<String>,
@@ -116,14 +116,14 @@ impl SchemaError {
         }
     }
 
-    /// The same with advice.
+    /// Returns the error with advice.
     #[must_use]
     pub(super) fn with_hint(mut self, hint: &str) -> Self {
         self.hint = Some(hint.to_owned());
         self
     }
 
-    /// The same with what the node had.
+    /// Returns the error with the input that the node had.
     #[must_use]
     pub(super) fn with_raw(mut self, raw: impl Into<String>) -> Self {
         self.raw = Some(raw.into());

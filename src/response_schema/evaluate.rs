@@ -1,4 +1,4 @@
-//! Evaluation: `recursive_parse`, node by node.
+//! Evaluation: `recursive_parse` of transformers, node by node.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use crate::pattern::{Captures, MatchError, Pattern};
 use crate::value::json::JsonErrorKind;
 use crate::value::{Key, Map, Value, json, python};
 
-/// Who is told what each node is given and what becomes of it.
+/// An observer of an evaluation: it is told the input of each node, and the result.
 pub(super) trait Observer {
     /// A node was reached.
     fn enter(&mut self, node: &Node, given: &Given<'_>);
-    /// A step of the node left this.
+    /// A step of the node left this value.
     fn step(&mut self, what: &'static str, given: &Given<'_>);
     /// The node is done.
     fn leave(&mut self, result: &Result<Value, SchemaError>);
 }
 
-/// Nobody.
+/// The observer that ignores everything.
 struct Unobserved;
 
 impl Observer for Unobserved {
@@ -36,7 +36,7 @@ pub(super) fn evaluate(root: &Node, text: &str) -> Evaluated {
     visit(root, Given::Text(Cow::Borrowed(text)), &mut Unobserved)
 }
 
-/// As [`evaluate`]; an object that is given text goes on with its other properties after an error.
+/// Evaluates as [`evaluate`] does, but an object that is given text goes on with its other properties after an error.
 pub(super) fn evaluate_all(root: &Node, text: &str) -> Outcome {
     let mut errors = Vec::new();
     let given = Given::Text(Cow::Borrowed(text));
@@ -88,7 +88,7 @@ fn one(evaluated: Evaluated) -> Outcome {
     }
 }
 
-/// What becomes of what a node is given.
+/// Evaluates a node on its input, and reports both ends to the observer.
 pub(super) fn visit(node: &Node, given: Given<'_>, observer: &mut impl Observer) -> Evaluated {
     observer.enter(node, &given);
     let result = value_of(node, given, observer);
@@ -251,7 +251,8 @@ fn kind_named(name: &str) -> Kind {
     }
 }
 
-/// Where the one unnamed group of a pattern matched, or that it took no part; `None` for a pattern with named groups.
+/// Returns the bytes that the one unnamed group of a pattern matched, or that the group took no part; `None` for a pattern with named
+/// groups.
 fn single(
     node: &Node,
     pattern: &Pattern,
@@ -278,12 +279,12 @@ fn single(
     }
 }
 
-/// Whether a pattern of `re` has a group with a name.
+/// Returns true if a pattern of `re` has a group with a name.
 pub(super) fn has_names(pattern: &Pattern) -> bool {
     pattern.group_names().iter().any(|name| is_name(name))
 }
 
-/// Unnamed groups have their numbers for names, and no name begins with a digit.
+/// Returns true for names of named groups. Unnamed groups have their numbers for names, and no name begins with a digit.
 pub(super) fn is_name(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -1,15 +1,15 @@
-//! What a node is given: text, mostly a part of the response, or a value.
+//! The input of a node: text, mostly a part of the response, or a value.
 
 use std::borrow::Cow;
 
 use crate::value::{Value, json};
 
-/// What a node is given by its parent.
+/// The input that a node is given by its parent.
 #[derive(Debug, Clone)]
 pub(super) enum Given<'t> {
     /// Text. A value that is a string is always this.
     Text(Cow<'t, str>),
-    /// Anything but a string.
+    /// A value that is not a string.
     Value(Value),
 }
 
@@ -28,7 +28,7 @@ impl Given<'_> {
         }
     }
 
-    /// What it is, with its article.
+    /// Returns the kind of the input in words, such as "text" or "a list".
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",

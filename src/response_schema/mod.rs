@@ -72,12 +72,12 @@ pub struct ResponseSchema {
     root: Node,
 }
 
-/// What became of a response as a whole: the value as far as there is one, and why parts of it are missing.
+/// The outcome of a response as a whole: the value as far as there is one, and the errors for which parts of it are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What was parsed. When a property of the root has no value, the object without it.
+    /// The value that was parsed. When a property of the root has no value, the object without it.
     pub value: Value,
-    /// What went wrong, in the order in which the reference would come to it; it stops at the first.
+    /// The errors, in the order in which the reference would come to them; it stops at the first.
     pub errors: Vec<SchemaError>,
 }
 
@@ -107,7 +107,7 @@ impl ResponseSchema {
         validate::compile(&value, Some(&places), &Path::default())
     }
 
-    /// What the response comes to: a message, when the root is an object.
+    /// Evaluates the schema on a response, and returns the value: a message, when the root is an object.
     ///
     /// # Errors
     ///
@@ -116,18 +116,18 @@ impl ResponseSchema {
         evaluate::evaluate(&self.root, text)
     }
 
-    /// The same without stopping at the first error: the properties of a root that has no extractor of its own do without each
-    /// other.
+    /// Evaluates the schema as [`parse`](Self::parse) does, without stopping at the first error: the properties of a root that has no
+    /// extractor of its own do without each other.
     pub fn parse_all(&self, text: &str) -> Outcome {
         evaluate::evaluate_all(&self.root, text)
     }
 
-    /// Evaluates and records what each node was given and what became of it.
+    /// Evaluates the schema on a response, and records the input and the result of each node.
     pub fn trace(&self, text: &str) -> Trace {
         trace::trace(&self.root, text)
     }
 
-    /// The compiled root, for who takes a schema apart.
+    /// The compiled root, for callers that take a schema apart.
     pub(crate) fn root(&self) -> &Node {
         &self.root
     }

@@ -7,7 +7,7 @@ use super::substitute::Replacement;
 use crate::pattern::Pattern;
 use crate::value::{Path, Value};
 
-/// The keys of a node that say what becomes of it; all others are for people.
+/// The keys of a node that have a meaning for evaluation; all others are for people.
 pub const KEYS: [&str; 14] = [
     "type",
     "const",
@@ -25,15 +25,15 @@ pub const KEYS: [&str; 14] = [
     "x-parser-args",
 ];
 
-/// One node.
+/// A node of a schema.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// The way to it from the root of the document.
+    /// The path to the node from the root of the document.
     pub(crate) path: Path,
     pub(crate) constant: Option<Value>,
     pub(crate) default: Option<Value>,
     pub(crate) kind: Kind,
-    /// Whether it has a key for which it must be given text, be it null.
+    /// True if the node has a key for which its input must be text, even if the key is null.
     pub(crate) needs_text: bool,
     pub(crate) substitutions: Vec<Substitution>,
     pub(crate) regex: Option<Pattern>,
@@ -47,10 +47,10 @@ pub(crate) struct Node {
     pub(crate) prefix_items: Option<Vec<Node>>,
 }
 
-/// What a node is to become.
+/// The type of value that a node gives.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
-    /// No type, null or `any`: whatever it is.
+    /// Any value: the node has no type, null or `any`.
     Any,
     Object,
     Array,
@@ -58,27 +58,27 @@ pub(crate) enum Kind {
     Integer,
     Number,
     Boolean,
-    /// What else stands there.
+    /// Another value, which is no type's name.
     Unknown(Value),
 }
 
-/// A pattern and what takes the place of its matches.
+/// A pattern and the replacement of its matches.
 #[derive(Debug, Clone)]
 pub(crate) struct Substitution {
     pub(crate) pattern: Pattern,
     pub(crate) replacement: Replacement,
 }
 
-/// What makes a value of text.
+/// The parser that makes a value of text.
 #[derive(Debug, Clone)]
 pub(crate) enum Parser {
-    /// JSON, where `calls` says after the strings and keys of one family's calls were put in quotes.
+    /// The parser `json`; with `calls`, after the strings and keys of one family's calls were put in quotes.
     Json {
         calls: bool,
         allow_non_json: bool,
         transform: Option<Transform>,
     },
-    /// What stands there is no parser's name.
+    /// Another value, which is no parser's name.
     Unknown(Value),
 }
 
@@ -90,25 +90,26 @@ pub(crate) struct Transform {
 }
 
 impl Transform {
-    /// The same as a transform of a response template, and whether it is for each item of a list; else why there is none.
+    /// Returns the expression as a transform of a response template, and true if it is for each item of a list; else the reason why there
+    /// is none.
     pub(crate) fn to_transform(&self) -> Result<(Option<Value>, bool), String> {
         self.expression.to_transform()
     }
 
-    /// The names of members that it asks for.
+    /// Returns the names of members that the expression asks for.
     pub(crate) fn fields(&self) -> Vec<String> {
         self.expression.fields()
     }
 }
 
-/// What becomes of members that no property is for.
+/// The treatment of members for which there is no property.
 #[derive(Debug, Clone)]
 pub(crate) enum Additional {
-    /// They are left out.
+    /// The members are left out.
     Refused,
-    /// They are kept as they are.
+    /// The members are kept as they are.
     Kept,
-    /// They are read as this node says.
+    /// The members are read by this node.
     Read(Box<Node>),
 }
 

@@ -6,7 +6,7 @@
 use super::node::Substitution;
 use crate::pattern::{MatchError, Pattern};
 
-/// How many times its length, and how many bytes beyond that, a text may grow by substitutions.
+/// How many times its length a text may become by substitutions; the other number is how many bytes may come on top.
 pub(super) const GROWTH: usize = 16;
 const FREE: usize = 1 << 16;
 
@@ -23,11 +23,11 @@ enum Part {
     Group(usize),
 }
 
-/// Why a text was not changed.
+/// The reason why a text was not changed.
 #[derive(Debug)]
 pub(super) enum Failure {
     Match(MatchError),
-    /// It became too long.
+    /// The text became too long.
     Growth,
 }
 
@@ -36,7 +36,7 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and the byte offset.
+    /// A message that says what is wrong with the replacement, and the byte offset.
     pub(super) fn new(source: &str, pattern: &Pattern) -> Result<Self, (String, usize)> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -153,7 +153,7 @@ fn group_of(name: &str, pattern: &Pattern) -> Option<Part> {
 }
 
 impl Substitution {
-    /// The text with every match replaced, at most so long.
+    /// Returns the text with every match replaced; at most `most` bytes.
     pub(super) fn apply(&self, text: &str, most: usize) -> Result<String, Failure> {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
@@ -186,7 +186,7 @@ impl Substitution {
     }
 }
 
-/// How long a text of this length may become.
+/// Returns how many bytes a text of this length may become.
 pub(super) fn longest(length: usize) -> usize {
     length.saturating_mul(GROWTH).saturating_add(FREE)
 }

@@ -1,4 +1,4 @@
-//! What each node was given and what became of it, for who wants to see.
+//! The trace of an evaluation: the input and the result of each node, for debugging.
 
 use super::error::SchemaError;
 use super::evaluate::{Observer, visit};
@@ -18,13 +18,13 @@ pub struct Trace {
 pub struct TraceNode {
     /// The node of the schema.
     pub path: Path,
-    /// What it was given: text, or a value.
+    /// The input of the node: text, or a value.
     pub given: Value,
-    /// What each of its keys left, in the order in which they were applied.
+    /// The value that each of its keys left, in the order in which they were applied.
     pub steps: Vec<(&'static str, Value)>,
-    /// The nodes that it gave something to.
+    /// The nodes that this node gave something to.
     pub children: Vec<TraceNode>,
-    /// What became of it.
+    /// The result of the node.
     pub result: Result<Value, SchemaError>,
 }
 

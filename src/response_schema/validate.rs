@@ -1,4 +1,4 @@
-//! From a document to its compiled form, with everything that is wrong on the way.
+//! Validation: the way from a document to its compiled form, with all its faults.
 
 use std::fmt;
 
@@ -25,12 +25,12 @@ impl Invalid {
         Self { diagnostics }
     }
 
-    /// What is wrong, in the order of the document; at least one, each of severity error.
+    /// Returns the faults, in the order of the document; at least one, each of severity error.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// The same, by value.
+    /// Returns the faults as [`diagnostics`](Self::diagnostics) does, by value.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
@@ -80,7 +80,7 @@ impl Reading<'_> {
         self.add(path, Diagnostic::error("wrong-type", message));
     }
 
-    /// A node; what is wrong with it is noted, and `None` comes back for what is no object.
+    /// Compiles a node and notes its faults; `None` for a value that is not an object.
     fn node(&mut self, value: &Value, path: &Path) -> Option<Node> {
         let Value::Object(members) = value else {
             self.wrong_type(path, "an object", value);
@@ -163,7 +163,7 @@ impl Reading<'_> {
         })
     }
 
-    /// A pattern under a key; a null is none.
+    /// Compiles a pattern under a key; a null is no pattern.
     fn pattern(&mut self, members: &Map, key: &str, path: &Path) -> Option<Pattern> {
         let path = path.key(key);
         match members.get(key)? {

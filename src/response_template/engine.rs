@@ -57,6 +57,14 @@ impl Engine {
         self != Self::Transformers
     }
 
+    /// How much some engines refuse of a valid response template, all in all; see [`check`](Self::check).
+    pub(crate) fn refusals(engines: &[Self], document: &Document) -> usize {
+        engines
+            .iter()
+            .map(|engine| engine.check(document).len())
+            .sum()
+    }
+
     /// Everything for which it refuses a valid response template, or would lose what the template parses; in the order of
     /// the document, each of severity error and with its JSON path. Nothing is said about documents that are not valid.
     ///

@@ -165,6 +165,7 @@ How it looks
   reversed           the next character to arrive
   dim                not yet arrived
   crossed out, red   unclaimed: no field takes it; ! marks such rows
+  italic, red        a marker that stands in a field's text; so are these
   the letter before a row is the field that it begins in
   ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen
 ";

@@ -19,6 +19,8 @@ pub(super) enum Role {
     Delimiter(usize),
     /// Text that no field takes.
     Discarded,
+    /// A marker that stands in the text of a field.
+    Leaked,
     Unfed,
     Held,
     Cursor,
@@ -56,6 +58,7 @@ impl Theme {
             Role::Field(number) => (Some(field(number)), Modifier::empty()),
             Role::Delimiter(number) => (Some(field(number)), Modifier::BOLD | Modifier::UNDERLINED),
             Role::Discarded => (Some(Color::Red), Modifier::CROSSED_OUT),
+            Role::Leaked => (Some(Color::Red), Modifier::ITALIC),
             Role::Unfed | Role::Dim | Role::Rule => (None, Modifier::DIM),
             Role::Held => (Some(Color::Yellow), Modifier::UNDERLINED),
             Role::Cursor | Role::Chosen => (None, Modifier::REVERSED),

@@ -1,11 +1,11 @@
-//! Whether two values render the same, whatever the chat template: unlike for equality the order of keys counts.
+//! Values that render the same, whatever the chat template: unlike for equality the order of keys counts.
 
 use std::hash::{Hash, Hasher};
 
 use super::{Map, Value};
 
 impl Value {
-    /// Whether nobody could tell the two apart: equal, with all keys in the same order.
+    /// Returns true if nobody could tell the two apart: they are equal, with all keys in the same order.
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Array(a), Self::Array(b)) => are_identical(a, b),
@@ -31,7 +31,7 @@ impl Value {
 }
 
 impl Map {
-    /// Whether both have identical values under the same keys in the same order.
+    /// Returns true if both have identical values under the same keys in the same order.
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
         self.len() == other.len()
             && self
@@ -49,7 +49,7 @@ impl Map {
     }
 }
 
-/// Whether two lists are identical, value by value.
+/// Returns true if two lists are identical, value by value.
 pub(crate) fn are_identical(a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_identical(b))
 }

@@ -121,6 +121,25 @@ impl Value {
         }
     }
 
+    /// The name of the value's type as JSON Schema spells it: `integer` for whole numbers, `object`, ...
+    ///
+    /// ```
+    /// use obverse::value::Value;
+    /// assert_eq!(Value::from(2).schema_type(), "integer");
+    /// assert_eq!(Value::from(2.0).schema_type(), "number");
+    /// ```
+    pub fn schema_type(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Int(_) => "integer",
+            Self::Float(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+
     /// The name of the value's type as Python spells it: `dict`, `str`, `NoneType`, ...
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -30,7 +30,14 @@ fn the_examples_of_what_check_finds() {
 
 #[test]
 fn the_examples_of_what_stops_a_command() {
-    page::holds("codes/errors.md", Bench::new());
+    let name = "chat_templates/qwen3.jinja";
+    let text = std::fs::read_to_string(root().join(name)).expect("a chat template");
+    page::holds("codes/errors.md", Bench::new().file(name, text));
+}
+
+#[test]
+fn the_examples_of_grammars() {
+    page::holds("grammars.md", Bench::new());
 }
 
 /// The pages that show the first commands.
@@ -41,6 +48,7 @@ fn the_examples_of_the_readme() {
     let bench = Bench::new().file(name, text);
     page::holds("../README.md", bench);
     let derived = std::fs::read_to_string(root().join("derived/qwen3.json")).expect("a template");
+    page::holds("spans.md", Bench::new());
     for name in ["parsing.md", "deltas.md"] {
         page::holds(name, Bench::new().file("derived/qwen3.json", &derived));
     }

@@ -6,6 +6,7 @@ mod codes;
 mod convert;
 mod debug;
 mod derive;
+mod grammar;
 mod init;
 mod inspect;
 mod integrations;
@@ -13,13 +14,18 @@ mod lines;
 mod lint;
 mod page;
 mod parse;
+mod peg;
 #[cfg(unix)]
 #[path = "../support/pty.rs"]
 mod pty;
+mod read;
 mod record;
 mod reference;
 mod render;
 mod review;
+#[cfg(all(feature = "serve", unix))]
+mod serve;
+mod spans;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(unix)]

@@ -355,6 +355,17 @@ fn conversations_that_do_not_only_grow() {
     assert!(first.after.ends_with("<assistant>"), "{}", first.after);
     assert!(first.was.starts_with('('), "{}", first.was);
     assert!(found.under.iter().any(|under| under.prefix_preserving));
+    let smallest = found.smallest.expect("one");
+    assert_eq!(
+        (smallest.messages.len(), smallest.found.appended),
+        (1, Turn::User)
+    );
+    assert!(
+        smallest.messages[0].get("thinking").is_some()
+            || smallest.messages[0].get("reasoning_content").is_some()
+    );
+    assert!(smallest.found.was.starts_with('('), "{:?}", smallest.found);
+    assert!(grows.smallest.is_none());
     let prefilled = answers(
         "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>[R]{% endif %}",
     )
@@ -452,7 +463,16 @@ fn collect(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<Stri
         serde_json::Value::Object(members) => {
             for (key, member) in members {
                 keys.insert(key.clone());
-                if !["kwargs", "special_tokens", "values", "without_effect"].contains(&key.as_str())
+                if ![
+                    "kwargs",
+                    "special_tokens",
+                    "values",
+                    "without_effect",
+                    // A message of a conversation has the keys that messages have.
+                    "message",
+                    "smallest",
+                ]
+                .contains(&key.as_str())
                     || member.is_array()
                 {
                     collect(member, keys);

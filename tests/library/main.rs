@@ -7,11 +7,13 @@ mod derive;
 mod derived;
 #[cfg(feature = "project")]
 mod fixtures;
+mod grammar;
 mod inspect;
 mod lint;
 mod parser;
 mod pattern_streams;
 #[cfg(feature = "project")]
 mod schemas;
+mod spans;
 #[path = "../support/mod.rs"]
 mod support;

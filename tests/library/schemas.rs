@@ -203,20 +203,93 @@ fn sessions() -> Vec<Value> {
 /// Renders with origins of some of the project's chat templates.
 #[cfg(feature = "cli")]
 fn origins() -> Vec<Value> {
+    told(&["render", "--origins"])
+}
+
+/// The same conversations with spans.
+#[cfg(feature = "cli")]
+fn spans() -> Vec<Value> {
+    told(&["spans", "--characters"])
+}
+
+#[cfg(feature = "cli")]
+fn told(arguments: &[&str]) -> Vec<Value> {
     let conversation = r#"[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a", "reasoning_content": "r\n",
         "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"k": "\"", "n": 5}}}]}]"#;
     let rendered = ["qwen3", "qwen2_5", "glm4_6"].map(|name| {
         let out = assert_cmd::Command::cargo_bin("obverse")
             .expect("the binary")
             .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .args(["render", &format!("chat_templates/{name}.jinja")])
-            .args(["--messages", "-", "--origins", "--date", "2026-01-02"])
+            .args(arguments)
+            .arg(format!("chat_templates/{name}.jinja"))
+            .args(["--messages", "-", "--date", "2026-01-02"])
             .write_stdin(conversation)
             .assert()
             .success();
         serde_json::from_slice(&out.get_output().stdout).expect("JSON")
     });
     rendered.to_vec()
+}
+
+/// A conversation format, its report, and a conversation that is read with it.
+#[cfg(feature = "cli")]
+fn conversations() -> Vec<(&'static str, Value, bool)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("report.json");
+    let out = assert_cmd::Command::cargo_bin("obverse")
+        .expect("the binary")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args([
+            "derive",
+            "--conversation",
+            "chat_templates/hermes.jinja",
+            "--report",
+        ])
+        .arg(&file)
+        .assert()
+        .success();
+    let format: Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let messages = folder.path().join("messages.json");
+    std::fs::write(&messages, r#"[{"role": "user", "content": "Hello"}]"#).expect("a file");
+    let out = assert_cmd::Command::cargo_bin("obverse")
+        .expect("the binary")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["render", "chat_templates/hermes.jinja", "--messages"])
+        .arg(&messages)
+        .assert()
+        .success();
+    let text = out.get_output().stdout.clone();
+    let out = assert_cmd::Command::cargo_bin("obverse")
+        .expect("the binary")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["read", "chat_templates/hermes.jinja"])
+        .write_stdin(text)
+        .assert();
+    let read: Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");
+    let mut broken = format.clone();
+    broken["places"][0]["holds"] = "nothing".into();
+    vec![
+        ("conversation-format", format, true),
+        ("conversation-format", broken, false),
+        ("conversation-derivation", read_json(&file), true),
+        (
+            "conversation-derivation",
+            serde_json::json!({"verdict": "yes"}),
+            false,
+        ),
+        ("conversation", read, true),
+        (
+            "conversation",
+            serde_json::json!({"messages": "none"}),
+            false,
+        ),
+    ]
+}
+
+#[cfg(feature = "cli")]
+fn read_json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).expect("a file");
+    serde_json::from_str(&text).expect("JSON")
 }
 
 /// The files of the project, of each kind that there is a schema of, and what is none of the kind.
@@ -279,8 +352,12 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
     );
     #[cfg(feature = "cli")]
     all.extend(origins().into_iter().map(|one| ("origins", one, true)));
+    #[cfg(feature = "cli")]
+    all.extend(spans().into_iter().map(|one| ("spans", one, true)));
     #[cfg(feature = "tui")]
     all.extend(sessions().into_iter().map(|one| ("session", one, true)));
+    #[cfg(feature = "cli")]
+    all.extend(conversations());
     let project: Value = toml::from_str(&text(&root.join("obverse.toml"))).expect("TOML");
     all.push(("obverse-toml", project, true));
     for (kind, value, is_one) in [
@@ -328,6 +405,21 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             false,
         ),
         ("origins", r#"{"text": "a", "origins": []}"#, false),
+        (
+            "spans",
+            r#"{"text": "a", "spans": [], "generated": [[0, 1]], "input_ids": [7], "assistant_masks": [1], "tokens": [[0, 1]]}"#,
+            true,
+        ),
+        (
+            "spans",
+            r#"{"text": "a", "spans": [], "generated": [[0]]}"#,
+            false,
+        ),
+        (
+            "spans",
+            r#"{"text": "a", "spans": [{"message": 0}], "generated": []}"#,
+            false,
+        ),
         ("report", r#"{"results": []}"#, false),
         (
             "review",
@@ -354,6 +446,16 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
         (
             "session",
             r#"{"obverse_session": 2, "template": "{}", "samples": []}"#,
+            false,
+        ),
+        (
+            "grammar",
+            r#"{"peg": 1, "root": {"sequence": [{"tag": "content", "of": {"until": "<call>"}}, {"ref": "call"}, "end"]}, "rules": {"call": {"literal": "<call>"}}}"#,
+            true,
+        ),
+        (
+            "grammar",
+            r#"{"peg": 1, "root": {"literl": "<call>"}}"#,
             false,
         ),
         (

@@ -4,9 +4,12 @@
 mod cases;
 mod configs;
 mod content;
+mod conversations;
 mod derive;
 mod documents;
 mod formats;
+mod grammar;
+mod masks;
 mod own_templates;
 mod parser;
 mod pattern;

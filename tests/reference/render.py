@@ -1,28 +1,14 @@
 """Renders chat templates with transformers.
 
 One JSON object a line in: {"template": text, "inputs": [{messages, tools, documents, add_generation_prompt, kwargs}]}.
-One out: {"results": [{"text": ...} or {"error": ...}]}, in the same order. Time stands still at CLOCK.
+One out: {"results": [{"text": ...} or {"error": ...}]}, in the same order. Time stands still: see `renders.py`.
 """
 
-import datetime
-import json
-import sys
-
+import renders
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import chat_template_utils
 
-CLOCK = datetime.datetime(2025, 1, 5, 14, 3, 9)
-
-
-class StoppedClock(datetime.datetime):
-    @classmethod
-    def now(cls, tz=None):
-        return CLOCK
-
-
-chat_template_utils.datetime = StoppedClock
-
-
+chat_template_utils.datetime = renders.StoppedClock
 TOKENIZER = PreTrainedTokenizerBase()
 
 
@@ -34,25 +20,10 @@ def render(template, case):
         "add_generation_prompt": case.get("add_generation_prompt", False),
         **case.get("kwargs", {}),
     }
-    try:
-        if case["messages"]:
-            text = TOKENIZER.apply_chat_template(case["messages"], tokenize=False, **options)
-        else:
-            # `apply_chat_template` looks at the first message.
-            text = chat_template_utils.render_jinja_template([[]], **options)[0][0]
-        text.encode()
-        return {"text": text}
-    except RecursionError:
-        return {"error": "RecursionError"}
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"[:300]}
+    if case["messages"]:
+        return {"text": TOKENIZER.apply_chat_template(case["messages"], tokenize=False, **options)}
+    # `apply_chat_template` looks at the first message.
+    return {"text": chat_template_utils.render_jinja_template([[]], **options)[0][0]}
 
 
-def main():
-    for line in sys.stdin:
-        request = json.loads(line)
-        results = [render(request["template"], case) for case in request["inputs"]]
-        print(json.dumps({"results": results}), flush=True)
-
-
-main()
+renders.answer(render)

@@ -4,9 +4,9 @@ Lines in and out are those of render.py. Messages are handed on as they are.
 """
 
 import json
-import sys
 
 import jinja2.ext
+import renders
 from jinja2.sandbox import SandboxedEnvironment
 
 ENVIRONMENT = SandboxedEnvironment(
@@ -23,27 +23,14 @@ ENVIRONMENT.globals["raise_exception"] = raise_exception
 
 
 def render(template, case):
-    try:
-        text = ENVIRONMENT.from_string(template).render(
-            messages=case["messages"],
-            tools=case.get("tools"),
-            documents=case.get("documents"),
-            add_generation_prompt=case.get("add_generation_prompt", False),
-            **case.get("kwargs", {}),
-        )
-        text.encode()
-        return {"text": text}
-    except RecursionError:
-        return {"error": "RecursionError"}
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"[:300]}
+    text = ENVIRONMENT.from_string(template).render(
+        messages=case["messages"],
+        tools=case.get("tools"),
+        documents=case.get("documents"),
+        add_generation_prompt=case.get("add_generation_prompt", False),
+        **case.get("kwargs", {}),
+    )
+    return {"text": text}
 
 
-def main():
-    for line in sys.stdin:
-        request = json.loads(line)
-        results = [render(request["template"], case) for case in request["inputs"]]
-        print(json.dumps({"results": results}), flush=True)
-
-
-main()
+renders.answer(render)

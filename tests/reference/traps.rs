@@ -38,6 +38,13 @@ const MEANT: &[Meant] = &[
         holds: |_| true,
     },
     Meant {
+        code: "arguments-wait",
+        severity: Severity::Info,
+        why: "The format is the chat template's: it writes the `id` or the name behind the arguments, or closes a tag by its key, or a call has \
+              to be put together out of parts that stand on both sides of its arguments.",
+        holds: |_| true,
+    },
+    Meant {
         code: "key-not-read-back",
         severity: Severity::Info,
         why: "The chat template drops reasoning, or renders it under a kwarg alone. It still has to go somewhere, and goes to the key \

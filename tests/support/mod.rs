@@ -7,6 +7,7 @@
     reason = "each test binary is a crate of its own, uses its own part, and says what it skips"
 )]
 
+pub mod clients;
 pub mod comparison;
 pub mod corpus;
 pub mod derived;

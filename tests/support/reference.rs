@@ -45,6 +45,24 @@ pub fn schema_python() -> Option<PathBuf> {
     None
 }
 
+/// The Python with the engines that take grammars: `.venv-grammar/bin/python`.
+///
+/// # Panics
+///
+/// In CI when there is none.
+pub fn grammar_python() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv-grammar/bin/python");
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "CI must have the engines that take grammars: `.ci/run` installs them"
+    );
+    eprintln!("skipped: no engines for grammars; `tests/reference/install-grammar` sets them up");
+    None
+}
+
 /// Runs `tests/reference/SCRIPT` with `lines` on its standard input and returns the lines that it writes; `None` where
 /// there is no reference.
 ///

@@ -284,7 +284,7 @@ fn without_colour_everything_is_still_there() {
 fn the_help_names_every_key() {
     let mut bench = calls();
     press(&mut bench, "?");
-    let screen = bench.screen(100, 88).to_text();
+    let screen = bench.screen(100, 89).to_text();
     assert_snapshot!(screen, @r#"
     template.json · sample.txt · 4                                                chunk 0/28 byte 0/112
     ▶1┌ keys ────────────────────────────────────────────────────────────────────────────────────────┐──
@@ -315,12 +315,12 @@ fn the_help_names_every_key() {
       │Looking                                                                                       │
       │  Tab     the next pane (Shift-Tab the last one)                                              │
       │  1…6     Response, Events, State, Message, Template, Derivation                              │
-      │  z       the pane alone, or all of them                                                      │──
-      │  ↓ ↑     in the pane (also j k)                                                              │
+      │  z       the pane alone, or all of them                                                      │
+      │  ↓ ↑     in the pane (also j k)                                                              │──
       │  PgDn    a page (and PgUp)                                                                   │
       │  Enter   fold, show in full, go to the marker's place                                        │
-      │  m       from the delimiter at the cursor to its marker                                      │)…
-      │  w       show every space                                                                    │
+      │  m       from the delimiter at the cursor to its marker                                      │
+      │  w       show every space                                                                    │)…
       │  H       the bytes around the place, in hexadecimal                                          │
       │  y Y     copy the value, its JSON path                                                       │
       │  ? F1    this help (F1 also where ? is text)                                                 │
@@ -334,18 +334,18 @@ fn the_help_names_every_key() {
       │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
       │Answering                                                                                     │
       │  Enter   that is it                                                                          │
-    ─5│  Esc     leave it                                                                            │
-      │  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
+      │  Esc     leave it                                                                            │
+    ─5│  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
       │  tokens:FILE (a tokenizer.json)                                                              │
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
       │  close, error, stray, unclaimed, failure                                                     │
       │Choosing                                                                                      │
       │  ↓ ↑     up and down (also j k PgDn PgUp Home End)                                           │
-    ▌ │  Enter   choose; a breakpoint is turned on or off                                            │
-      │  /       the samples that have a text in them                                                │
+      │  Enter   choose; a breakpoint is turned on or off                                            │
+    ▌ │  /       the samples that have a text in them                                                │
       │  a       another one: a breakpoint, a chunking                                               │
-    ✗ │  d       delete a breakpoint                                                                 │──
-      │  Esc     back                                                                                │
+      │  d       delete a breakpoint                                                                 │
+    ✗ │  Esc     back                                                                                │──
       │Saving                                                                                        │
       │  y       save what is shown (also Enter)                                                     │
       │  n       save nothing (also Esc)                                                             │
@@ -368,6 +368,7 @@ fn the_help_names_every_key() {
       │  reversed           the next character to arrive                                             │
       │  dim                not yet arrived                                                          │
       │  crossed out, red   unclaimed: no field takes it; ! marks such rows                          │
+      │  italic, red        a marker that stands in a field's text; so are these                     │
       │  the letter before a row is the field that it begins in                                      │
       │  ⏎ ⇥ · ⟨202E⟩      characters that cannot be seen                                            │
       │                                                                                              │
@@ -376,7 +377,7 @@ fn the_help_names_every_key() {
     Esc back  ↓↑ scroll
     "#);
     press(&mut bench, "<esc>");
-    assert!(!bench.screen(100, 88).to_text().contains("Looking"));
+    assert!(!bench.screen(100, 89).to_text().contains("Looking"));
 }
 
 #[test]

@@ -99,3 +99,21 @@ fn what_a_stalled_parser_does_not_read_is_marked_too() {
     let screen = bench.screen(80, 24).to_text();
     assert!(screen.contains("Response, 9 bytes unclaimed"), "{screen}");
 }
+
+#[test]
+fn a_marker_in_the_text_of_a_field_is_marked_too_once_its_region_has_ended() {
+    let mut bench = open(Setup {
+        chunking: Chunking::Characters(5),
+        ..setup(TAGS, "<say>Hi</think> there</say>")
+    });
+    let title_of = |bench: &mut _, key: &str| {
+        press(bench, key);
+        let screen = bench.screen(80, 24).to_text();
+        screen.lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let last = title_of(&mut bench, "G");
+    assert!(last.contains("Response, a marker in text"), "{last}");
+    assert!(pane(&mut bench, 1).contains("!<say>Hi</think> there</say>"));
+    let before = title_of(&mut bench, "g");
+    assert!(!before.contains("marker"), "{before}");
+}

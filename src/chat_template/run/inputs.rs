@@ -27,8 +27,8 @@ pub(super) fn nests_deeper<'v>(values: impl Iterator<Item = &'v Value>, limit: u
     false
 }
 
-/// The variables that `render_jinja_template` passes, by the index of their names, those of them that the template mentions.
-/// What it passes by name cannot be a kwarg as well.
+/// The variables that `render_jinja_template` passes, by the index of their names, those of them that the template mentions. A variable
+/// that it passes by name cannot be a kwarg as well.
 pub(super) fn variables(
     tree: &Tree,
     tokens: &Map,

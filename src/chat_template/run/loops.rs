@@ -72,8 +72,11 @@ impl<'t> Render<'t> {
                 inner.set(name, Py::Loop(state.clone()));
             }
             let item = state.items.borrow()[index].clone();
+            let begun = self.begin_turn(&item);
             self.assign(&stmt.target, item, &inner)?;
-            match self.block(&stmt.body, &inner)? {
+            let flow = self.block(&stmt.body, &inner)?;
+            self.end_turn(begun, stmt.iter.span);
+            match flow {
                 Flow::On => completed = true,
                 Flow::Continue => {}
                 Flow::Break => break,

@@ -26,6 +26,7 @@ mod format;
 mod inputs;
 mod items;
 mod json;
+mod laid_out;
 mod loops;
 mod mutating;
 mod numbers;
@@ -48,8 +49,9 @@ use self::object::Key;
 use self::object::ReadPath;
 use self::object::Scope;
 use self::object::{Attributes, Global, Missing, Py};
-use self::trace::{Piece, Taint, Text, Trace, Written};
+use self::trace::{Noted, Piece, Taint, Text, Trace, Written};
 use super::error::{Limit, RenderError};
+use super::layout::Layout;
 use super::origins::Traced;
 use super::reads::{Read, Reads};
 use super::syntax::tree::{For, Literal, Name, Stmt, Target, Tree};
@@ -102,6 +104,8 @@ pub(super) struct Render<'t> {
     reads: Option<Reads>,
     /// The trace, which knows the origins of characters, where they are traced.
     trace: Option<Rc<Trace>>,
+    /// Who wrote what, where that is told.
+    noted: Option<Noted>,
 }
 
 /// Where to go on after a statement.
@@ -120,7 +124,7 @@ pub(super) fn render(
     observe: bool,
     fuel: &mut u64,
 ) -> Result<(String, Reads), RenderError> {
-    let (out, reads) = run(tree, tokens, input, observe, None, fuel)?;
+    let (out, reads, _) = run(tree, tokens, input, observe, None, None, fuel)?;
     Ok((out.into_parts().0, reads))
 }
 
@@ -129,12 +133,14 @@ pub(super) fn render_traced(
     tree: &Tree,
     tokens: &Map,
     input: &Inputs<'_>,
+    lay_out: bool,
     fuel: &mut u64,
-) -> Result<Traced, RenderError> {
+) -> Result<(Traced, Layout), RenderError> {
     let trace = Trace::new(tree.places.len());
-    let (out, _) = run(tree, tokens, input, false, Some(&trace), fuel)?;
+    let noted = lay_out.then(Noted::default);
+    let (out, _, noted) = run(tree, tokens, input, false, Some(&trace), noted, fuel)?;
     let (text, pieces) = out.into_parts();
-    let traced = trace.resolve(tree, text, &pieces);
+    let traced = trace.resolve(tree, text, &pieces, noted.unwrap_or_default());
     traced
         .filter(|_| !trace.is_full())
         .ok_or(RenderError::Limit {
@@ -149,8 +155,9 @@ fn run(
     input: &Inputs<'_>,
     observe: bool,
     trace: Option<&Rc<Trace>>,
+    noted: Option<Noted>,
     fuel: &mut u64,
-) -> Result<(Written, Reads), RenderError> {
+) -> Result<(Written, Reads, Option<Noted>), RenderError> {
     let values = input
         .messages
         .iter()
@@ -181,6 +188,7 @@ fn run(
         rules: input.rules,
         reads: observe.then(Reads::default),
         trace: trace.cloned(),
+        noted,
     };
     let root = Scope::root();
     let result = render.block(&tree.body, &root);
@@ -193,7 +201,8 @@ fn run(
     }
     Render::empty(&render.kept);
     result?;
-    Ok((render.out, render.reads.unwrap_or_default()))
+    let reads = render.reads.unwrap_or_default();
+    Ok((render.out, reads, render.noted))
 }
 
 fn literal(literal: &Literal, traced: bool) -> Py {
@@ -396,7 +405,9 @@ impl<'t> Render<'t> {
     /// Runs something and returns what it prints instead of printing it.
     fn capture(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<Py, Fault> {
         let before = self.out.mark();
+        let noting = self.noted.take();
         run(self)?;
+        self.noted = noting;
         let text = self.out.take(before);
         if text.len() > MAX_VALUE {
             return Err(Fault::Limit(Limit::Memory, MAX_VALUE as u64));
@@ -415,12 +426,15 @@ impl<'t> Render<'t> {
             Stmt::Raw(text, index) => {
                 let before = self.out.len();
                 self.out.push_constant(text, Trace::constant(*index));
+                self.note_text(before, *index);
                 self.printed(before)?;
             }
             Stmt::Emit(expr) => {
                 let value = self.expr(expr, scope)?;
                 self.is_here(expr.span);
+                let before = self.out.len();
                 self.print(&value).map_err(|fault| fault.at(expr.span))?;
+                self.note_expression(before, expr.span);
             }
             Stmt::If { .. } => return self.branch(stmt, scope),
             Stmt::For(stmt) => self.for_loop(stmt, scope)?,
@@ -459,6 +473,15 @@ impl<'t> Render<'t> {
                 self.depth -= 1;
                 return Ok(flow);
             }
+            Stmt::Generation(body) => {
+                let inner = Scope::inside(scope);
+                self.deeper()?;
+                let before = self.out.len();
+                let flow = self.block(body, &inner)?;
+                self.note_generated(before);
+                self.depth -= 1;
+                return Ok(flow);
+            }
             Stmt::Filter { filter, body } => {
                 let inner = Scope::inside(scope);
                 self.deeper()?;
@@ -466,7 +489,9 @@ impl<'t> Render<'t> {
                 self.depth -= 1;
                 let value = self.filter_chain(filter, text, scope)?;
                 self.is_here(filter.span);
+                let before = self.out.len();
                 self.print(&value)?;
+                self.note_expression(before, filter.span);
             }
             Stmt::Macro(index) => {
                 let value = self.closure(*index, scope);
@@ -484,7 +509,9 @@ impl<'t> Render<'t> {
                 args.named.push((Text::plain("caller"), caller));
                 self.is_here(*span);
                 let value = self.call(&callee, args).map_err(|fault| fault.at(*span))?;
+                let before = self.out.len();
                 self.print(&value)?;
+                self.note_expression(before, *span);
             }
             Stmt::Break => return Ok(Flow::Break),
             Stmt::Continue => return Ok(Flow::Continue),

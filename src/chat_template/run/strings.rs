@@ -488,7 +488,7 @@ fn changed(text: &str, name: &str) -> Option<String> {
     })
 }
 
-/// What the method of that name says of all characters of a text.
+/// Returns the answer of the method of that name about all characters of a text.
 fn is(text: &str, name: &str) -> bool {
     let all = |test: fn(char) -> bool| !text.is_empty() && text.chars().all(test);
     match name {

@@ -19,6 +19,8 @@ pub(super) struct Lowering<'s> {
     tree: Tree,
     by_name: HashMap<String, Name>,
     lines: &'s Newlines,
+    /// Where the names of the `generation` tags stood that a `with` stands for.
+    generations: &'s [usize],
     depth: usize,
     /// The names that the macro being lowered mentions, one list for each macro around.
     mentioned: Vec<Vec<Name>>,
@@ -26,11 +28,16 @@ pub(super) struct Lowering<'s> {
 
 type Lowered<T> = Result<T, TemplateError>;
 
-pub(super) fn lower(tree: &ast::Stmt<'_>, lines: &Newlines) -> Lowered<Tree> {
+pub(super) fn lower(
+    tree: &ast::Stmt<'_>,
+    lines: &Newlines,
+    generations: &[usize],
+) -> Lowered<Tree> {
     let mut lowering = Lowering {
         tree: Tree::default(),
         by_name: HashMap::new(),
         lines,
+        generations,
         depth: 0,
         mentioned: Vec::new(),
     };
@@ -127,6 +134,10 @@ impl Lowering<'_> {
                 })))
             })?,
             ast::Stmt::IfCond(stmt) => self.branches(stmt)?,
+            ast::Stmt::WithBlock(stmt) if self.is_generation(stmt.span()) => self
+                .deeper(stmt.span(), |this| {
+                    Ok(Stmt::Generation(this.body(&stmt.body)?))
+                })?,
             ast::Stmt::WithBlock(stmt) => self.deeper(stmt.span(), |this| {
                 let mut assignments = Vec::new();
                 for (target, value) in &stmt.assignments {
@@ -207,6 +218,17 @@ impl Lowering<'_> {
         };
         out.push(lowered);
         Ok(())
+    }
+
+    /// Returns true if a `with` stands for a `generation`.
+    fn is_generation(&self, span: machinery::Span) -> bool {
+        let start = span.start_offset as usize;
+        let next = self.generations.partition_point(|at| *at < start);
+        let before = self
+            .generations
+            .get(next)
+            .and_then(|at| self.lines.text.get(start..*at));
+        before.is_some_and(|before| before.chars().all(|c| " \t\n{%-+".contains(c)))
     }
 
     fn nothing_to_load(&self, tag: &str, span: machinery::Span) -> Stmt {

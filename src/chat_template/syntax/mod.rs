@@ -7,6 +7,7 @@ mod literal;
 mod lower;
 mod newlines;
 mod places;
+pub(super) mod tags;
 pub(super) mod tree;
 
 use minijinja::machinery;
@@ -25,7 +26,8 @@ pub(super) fn parse(source: &str) -> Result<tree::Tree, TemplateError> {
         )));
     }
     let mut lines = Newlines::normalize(source);
-    lines.text = generation::neutralize(&lines.text);
+    let (neutral, generations) = generation::neutralize(&lines.text);
+    lines.text = neutral;
     let located = |error: &minijinja::Error| {
         let message = error
             .detail()
@@ -71,7 +73,7 @@ pub(super) fn parse(source: &str) -> Result<tree::Tree, TemplateError> {
     }
     let tree =
         machinery::parse(&lines.text, "chat template", syntax).map_err(|error| located(&error))?;
-    lower::lower(&tree, &lines)
+    lower::lower(&tree, &lines, &generations)
 }
 
 fn too_big(message: String) -> TemplateError {

@@ -106,6 +106,8 @@ pub(in crate::chat_template) enum Stmt {
         assignments: Vec<(Target, Expr)>,
         body: Vec<Stmt>,
     },
+    /// A `generation` block: text that the model writes, by the chat template's own account.
+    Generation(Vec<Stmt>),
     Filter {
         filter: Expr,
         body: Vec<Stmt>,

@@ -28,7 +28,7 @@ pub(super) fn of_fixture(
     }
 }
 
-/// Whether transformers takes a response template as it is taken here.
+/// Compares the answer of transformers with ours: both take the response template, or both refuse it.
 pub(super) fn of_document(reference: &Reference, subject: &Subject) -> Option<Diagnostic> {
     let question = Question::about_document(subject.document.as_deref()?);
     match (reference.ask(&question), &subject.loaded) {

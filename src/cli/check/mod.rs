@@ -28,7 +28,7 @@ pub(crate) use words::count;
 /// Check recorded responses, and response templates against their chat templates
 ///
 /// A fixture is a folder with response.txt and expected.json (and prefix.txt or messages.json, tools.json, chunks.json,
-/// error.json, unclaimed.json, events.jsonl), or a line of a .jsonl file with the same keys. Each is parsed whole, in many chunkings, split between
+/// error.json, unclaimed.json, events.jsonl, deltas.jsonl), or a line of a .jsonl file with the same keys. Each is parsed whole, in many chunkings, split between
 /// prompt and response, and cut short. A response template whose chat template is at hand is derived again and compared.
 ///
 /// What belongs together is said by obverse.toml; a fixture that it does not name belongs to the nearest response_template.json, or
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long)]
     thorough: bool,
 
-    /// What the chunkings and ends of long responses are sampled with
+    /// Seed with which the chunkings and ends of long responses are sampled
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 

@@ -181,7 +181,7 @@ fn fixture_state(
 
 /// The parts of a suite's line that the parser gives, each value of them on a line of its own.
 fn recorded(members: &Map) -> String {
-    let parts = ["expected", "error", "unclaimed", "events"];
+    let parts = ["expected", "error", "unclaimed", "events", "deltas"];
     let recorded: Map = parts
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), members.get(key)?.clone())))

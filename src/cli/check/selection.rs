@@ -13,7 +13,7 @@ use crate::cli::near;
 use crate::cli::problem::Problem;
 use crate::cli::project::{ProjectArgs, Workspace};
 
-/// What to look at.
+/// The fixtures and response templates to look at.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
     /// Fixtures, .jsonl files of them, response templates, or folders of any; without any, everything that obverse.toml names, or

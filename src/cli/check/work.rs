@@ -21,11 +21,12 @@ use crate::cli::report::Outcome;
 use crate::cli::{input, project};
 
 /// Codes of what `--update` records anew.
-pub(super) const RECORDED: [&str; 7] = [
+pub(super) const RECORDED: [&str; 8] = [
     "not-recorded",
     "other-message",
     "unclaimed",
     "other-events",
+    "other-growth",
     "does-not-parse",
     "other-error",
     "no-error",
@@ -155,7 +156,31 @@ fn of_fixture(
             reference, subject, fixture, &prefix, &whole,
         ));
     }
+    if diagnostics.is_empty() {
+        diagnostics.extend(deviates(how, subject, fixture, template, &prefix));
+    }
     (diagnostics, recorded.then(|| fixture.with(&whole)))
+}
+
+/// In what a response that is read right is not written as its chat template writes the message.
+fn deviates(
+    how: &How<'_>,
+    subject: &Subject,
+    fixture: &Fixture,
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+) -> Option<Diagnostic> {
+    let chat = subject.chat.as_ref()?;
+    let found = check::rendered_otherwise(fixture, template, prefix, chat, how.clock)?;
+    let message = format!(
+        "no render of the message is this response: the nearest has {} where the response has {}",
+        json::quote(&found.rendered),
+        json::quote(&found.written),
+    );
+    let diagnostic = Diagnostic::info("deviates", message).with_span(found.span);
+    Some(diagnostic.with_hint(
+        "nothing needs to be done: models write otherwise than their chat templates, and the response is read right",
+    ))
 }
 
 /// Checks a response template.

@@ -42,7 +42,7 @@ pub(super) fn asked(path: &Path) -> Result<Option<Loaded>, Problem> {
     }
 }
 
-/// What is asked for that a tree does not have.
+/// Returns the first argument that a tree of a response schema does not have, in a sentence.
 fn refused(args: &Args) -> Option<String> {
     let own = [
         (args.chunks.is_some(), "--chunks"),
@@ -194,7 +194,7 @@ impl Tree<'_> {
 
     /// A value, as much of it as fits on a line.
     fn value(&mut self, depth: usize, key: &str, value: &Value) {
-        /// What is said of what is left out.
+        /// How many bytes the note takes that text is left out.
         const SAID: usize = " … 1000000 characters … ".len();
         let text = json::to_string(value);
         let room = self

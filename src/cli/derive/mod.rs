@@ -1,5 +1,6 @@
 //! `obverse derive`: a response template from a chat template, with a report of what is proved.
 
+mod conversation;
 mod decisions;
 mod difference;
 mod explain;
@@ -82,6 +83,10 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
+    /// Derive the conversation format instead, by which `obverse read` reads whole conversations back; the response template is in it
+    #[arg(long)]
+    conversation: bool,
+
     #[command(flatten)]
     responses: ResponsesArgs,
 
@@ -124,6 +129,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 format!("cannot create {}: {error}", input::name(folder)),
             )
         })?;
+    }
+    if args.conversation {
+        conversation::refuse_others(args)?;
+        return conversation::run(args);
     }
     let mut worst = Status::Done;
     let mut taken = HashSet::new();

@@ -545,6 +545,15 @@ fn growth(growth: &Growth) -> String {
         let more = growth.breaks.len() - BREAKS;
         lines.push(dim(&format!("and {more} more, all with --format json")));
     }
+    if let Some(smallest) = &growth.smallest {
+        let messages = Value::Array(smallest.messages.clone());
+        lines.push(format!(
+            "{} {} + {}",
+            dim("the smallest:"),
+            quoted(&to_string(&messages)),
+            quoted(&to_string(&smallest.message))
+        ));
+    }
     for under in &growth.under {
         lines.push(format!(
             "{} {}; {}",

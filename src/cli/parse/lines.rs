@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
+use obverse::grammar::peg::document;
+use obverse::grammar::reader::Template as Grammar;
 use obverse::parser::{Markers, Options, ParseError};
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::schema;
 use super::session::{Asked, Ended, Session, Step};
+use super::{grammar, schema};
 use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
 use crate::cli::status::Status;
@@ -29,6 +31,8 @@ pub(super) enum Given {
     Template(Arc<ResponseTemplate>, Arc<Markers>),
     /// A response schema.
     Schema(Arc<ResponseSchema>),
+    /// A grammar.
+    Grammar(Arc<Grammar>),
 }
 
 /// Answers each line of `path`.
@@ -68,7 +72,11 @@ impl Templates {
         if let Some(known) = self.known(&text) {
             return known;
         }
-        let compiled = if response_schema::is_schema(document) {
+        let compiled = if document::is_grammar(document) {
+            Grammar::from_value(document)
+                .map(|grammar| Given::Grammar(Arc::new(grammar)))
+                .map_err(|invalid| wire::error("template", &invalid.to_string()))
+        } else if response_schema::is_schema(document) {
             ResponseSchema::from_value(document)
                 .map(|schema| Given::Schema(Arc::new(schema)))
                 .map_err(|invalid| wire::error("template", &invalid.to_string()))
@@ -161,6 +169,19 @@ impl Request {
     fn answer(&self, out: &mut Map) {
         match &self.given {
             Given::Template(template, markers) => self.answer_with(template, markers, out),
+            Given::Grammar(_) if self.protocol.is_some() || !self.tools.is_empty() => {
+                let message = "a grammar knows no deltas and no tools: it says itself what is text and what is a value";
+                out.insert("error", Value::Object(wire::error("input", message)));
+            }
+            Given::Grammar(template) => {
+                let answer = grammar::answer(template, &self.prefix, &self.chunks, self.finalize);
+                write_errors(&answer.errors, out);
+                out.insert("message", Value::Object(answer.message));
+                if self.events {
+                    let keys = ["initial_events", "events", "final_events"];
+                    out.extend(keys.into_iter().zip(answer.events));
+                }
+            }
             Given::Schema(_)
                 if self.events
                     || self.protocol.is_some()

@@ -1,5 +1,6 @@
 //! `obverse parse`: a message from a response.
 
+mod grammar;
 mod lines;
 mod schema;
 mod session;
@@ -62,13 +63,16 @@ const RAW: usize = 200;
 /// TEMPLATE may also be a response schema, the older form that transformers ran until 5.14, told by what is in it: it is evaluated over
 /// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
 ///
+/// TEMPLATE may also be a grammar, for formats that a response template cannot say (docs/grammars.md): the events are the same, the
+/// response must match the grammar to its end, and the error says where it does not. It takes no --deltas, no --state and no --tools.
+///
 /// With --jsonl each line of input is an object {response or chunks, template?, prefix?, tools?, finalize?, events?,
 /// deltas?, certain?, skip_json_strings?, id?} and each line of output {id?, message, unclaimed?, leaked?} with initial_events, events and final_events if they are
 /// asked for, and initial_deltas, deltas and final_deltas if `deltas` names a form of them, or
 /// {id?, error, message?, ...}; the exit status is 1 if any line has an error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A response template or a response schema, or a tokenizer_config.json or model folder that holds one
+    /// A response template, a response schema or a grammar, or a tokenizer_config.json or model folder that holds one of the first two
     #[arg(required_unless_present = "jsonl")]
     template: Option<PathBuf>,
 
@@ -136,11 +140,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             lines::Given::Template(template, markers)
         }
         Either::Schema(_, _, loaded) => lines::Given::Schema(Arc::new(loaded.schema)),
+        Either::Grammar(grammar) => lines::Given::Grammar(Arc::from(grammar)),
     });
     let (template, markers) = match given {
         Some(lines::Given::Template(template, markers)) if !args.jsonl => (template, markers),
         Some(lines::Given::Schema(schema)) if !args.jsonl => {
             return schema::run(args, &schema, response);
+        }
+        Some(lines::Given::Grammar(template)) if !args.jsonl => {
+            return grammar::run(args, &template, response);
         }
         given => return lines::run(given, response, args.max_response),
     };

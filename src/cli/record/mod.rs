@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The folder to make the fixture in, or the .jsonl suite to add it to
     fixture: PathBuf,
 
-    /// What to call it in the suite
+    /// Name of the fixture in the suite
     #[arg(long)]
     name: Option<String>,
 

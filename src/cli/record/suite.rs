@@ -9,7 +9,7 @@ use crate::cli::wire;
 struct Asked {
     name: &'static str,
     says: &'static str,
-    /// Whether tools are offered with it.
+    /// True if tools are offered with it.
     has_tools: bool,
 }
 

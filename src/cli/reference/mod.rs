@@ -25,7 +25,7 @@ const STARTING: Duration = Duration::from_mins(2);
 /// How long it may take for one fixture.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// Whether to run transformers, and with which Python.
+/// The choice to run transformers as well, and the Python to run it with.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReferenceArgs {
     /// Run the installed transformers beside it, and report where it disagrees

@@ -5,7 +5,6 @@ mod origins;
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::{ChatTemplate, RenderInput};
-use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
 use crate::cli::bulk::{self, Answer};
@@ -90,11 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     ])?;
     let opened = args.source_args.open(&args.source)?;
     let kwargs: Map = args.kwargs.iter().cloned().collect();
-    if let Some(text) = opened.assumption(&kwargs) {
-        let mut diagnostic = Diagnostic::error("assumed-special-token", text);
-        diagnostic.severity = obverse::diagnostic::Severity::Info;
-        Problem::of(diagnostic).show();
-    }
+    source::tell_assumption(&opened, &kwargs);
     source::warn_of_ignored(&opened.source, &kwargs);
     let name = args.template.as_deref();
     // That a name is wrong is seen before any input is read.
@@ -102,15 +97,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.jsonl {
         return run_lines(args, &opened, &kwargs);
     }
-    let list = |path: &Option<PathBuf>, what: &str| {
-        path.as_deref()
-            .map(|path| input::read_list(path, what))
-            .transpose()
-    };
     let render = RenderInput {
-        messages: list(&args.messages, "the messages")?.unwrap_or_default(),
-        tools: list(&args.tools, "the tools")?,
-        documents: list(&args.documents, "the documents")?,
+        messages: input::read_given_list(args.messages.as_deref(), "the messages")?
+            .unwrap_or_default(),
+        tools: input::read_given_list(args.tools.as_deref(), "the tools")?,
+        documents: input::read_given_list(args.documents.as_deref(), "the documents")?,
         add_generation_prompt: args.add_generation_prompt,
         kwargs,
         clock: args.source_args.date,
@@ -205,7 +196,7 @@ fn render_line(args: &Args, opened: &Opened, kwargs: &Map, mut members: Map) -> 
 }
 
 /// The chat template of that name, or the one that transformers would choose.
-fn select<'s>(
+pub(crate) fn select<'s>(
     opened: &'s Opened,
     name: Option<&str>,
     with_tools: bool,

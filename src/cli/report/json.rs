@@ -29,17 +29,17 @@ pub(super) struct Whole {
     pub(super) summary: ReportedSummary,
 }
 
-/// What became of one thing that was looked at.
+/// The outcome of one thing that was looked at.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ReportedOutcome {
-    /// What it is called: the file's path, as it was given, and for a line of a `.jsonl` suite its number and name.
+    /// The name of the thing: the file's path, as it was given, and for a line of a `.jsonl` suite its number and name.
     pub(super) name: String,
     /// The file in which the places are.
     pub(super) file: String,
     /// `passed`, or `failed` with an error among the findings.
     pub(super) status: &'static str,
-    /// What was found, in the order of the text.
+    /// The findings, in the order of the text.
     pub(super) diagnostics: Vec<ReportedDiagnostic>,
     /// How many findings were allowed.
     pub(super) allowed: usize,
@@ -53,7 +53,7 @@ pub(super) struct ReportedDiagnostic {
     pub(super) code: String,
     /// `error`, `warning` or `info`.
     pub(super) severity: &'static str,
-    /// What is wrong, in a sentence.
+    /// The fault, in a sentence.
     pub(super) message: String,
     /// The JSON path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub(super) struct ReportedDiagnostic {
     /// The column behind the place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end_column: Option<usize>,
-    /// What to do about it.
+    /// Advice on how to mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
     /// The change that mends it.
@@ -199,7 +199,7 @@ fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "the shape of a fix, for the schema")]
 struct ReportedFix {
-    /// What it does, as an instruction.
+    /// The action of the fix, as an instruction.
     message: String,
     /// The changes.
     edits: Vec<ReportedEdit>,

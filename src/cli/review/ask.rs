@@ -167,7 +167,7 @@ impl Review<'_> {
     }
 }
 
-/// Whether all that was shown is to be taken.
+/// Asks once for all that was shown, and returns true if it is to be taken.
 fn confirmed(count: usize, keys: &mut dyn Keys, out: &mut dyn Write) -> Result<bool, Stop> {
     loop {
         write!(out, "take these {count}? [y, or n to be asked about each] ")?;

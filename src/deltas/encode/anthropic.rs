@@ -1,12 +1,12 @@
 //! Anthropic's Messages: content blocks, one open at a time.
 
-use super::{Ending, Part, Reply, added, call_id, object};
+use super::{Ending, Part, Reply, added, call_id, object, tokens};
 use crate::deltas::Growth;
 use crate::value::{Key, Value};
 
 #[derive(Debug, Clone)]
 pub(super) struct Messages {
-    reply: Reply,
+    pub(super) reply: Reply,
     /// How many blocks have begun.
     blocks: usize,
     open: Option<Block>,
@@ -16,7 +16,7 @@ pub(super) struct Messages {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Block {
     Text(Part),
-    /// The call of that number.
+    /// A call, by its number.
     Call(usize),
 }
 
@@ -57,6 +57,7 @@ impl Messages {
             Growth::Call {
                 index, id, name, ..
             } => {
+                self.has_calls = true;
                 let id = call_id(&self.reply, id.as_deref(), *index);
                 let block = object([
                     ("type", Value::from("tool_use")),
@@ -73,7 +74,6 @@ impl Messages {
                 ]);
                 events.push(self.delta(delta));
             }
-            Growth::CallDone { .. } => self.has_calls = true,
             growth => {
                 if let Some((part, text)) = added(growth) {
                     self.text(part, text, &mut events);
@@ -120,10 +120,19 @@ impl Messages {
         events.push(object([
             ("type", Value::from("message_delta")),
             ("delta", delta),
-            ("usage", object([("output_tokens", Value::count(0))])),
+            ("usage", self.usage()),
         ]));
         events.push(object([("type", Value::from("message_stop"))]));
         events
+    }
+
+    /// The prompt's tokens are known at the end at the earliest.
+    fn usage(&self) -> Value {
+        let [input, output, _] = tokens(self.reply.usage.as_ref());
+        match self.reply.usage {
+            None => object([("output_tokens", output)]),
+            Some(_) => object([("input_tokens", input), ("output_tokens", output)]),
+        }
     }
 
     fn open(&mut self, kind: Block, block: Value, events: &mut Vec<Value>) {

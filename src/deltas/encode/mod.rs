@@ -3,13 +3,16 @@
 //! An [`Encoder`] makes of each step the events that a server would send, as JSON values; it reads no clock and makes no random
 //! numbers, so the same growth with the same [`Reply`] gives the same events. [`Protocol::frame`] writes an event as a server-sent event.
 //!
-//! Some things clients cannot be told: no protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped call
-//! stays as far as it was sent; the message has what came instead. Members of the message other than `content`, reasoning and calls have no place
-//! in them. A call without an `id` is given one, made of the reply's `id` and the call's number.
+//! Some things cannot be told to clients. No protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped
+//! call stays as far as it was sent; the message has the value that came instead. Members of the message other than `content`, reasoning
+//! and calls have no place in them. A call without an `id` is given one, made of the reply's `id` and the call's number.
 
 mod anthropic;
 mod openai;
 mod responses;
+mod whole;
+
+pub use whole::Whole;
 
 use std::str::FromStr;
 
@@ -31,10 +34,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Self; 4] = [Self::Growth, Self::OpenAi, Self::Responses, Self::Anthropic];
 
-    /// The name by which it is asked for.
+    /// Returns the name by which users ask for the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Growth => "growth",
@@ -63,12 +66,12 @@ impl Protocol {
     }
 }
 
-/// A name that is none of a protocol.
+/// The error for a name that is not a protocol's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is no form of deltas; there are growth, openai, responses and anthropic")]
 #[non_exhaustive]
 pub struct UnknownProtocol {
-    /// The name.
+    /// The name that was given.
     pub name: String,
 }
 
@@ -86,17 +89,20 @@ impl FromStr for Protocol {
 }
 
 /// The facts that a server tells of its reply beside the message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Reply {
     /// The reply's `id`.
     pub id: String,
     /// The model's name.
     pub model: String,
-    /// When it began, in seconds since 1970.
+    /// The time at which the reply began, in seconds since 1970.
     pub created: i64,
     /// The key of reasoning in Chat Completions: `reasoning_content`, as most servers call it, or `reasoning`.
     pub reasoning_key: String,
+    /// How many tokens it took, as Chat Completions have it (`prompt_tokens`, `completion_tokens`), if that is to be told. It counts when the
+    /// reply ends: see [`Encoder::tell_usage`].
+    pub usage: Option<Value>,
 }
 
 impl Default for Reply {
@@ -106,18 +112,19 @@ impl Default for Reply {
             model: "model".to_owned(),
             created: 0,
             reasoning_key: "reasoning_content".to_owned(),
+            usage: None,
         }
     }
 }
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {
-    /// It had written all that it wanted to write.
+    /// The model had written all that it wanted to write.
     #[default]
     Complete,
-    /// It had written as much as it was allowed to.
+    /// The model had written as much as it was allowed to.
     Length,
 }
 
@@ -148,7 +155,7 @@ enum Inner {
 }
 
 impl Encoder {
-    /// For a reply that has not begun.
+    /// Makes an encoder for a reply that has not begun.
     pub fn new(protocol: Protocol, reply: Reply) -> Self {
         Self(match protocol {
             Protocol::Growth => Inner::Growth,
@@ -176,6 +183,17 @@ impl Encoder {
             Inner::Responses(responses) => responses.grow(growth),
             Inner::Anthropic(messages) => messages.grow(growth),
         }
+    }
+
+    /// Gives the [`usage`](Reply::usage) that the last events tell.
+    pub fn tell_usage(&mut self, usage: Value) {
+        let reply = match &mut self.0 {
+            Inner::Growth => return,
+            Inner::OpenAi(chat) => &mut chat.reply,
+            Inner::Responses(responses) => &mut responses.reply,
+            Inner::Anthropic(messages) => &mut messages.reply,
+        };
+        reply.usage = Some(usage);
     }
 
     /// The events that are sent after all growth.
@@ -220,6 +238,14 @@ fn added<'g>(growth: &'g Growth<'_>) -> Option<(Part, &'g str)> {
 /// The `id` of a call, made up where it has none.
 fn call_id(reply: &Reply, id: Option<&str>, index: usize) -> String {
     id.map_or_else(|| format!("call_{}_{index}", reply.id), str::to_owned)
+}
+
+/// The numbers of a usage: the prompt's tokens, those that were written, and both.
+fn tokens(usage: Option<&Value>) -> [Value; 3] {
+    ["prompt_tokens", "completion_tokens", "total_tokens"].map(|key| {
+        let number = usage.and_then(|usage| usage.get(key));
+        number.cloned().unwrap_or_else(|| Value::count(0))
+    })
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {

@@ -6,8 +6,8 @@ use crate::value::{Integer, Key, Value};
 
 #[derive(Debug, Clone)]
 pub(super) struct Chat {
-    reply: Reply,
-    /// True if a call is in the message.
+    pub(super) reply: Reply,
+    /// True if the client was sent a call, which it keeps whatever becomes of it.
     has_calls: bool,
 }
 
@@ -40,6 +40,7 @@ impl Chat {
             Growth::Call {
                 index, id, name, ..
             } => {
+                self.has_calls = true;
                 let id = call_id(&self.reply, id.as_deref(), *index);
                 let function = object([
                     ("name", Value::from(name.as_ref())),
@@ -55,10 +56,6 @@ impl Chat {
             Growth::Arguments { index, text } => {
                 let function = object([("arguments", Value::from(text.as_ref()))]);
                 call(*index, vec![("function", function)])
-            }
-            Growth::CallDone { .. } => {
-                self.has_calls = true;
-                return Vec::new();
             }
             growth => match added(growth) {
                 Some((Part::Content, text)) => object([("content", Value::from(text))]),
@@ -77,7 +74,16 @@ impl Chat {
             Ending::Complete if self.has_calls => "tool_calls",
             Ending::Complete => "stop",
         };
-        vec![self.chunk(object([]), Value::from(reason))]
+        let mut events = vec![self.chunk(object([]), Value::from(reason))];
+        if let Some(usage) = self.reply.usage.clone() {
+            let mut event = self.chunk(object([]), Value::Null);
+            if let Value::Object(members) = &mut event {
+                members.insert("choices", Value::Array(Vec::new()));
+                members.insert("usage", usage);
+            }
+            events.push(event);
+        }
+        events
     }
 
     fn chunk(&self, delta: Value, finish_reason: Value) -> Value {

@@ -1,12 +1,12 @@
 //! OpenAI's Responses: output items, one open at a time. Its last event has all of them again, so an encoder keeps what it has sent.
 
-use super::{Ending, Part, Reply, added, call_id, object};
+use super::{Ending, Part, Reply, added, call_id, object, tokens};
 use crate::deltas::Growth;
 use crate::value::{Integer, Key, Map, Value};
 
 #[derive(Debug, Clone)]
 pub(super) struct Responses {
-    reply: Reply,
+    pub(super) reply: Reply,
     /// The number of the next event.
     number: usize,
     /// The items that are whole.
@@ -17,7 +17,7 @@ pub(super) struct Responses {
 #[derive(Debug, Clone)]
 struct Item {
     kind: Kind,
-    /// Its text, or its arguments.
+    /// The text of the item, or its arguments.
     text: String,
 }
 
@@ -101,7 +101,10 @@ impl Responses {
                 ("response.incomplete", "incomplete", details)
             }
         };
-        let response = self.response(status, details);
+        let mut response = self.response(status, details);
+        if let (Some(usage), Value::Object(members)) = (&self.reply.usage, &mut response) {
+            members.insert("usage", told_usage(usage));
+        }
         self.event(name, vec![("response", response)], &mut events);
         events
     }
@@ -249,6 +252,26 @@ impl Responses {
         );
         events.push(Value::Object(event));
     }
+}
+
+fn told_usage(usage: &Value) -> Value {
+    let [input, output, total] = tokens(Some(usage));
+    let detail = |of: &str, key: &str| {
+        let number = usage.get(of).and_then(|details| details.get(key));
+        number.cloned().unwrap_or_else(|| Value::count(0))
+    };
+    let cached = detail("prompt_tokens_details", "cached_tokens");
+    let reasoning = detail("completion_tokens_details", "reasoning_tokens");
+    object([
+        ("input_tokens", input),
+        ("input_tokens_details", object([("cached_tokens", cached)])),
+        ("output_tokens", output),
+        (
+            "output_tokens_details",
+            object([("reasoning_tokens", reasoning)]),
+        ),
+        ("total_tokens", total),
+    ])
 }
 
 fn text_part(item: &Item) -> Value {

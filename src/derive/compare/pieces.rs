@@ -27,7 +27,7 @@ const LONGEST: usize = 160;
 pub(in crate::derive) struct Pieces {
     /// Markers, as far as that is seen.
     whole: Known,
-    /// The same and the constants of which they are made.
+    /// Markers, and beside them the constants of which they are made.
     fine: Known,
     /// The constants behind which nothing but another constant is ever seen.
     open: BTreeSet<String>,
@@ -40,13 +40,13 @@ struct Known(HashMap<char, BTreeSet<String>>);
 /// How many characters a constant has at least that parts another one. Characters count and not bytes: a sign is one in any script.
 const SHORTEST: usize = 3;
 
-/// In how many characters a marker may differ from one that it is like.
+/// The number of characters in which a marker may differ from one that it is like.
 const MAX_UNLIKE: usize = 2;
 
 /// How many constants are looked at to part them.
 const MAX_PARTED: usize = 4096;
 
-/// What covers a text from one place to its end.
+/// A way to cover a text with pieces from one place to its end. Of two, the lesser one is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cover {
     /// The characters in no piece.
@@ -93,7 +93,7 @@ impl Pieces {
         }
     }
 
-    /// Whether this is a piece.
+    /// Returns true if the text as a whole is a piece.
     pub(in crate::derive) fn is_one(&self, text: &str) -> bool {
         text.chars()
             .next()
@@ -149,7 +149,9 @@ impl Pieces {
         shared
     }
 
-    /// The same where what follows is a header: a constant behind which others always stand, which go on themselves, belongs to those.
+    /// Returns how many bytes two texts share at their start, as [`shared_start`](Self::shared_start) does, where a header may follow. If
+    /// the shared text ends with a constant that is always followed by others, and both texts go on with such a constant too, that constant
+    /// belongs to the header and is left out.
     pub(in crate::derive) fn shared_before_header(&self, a: &str, b: &str) -> usize {
         let shared = self.shared_start(a, b);
         match self.open_before(a, shared) {
@@ -161,7 +163,7 @@ impl Pieces {
         }
     }
 
-    /// Whether what begins at the cut is a constant behind which another one always stands.
+    /// Returns true if the text goes on, at byte `cut`, with a constant that another one always follows.
     fn is_open_at(&self, text: &str, cut: usize) -> bool {
         let rest = &text[cut..];
         let cover = self.fine.cover(rest);
@@ -169,7 +171,7 @@ impl Pieces {
         is_piece && self.open.contains(&rest[..len])
     }
 
-    /// Where the constant begins that ends at the cut, if another one always stands behind it.
+    /// Returns the byte at which the constant begins that ends at the cut, if another one always stands behind it.
     fn open_before(&self, text: &str, cut: usize) -> Option<usize> {
         let before = text[..cut].trim_end_matches(python::is_space);
         let cover = self.fine.cover(before);
@@ -184,7 +186,7 @@ impl Pieces {
         None
     }
 
-    /// The same of their ends.
+    /// Returns how many bytes two texts end with alike, without splitting a piece of either.
     pub(in crate::derive) fn shared_end(&self, a: &str, b: &str) -> usize {
         let mut shared = text::common_suffix(a, b);
         while let Some(rest) = [a, b]
@@ -229,7 +231,7 @@ impl Pieces {
         self.is_part(&text[start..]).then_some((start, text.len()))
     }
 
-    /// Whether a text is a part of a piece, of which another part was taken for something else.
+    /// Returns true if a piece contains the text. It is then a part of that piece, of which another part was taken for something else.
     fn is_part(&self, text: &str) -> bool {
         let mut all = self.fine.0.values().flatten();
         all.any(|piece| piece.contains(text))
@@ -257,7 +259,8 @@ impl Pieces {
         before
     }
 
-    /// Where the beginning of a piece begins with which a text ends that was cut off; its end if it ends with whole ones.
+    /// Returns the byte from which on the end of the text is no whole piece, as where a text was cut off within one; the length of the text
+    /// if it ends with a whole one.
     pub(in crate::derive) fn whole(&self, text: &str) -> usize {
         let cover = self.fine.cover(text);
         let mut end = text.len();
@@ -313,7 +316,7 @@ impl Pieces {
     }
 }
 
-/// Whether the place is between two characters of a word.
+/// Returns true if the place, in bytes of the text, is between two characters of a word.
 fn is_amid_word(text: &str, at: usize) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text[..at].ends_with(is_part) && text[at..].starts_with(is_part)
@@ -330,7 +333,7 @@ impl Known {
         known
     }
 
-    /// The best cover from each place of the text on.
+    /// Returns the best cover from each byte of the text on.
     fn cover(&self, text: &str) -> Vec<Cover> {
         let end = Cover {
             unknown: 0,
@@ -368,7 +371,7 @@ impl Known {
     }
 }
 
-/// What writes a stretch of a render.
+/// Whoever writes a stretch of a render: the chat template, or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
     /// The chat template, or an input that is the same for all messages of a kind: a role, a token that is given.
@@ -552,7 +555,7 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
     }
 }
 
-/// Where in a text the end begins that is like the mark but for a few signs within it, if more stands before it.
+/// Returns the byte of a text at which an end begins that is like the mark but for a few characters within it, if there is text before it.
 fn ends_like(text: &str, mark: &str) -> Option<usize> {
     let tail = text::common_suffix(text, mark);
     if length(&text[text.len() - tail..]) < SHORTEST || tail >= mark.len() {

@@ -1,26 +1,26 @@
-//! What stands around things that repeat: what belongs to each of two, and what to both.
+//! Markers around things that repeat, told apart: those that belong to each of two things, and those that belong to both together.
 
 use super::pieces::Pieces;
 
-/// What stands around things that repeat: around each, around all, and between two.
+/// The texts around things that repeat: around each, around all, and between two.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Repeated {
-    /// Before and after each.
+    /// The texts before and after each.
     pub(in crate::derive) each: (String, String),
-    /// Before the first, beside its own.
+    /// The text before the first, beside its own.
     pub(in crate::derive) before: String,
-    /// Between two, beside their own.
+    /// The text between two, beside their own.
     pub(in crate::derive) separator: String,
-    /// After the last, beside its own.
+    /// The text after the last, beside its own.
     pub(in crate::derive) after: String,
 }
 
-/// Tells what belongs to each of two things from what belongs to both, by what stands before, between and after them, the
-/// likeliest way first.
+/// Tells the text that belongs to each of two things from the text that belongs to both, by the texts before, between and after them. The
+/// likeliest candidate comes first.
 ///
-/// What the text between shares with the text after is the end of each, and what it shares with the text before begins each, as
-/// far as pieces are whole. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is
-/// cut short by the other.
+/// The start that the text between shares with the text after is the end of each thing, and the end that it shares with the text before is
+/// the beginning of each, as far as pieces are whole. In `[f(1)][g(2)]` the text between is `][`, of which `]` ends each call and `[`
+/// begins it. Where the two would overlap, since what ends a thing begins as what begins one does, one of them is cut short by the other.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     before: &str,

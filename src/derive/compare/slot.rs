@@ -1,6 +1,6 @@
-//! Slots: the places of a marker in which something stands that varies from call to call.
+//! Slots: the places of a marker whose text varies from call to call.
 //!
-//! In a marker a slot is one character that no template writes; in a pattern it is what may stand there.
+//! In a marker a slot is one character that no template writes; in a pattern it is a pattern for the texts that may stand there.
 
 use super::text;
 use crate::derive::probe::{self, Call};
@@ -19,12 +19,12 @@ const ALL: [char; 4] = [KEY, NAME, ID, NUMBER];
 /// The pattern for a name that was captured before.
 pub(in crate::derive) const SAME_NAME: &str = "(?P=name)";
 
-/// Whether there is a slot in the marker.
+/// Returns true if the marker has a slot in it.
 pub(in crate::derive) fn any(marker: &str) -> bool {
     marker.contains(ALL)
 }
 
-/// What stands in or beside a call, with slots for its name and its id.
+/// Returns a text that stands in or beside a call, with slots in the places of the call's name and id.
 pub(in crate::derive) fn of_call(literal: &str, call: &Call) -> String {
     literal
         .replace(&call.id, &ID.to_string())
@@ -78,18 +78,18 @@ pub(in crate::derive) fn literal(literal: &str, is_behind_slot: bool) -> String 
     }
 }
 
-/// Whether a text begins with white space and a word behind it.
+/// Returns true if the text begins with white space that a letter or digit follows directly.
 pub(in crate::derive) fn begins_apart(text: &str) -> bool {
     let rest = text.trim_start();
     rest.len() < text.len() && rest.starts_with(char::is_alphanumeric)
 }
 
-/// A pattern for the marker as it is, but for its numbers.
+/// A pattern for the marker as it is written, with any number in the place of its numbers.
 pub(in crate::derive) fn exact_pattern(marker: &str) -> String {
     text::escape(marker).replace(NUMBER, "\\d+")
 }
 
-/// The first sign of what stands after a name, written for a set of characters that a name does not have. A letter behind white
+/// Returns the first character of the text after a name, escaped for a set of characters that a name does not have. A letter behind white
 /// space is none, since the white space ends the name.
 pub(in crate::derive) fn stop(after: &str) -> String {
     match after.trim_start().chars().next() {
@@ -100,7 +100,7 @@ pub(in crate::derive) fn stop(after: &str) -> String {
     }
 }
 
-/// How much of the beginning of the text, which follows in the render of a probe, fills the slot: the number of bytes.
+/// Returns how many bytes at the beginning of the text, which follows in the render of a probe, fill the slot.
 pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
     let calls = (0..3).map(probe::call);
     let begins = |word: &String| text.starts_with(word.as_str()).then_some(word.len());
@@ -120,7 +120,7 @@ pub(in crate::derive) fn filled(slot: char, text: &str) -> Option<usize> {
     }
 }
 
-/// Whether the character is a slot.
+/// Returns true if the character is a slot.
 pub(in crate::derive) fn is_one(c: char) -> bool {
     ALL.contains(&c)
 }

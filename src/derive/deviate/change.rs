@@ -9,7 +9,7 @@ use crate::judge::Case;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value, python};
 
-/// What is said where no chat template writes text.
+/// A text for the places where no chat template writes text.
 const SAID: &str = "Let me see";
 
 /// The response with a deviation, and the message that it must give; `None` where there is nothing to change. `all` are the marked
@@ -121,7 +121,7 @@ pub(super) fn changed(
     })
 }
 
-/// What ends a response that is nothing but content.
+/// Returns the text that ends a response with nothing but content, without the white space around it.
 fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     let is_plain = marked.marks.iter().all(|mark| mark.part == Part::Other);
     let last = marked.marks.last().filter(|last| is_plain && !last.opens)?;
@@ -129,14 +129,14 @@ fn end_of_plain<'a>(marked: &Marked<'a>) -> Option<&'a str> {
     (!end.is_empty()).then_some(end)
 }
 
-/// What opens and what closes the reasoning of a response.
+/// Returns the delimiters that open and close the reasoning of a response.
 fn around_reasoning<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
     let open = marked.of_part(Part::Reasoning, true).next()?;
     let close = marked.of_part(Part::Reasoning, false).next()?;
     Some((marked.text(open), marked.text(close)))
 }
 
-/// The response with this for the white space around its delimiters.
+/// Returns the response with `space` in the place of the white space around its delimiters.
 fn spaced(marked: &Marked<'_>, space: &str) -> String {
     let text = marked.case.response.as_str();
     let is_added = !space.is_empty();
@@ -190,7 +190,7 @@ fn doubled(marked: &Marked<'_>) -> String {
     out
 }
 
-/// The response with something said at a place beside its calls, which goes to the content.
+/// Returns the response with a text at a place beside its calls, which goes to the content.
 fn beside_calls(marked: &Marked<'_>, at: usize) -> Option<(String, Value)> {
     let message = marked.case.message.as_object()?;
     if message.get("content").is_some_and(Value::is_truthy) {

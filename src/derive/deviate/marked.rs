@@ -8,7 +8,7 @@ use crate::judge::Case;
 use crate::parser::{Options, ResponseParser, Side};
 use crate::response_template::ResponseTemplate;
 
-/// What a delimiter or a region belongs to.
+/// The part of the message that a delimiter or a region belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Reasoning,
@@ -21,7 +21,7 @@ pub(super) enum Part {
 pub(super) struct Mark {
     pub(super) part: Part,
     pub(super) opens: bool,
-    /// Where it stands, in bytes of the response.
+    /// The place of the delimiter, in bytes of the response.
     pub(super) span: Range<usize>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct Marked<'a> {
     pub(super) marks: Vec<Mark>,
     /// The field that the reasoning goes to.
     pub(super) reasoning: &'a str,
-    /// Whether the prompt has opened the reasoning.
+    /// True if the prompt has opened the reasoning.
     pub(super) is_opened: bool,
-    /// Whether the calls' regions are read as JSON.
+    /// True if the regions of calls are read as JSON.
     pub(super) is_json: bool,
 }
 
@@ -98,7 +98,8 @@ impl<'a> Marked<'a> {
         &self.case.response[mark.span.clone()]
     }
 
-    /// Where the regions of calls are: from behind what opens each to before what closes it.
+    /// Returns the regions of calls, in bytes of the response: each from behind the delimiter that opens it to before the one that closes
+    /// it.
     pub(super) fn calls(&self) -> Vec<Range<usize>> {
         let opens = self.marks.iter().enumerate();
         let opens = opens.filter(|(_, mark)| mark.part == Part::Calls && mark.opens);

@@ -1,9 +1,9 @@
 //! Deviations: what models and engines write otherwise than a chat template renders, tried on every derivation.
 //!
-//! No chat template shows them, so they prove nothing and spoil no verdict. What they tell is what a response template bears: an end marker that
-//! is missing or doubled, other white space around markers, a reasoning that is never closed, JSON with its members in another order. Each is a
-//! change to a rendered response ([`change`]), made where the parser finds the delimiters and regions of it ([`marked`]), and so none of them knows a
-//! format. The changed response must give the same message, or that without the part that was cut.
+//! No chat template shows them, so they prove nothing and spoil no verdict. They tell how much a response template bears: an end marker
+//! that is missing or doubled, other white space around markers, a reasoning that is never closed, JSON with its members in another order.
+//! Each is a change to a rendered response ([`change`]), made where the parser finds the delimiters and regions of it ([`marked`]), and so
+//! none of them knows a format. The changed response must give the same message, or that without the part that was cut.
 //!
 //! The responses are those by which the response template was proved: of each shape of a message the first few whose texts are plain. That is
 //! some thirty responses and twenty changes, each a parse.
@@ -12,6 +12,7 @@ mod change;
 mod marked;
 #[cfg(test)]
 mod tests;
+mod unclaimed;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
 use marked::Marked;
+pub use unclaimed::{Unclaimed, UnclaimedCount, UnclaimedExample};
 
 /// How many responses of each shape are changed.
 const OF_A_SHAPE: usize = 3;
@@ -39,7 +41,7 @@ pub enum Deviation {
     EndTwice,
     /// The tokenizer's end token follows.
     EndToken,
-    /// A line feed more stands around each marker.
+    /// One more line feed stands around each marker.
     SpaceAdded,
     /// No white space stands around the markers.
     SpaceRemoved,
@@ -63,7 +65,7 @@ pub enum Deviation {
     JsonIndented,
     /// The members of the JSON of calls stand in another order.
     JsonReordered,
-    /// The JSON of calls has a member more beside the arguments.
+    /// The JSON of calls has one more member beside the arguments.
     JsonMember,
     /// The arguments are the text of an object.
     ArgumentsAsText,
@@ -71,25 +73,25 @@ pub enum Deviation {
     IdsMissing,
 }
 
-/// What became of one deviation.
+/// The outcome of one deviation over all responses that it was tried on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DeviationVerdict {
-    /// Which.
+    /// The deviation.
     pub deviation: Deviation,
-    /// How many responses were changed so.
+    /// How many responses were changed in this way.
     pub tried: usize,
     /// How many of them still gave their message.
     pub came_back: usize,
-    /// The smallest response that did not, and what it gave.
+    /// The smallest response that did not give its message, and the message that it gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(default))]
     pub smallest: Option<Counterexample>,
 }
 
 impl Deviation {
-    /// All of them.
+    /// All deviations, in the order in which reports have them.
     pub const ALL: [Self; 18] = [
         Self::EndMissing,
         Self::EndTwice,
@@ -111,7 +113,7 @@ impl Deviation {
         Self::IdsMissing,
     ];
 
-    /// What it is, for people.
+    /// The deviation's name in words, for people.
     ///
     /// ```
     /// assert_eq!(obverse::derive::Deviation::EndTwice.words(), "end marker twice");
@@ -140,14 +142,24 @@ impl Deviation {
     }
 }
 
+/// The outcomes of all deviations.
+pub(in crate::derive) struct Tried {
+    pub(in crate::derive) verdicts: Vec<DeviationVerdict>,
+    pub(in crate::derive) unclaimed: Unclaimed,
+}
+
 /// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to, `ends` are the tokenizer's end tokens.
 pub(in crate::derive) fn tried(
     template: &Arc<ResponseTemplate>,
     cases: &[Case],
     reasoning: &str,
     ends: &[String],
-) -> Vec<DeviationVerdict> {
+) -> Tried {
     let cases = chosen(cases);
+    let mut unclaimed = Unclaimed::default();
+    for case in &cases {
+        unclaimed.count(template, case);
+    }
     let marked: Vec<Marked<'_>> = cases
         .iter()
         .filter_map(|case| Marked::of(template, case, reasoning))
@@ -165,11 +177,12 @@ pub(in crate::derive) fn tried(
             .filter_map(|one| change::changed(deviation, one, &marked, ends));
         for case in changed {
             verdict.tried += 1;
+            let whole = unclaimed.deviations.count(template, &case, &case.response);
             let size = |found: &Counterexample| found.response.len();
             let known = verdict.smallest.as_ref();
             let is_smallest = known.is_none_or(|found| size(found) > case.response.len());
             // Pieces are not asked for where the whole is something else and would not be told.
-            if !is_smallest && !is_same(&judge::parse_whole(template, &case), &case.message) {
+            if !is_smallest && !whole.is_some_and(|whole| is_same(&whole, &case.message)) {
                 continue;
             }
             let (parsed, error) = judge::parse(template, &case, false);
@@ -192,10 +205,13 @@ pub(in crate::derive) fn tried(
             verdicts.push(verdict);
         }
     }
-    verdicts
+    Tried {
+        verdicts,
+        unclaimed,
+    }
 }
 
-/// Of each shape of a message the first responses, of which nothing but plain words is in the texts.
+/// Returns the first cases of each shape of a message, of those whose texts are nothing but plain words.
 fn chosen(cases: &[Case]) -> Vec<&Case> {
     let mut shapes: Vec<(Vec<String>, usize, usize)> = Vec::new();
     let mut chosen = Vec::new();
@@ -220,7 +236,7 @@ fn chosen(cases: &[Case]) -> Vec<&Case> {
     chosen
 }
 
-/// Whether all texts of a message are words.
+/// Returns true if every text of a message consists of letters, digits, spaces, underscores and dashes.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::String(text) => text
@@ -232,7 +248,7 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Whether two messages say the same: white space at the ends of texts does not count, nor does what is empty.
+/// Returns true if two messages say the same. White space at the ends of texts does not count, nor do members that are empty.
 fn is_same(a: &Value, b: &Value) -> bool {
     plain(a) == plain(b)
 }

@@ -1,4 +1,4 @@
-//! The region of the calls: what opens and closes each, and how its content parser reads the body.
+//! The region of the calls: the delimiters that open and close each, and the way in which its content parser reads the body.
 
 use super::ends::Ends;
 use super::marker::{self, Captures};
@@ -81,7 +81,7 @@ pub(super) fn region(
     }
 }
 
-/// What becomes of calls that are JSON as a whole.
+/// Returns a field with the transform of calls that are JSON as a whole.
 pub(super) fn transformed(body: &Body) -> FieldDocument {
     match body {
         Body::Array(members) if !members.is_as_it_is() => FieldDocument {
@@ -118,7 +118,7 @@ fn named_call(calls: &ToolCalls) -> Value {
     call_object(Value::from("{name}"), Value::from("{content}"), id)
 }
 
-/// What opens a region of calls: a literal if nothing but one marker does.
+/// Returns the delimiter that opens a region of calls: a literal if nothing but one marker opens it, else a pattern.
 fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let section = written.calls.section.0.trim();
     let calls_open = match section {
@@ -213,7 +213,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     choices.choose(Question::CallOpen, candidates)
 }
 
-/// What closes a region of calls, with whatever may stand before the next one or the end.
+/// Returns the delimiter that closes a region of calls, together with the text that may stand before the next call or the end.
 fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
     let Written {
         calls,
@@ -334,7 +334,7 @@ fn before_the_end(written: &Written<'_>, close: &str) -> String {
 /// A pattern for the end of a line.
 const LINE_END: &str = "[^\\S\\n]*\\n";
 
-/// Whether what closes a call that is JSON ends its line.
+/// Returns true if the text that closes a call in JSON ends its line.
 fn ends_line(calls: &ToolCalls) -> bool {
     let begins_line = |text: &str| text.starts_with('\n');
     let behind_last = format!("{}{}", calls.section.1, calls.turn_end);
@@ -343,8 +343,8 @@ fn ends_line(calls: &ToolCalls) -> bool {
     !matches!(calls.body, Body::Pairs(_)) && (calls.call.1.ends_with('\n') || is_followed)
 }
 
-/// What closes a call that signs of JSON close, which may stand in the body as well: they close it only where the section ends, or
-/// the turn, or another call follows.
+/// Returns the close of a call that characters of JSON close. These may stand in the body as well, so they close the call only where the
+/// section ends, or the turn, or another call follows.
 fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<Delimiter> {
     let Written { calls, ends, .. } = written;
     let text_end = ends.text_end;
@@ -427,7 +427,7 @@ fn behind_json(calls: &ToolCalls, pattern: &str) -> String {
     }
 }
 
-/// A pattern for what stands before the next call, whose beginning is the pattern `next`.
+/// Returns a pattern for the text before the next call, whose beginning is the pattern `next`.
 fn before_next(calls: &ToolCalls, next: &str) -> String {
     format!("{}(?={next})", optional(calls.separator.trim()))
 }

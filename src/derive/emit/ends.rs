@@ -1,4 +1,4 @@
-//! What ends a turn, and what may follow that.
+//! The markers that end a turn, and the text that may follow them.
 
 use super::{Target, tail};
 use crate::derive::compare::pieces::Pieces;
@@ -6,15 +6,15 @@ use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
 use crate::response_template::Delimiter;
 
-/// What ends a turn.
+/// The markers that end a turn.
 pub(super) struct Ends<'a> {
     /// The markers: after content, and after calls and beside reasoning where that is another one.
     pub(super) markers: Vec<&'a str>,
-    /// The same with the white space before them, where all have some.
+    /// The markers with the white space before them; empty unless all of them have some.
     spaced: Vec<&'a str>,
-    /// What may follow at the end of a conversation.
+    /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
-    /// Whether what follows a delimiter is nobody's: where content is opened, no text is it unasked.
+    /// True if no field takes the text behind a delimiter: where a delimiter opens the content, text without one is not content.
     pub(super) is_last: bool,
     /// The pieces of which markers are made.
     pub(super) pieces: &'a Pieces,
@@ -68,8 +68,8 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// What of an end is needed. Of several markers the first is enough: engines stop the model at the last one and may keep it
-    /// to themselves.
+    /// Splits an end into the part that is needed and the rest. Of several markers the first is enough: engines stop the model at the last
+    /// one and may keep it to themselves.
     pub(super) fn needed<'t>(&self, end: &'t str) -> (&'t str, &'t str) {
         let mut others = self.markers.iter().filter(|other| **other != end);
         if let Some(first) = others.find_map(|other| end.strip_suffix(other)) {
@@ -83,7 +83,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// The ends as they are written, where nothing that follows them or may vary in them matters.
+    /// Returns the ends as they are written, if no text that follows them matters and nothing in them may vary.
     pub(super) fn literals(&self) -> Option<Delimiter> {
         let needed = self.markers.iter().map(|end| self.needed(end).0);
         let needed: Vec<String> = needed.map(str::to_owned).collect();
@@ -106,7 +106,8 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// The same with the white space that stands before the ends, which text may not have there; `None` where there is none.
+    /// Returns a pattern for any of the ends, with the white space that stands before them and that the text may not have there; `None`
+    /// where there is none.
     pub(super) fn exact(&self, others: &[&str]) -> Option<String> {
         let ends = self.spaced.iter().map(|end| {
             let space = &end[..end.len() - end.trim_start().len()];
@@ -118,7 +119,7 @@ impl<'a> Ends<'a> {
         Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
     }
 
-    /// The same where each end begins a line, whether or not anything stands before that.
+    /// Returns a pattern for any of the ends where each begins a line, with or without anything before it.
     pub(super) fn at_line(&self, others: &[&str]) -> Option<String> {
         let begins_line = |end: &&&str| end[..end.len() - end.trim_start().len()].contains('\n');
         let all = !self.spaced.is_empty() && self.spaced.iter().all(|end| begins_line(&end));
@@ -151,7 +152,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Whether `first` is the one marker of `end` that is needed: one that is whole, with no word behind it.
+/// Returns true if `first` is the only marker of `end` that is needed: a whole piece, with no word directly behind it.
 fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
     let mut tokens = pieces.tokens(end).into_iter();
     let is_first = tokens.next() == Some(first) && pieces.is_one(first);

@@ -1,8 +1,8 @@
 //! Calls in a list, with nothing before each of them that only a call has: `[a(x), b(y)]` between the section's markers.
 //!
-//! What opens the list opens its first call, and a marker between two calls the next one. That a comma, a word and a bracket
-//! open another one, and are no prose, only what stands before them tells: the list was opened and not yet closed. That they do
-//! not stand inside an argument, what stands there tells too: no list and no text of an argument was opened and not yet closed.
+//! The marker that opens the list opens its first call, and a marker between two calls opens the next one. A comma, a word and a bracket,
+//! as in `, b(`, may be prose. They open a call only if the text before them has opened the list and not closed it. They must not stand
+//! inside an argument either, so the text before them must not have opened a list or a text of an argument without closing it.
 
 use super::marker::Captures;
 use super::written::Written;
@@ -15,10 +15,10 @@ use crate::derive::read::cut::Body;
 use crate::response_template::Delimiter;
 use crate::value::json;
 
-/// What lists and objects are written with; no marker by itself.
+/// The characters that lists and objects are written with. None of them is a marker by itself.
 const PUNCTUATION: [char; 4] = ['{', '[', '(', '"'];
 
-/// What opens and closes a call; `None` where a call has a marker of its own.
+/// Returns the delimiters that open and close a call; `None` where a call has a marker of its own.
 pub(super) fn delimiters(
     written: &Written<'_>,
     choices: &Choices,
@@ -85,7 +85,7 @@ pub(super) fn delimiters(
     ))
 }
 
-/// A pattern with white space around it, or in its place where it is nothing.
+/// Returns a pattern with white space allowed around it; for an empty pattern, one for white space.
 fn amid_space(pattern: &str) -> String {
     match pattern {
         "" => "\\s*".to_owned(),
@@ -129,7 +129,7 @@ fn end_of_list(pieces: &Pieces, marker: &str, text_end: &str) -> String {
     }
 }
 
-/// Whether the values of arguments are written as JSON.
+/// Returns true if the values of arguments are written as JSON.
 fn has_json(body: &Body) -> bool {
     match body {
         Body::Json => true,
@@ -138,7 +138,7 @@ fn has_json(body: &Body) -> bool {
     }
 }
 
-/// How many lists one within the other are seen through.
+/// How many lists within lists are seen through.
 const LISTS: usize = 3;
 
 /// A condition that every list of the arguments is closed, of which all between the beginning of the calls' own list and here is
@@ -170,7 +170,7 @@ fn outside_texts(argument: &Pairs, list: &str) -> String {
     }
 }
 
-/// The same where nothing closes a call either, but a marker stands between two.
+/// Returns the delimiters of calls where nothing closes a call either, but a marker stands between two.
 fn between_markers(written: &Written<'_>) -> Option<(Delimiter, Delimiter)> {
     let calls = written.calls;
     let (section_open, section_close) = (calls.section.0.trim(), calls.section.1.trim());

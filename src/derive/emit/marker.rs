@@ -5,7 +5,7 @@ use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::cut::Body;
 
-/// What of a marker's slots a pattern captures.
+/// The slots of a marker that a pattern captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Captures {
     /// Nothing: where a region closes, or looks ahead for where it does, captures would be in nobody's scope.
@@ -16,14 +16,14 @@ pub(super) enum Captures {
     All,
 }
 
-/// What is no name, or not in one.
+/// The words and characters that cannot be a name, or cannot be in one.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// A condition that what follows is none of the words that stand where a name would.
     pub(super) taken: String,
     /// The signs with which the calls' own markers begin: a name that had them would begin sooner than its call.
     pub(super) signs: Vec<char>,
-    /// Whether a name is a word, with dots, dashes, colons and slashes in it.
+    /// True if a name is a word, with dots, dashes, colons and slashes in it.
     pub(super) words: bool,
 }
 
@@ -83,12 +83,12 @@ pub(super) fn opening(
     pattern
 }
 
-/// The same for a marker that stands behind a body.
+/// A pattern for a marker that stands behind a body.
 pub(super) fn behind(pieces: &Pieces, marker: &str, captures: Captures) -> String {
     written(pieces, marker, "", captures, &Names::default())
 }
 
-/// Whether a marker is made of the signs of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
+/// Returns true if a marker is made of the characters of JSON, between which white space may stand: `{"name": "NAME", "arguments": `.
 pub(super) fn is_json(marker: &str) -> bool {
     let mut signs = marker.trim().chars();
     marker.contains("\":") && signs.any(|c| matches!(c, '{' | ','))

@@ -1,8 +1,8 @@
-//! From what is known of the wire format to the simplest response template that reads it.
+//! Writing the simplest response template that reads the wire format.
 //!
-//! Literals where literals do. A pattern is written where a literal would fall into one of the format's traps: the close
-//! of the implicit field, since white space after it would open that field again and overwrite it; the close of a call,
-//! for the same reason; and openings that carry a name.
+//! Delimiters are literals where literals do. A pattern is written where a literal would fall into one of the format's traps: the close of
+//! the implicit field, since white space after it would open that field again and overwrite it; the close of a call, for the same reason;
+//! and openings that carry a name.
 
 mod calls;
 mod ends;
@@ -91,7 +91,7 @@ fn regions(
     fields
 }
 
-/// These markers as they are; where something in them varies, what the patterns of them match.
+/// Returns these markers as literals; where something in them varies, as a pattern for all of them.
 fn markers(markers: Vec<String>, pattern: fn(&str) -> String) -> Delimiter {
     match markers.iter().any(|marker| slot::any(marker)) {
         false => Delimiter::Literals(markers),
@@ -102,7 +102,7 @@ fn markers(markers: Vec<String>, pattern: fn(&str) -> String) -> Delimiter {
     }
 }
 
-/// A candidate that is a pattern, which also says what it means.
+/// A candidate whose value is a pattern. The pattern is also its meaning.
 fn pattern_candidate(
     way: &'static str,
     because: &'static str,
@@ -126,7 +126,7 @@ fn optional(marker: &str) -> String {
     }
 }
 
-/// Whether nothing in the marker may vary.
+/// Returns true if nothing in the marker may vary: it has neither a slot nor white space.
 fn is_plain(marker: &str) -> bool {
     !slot::any(marker) && !marker.contains(char::is_whitespace)
 }

@@ -53,12 +53,12 @@ fn spaced(pieces: &Pieces, argument: &Pairs) -> Pairs {
     }
 }
 
-/// What the name of an argument ends before.
+/// The text that ends the name of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     /// The first sign of what follows it, which no name has in it.
     BeforeSign,
-    /// What follows it as a whole, of which a name may have the first sign: `a:b := 1`.
+    /// The whole text that follows the name, whose first character a name may have in it: `a:b := 1`.
     BeforeMarker,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
     keys.unwrap_or(Keys::BeforeSign)
 }
 
-/// What stands between a name and a value.
+/// Returns the text between the name of an argument and its value.
 fn behind_key(argument: &Pairs) -> &str {
     match &argument.style {
         Style::Json(around) => &around.between,
@@ -96,7 +96,8 @@ fn behind_key(argument: &Pairs) -> &str {
     }
 }
 
-/// Whether a value of JSON ends where the name stands again, and no such value begins with what ends the name.
+/// Returns true if the text that closes a value of JSON has the argument's name in it again, and no such value can begin with the character
+/// that ends the name.
 fn is_said_again(argument: &Pairs) -> bool {
     let begins_json = |sign| matches!(sign, '[' | '{' | '"' | '-');
     let ends_name = behind_key(argument).trim().chars().next();
@@ -174,7 +175,7 @@ fn brackets_in_values(argument: &Pairs) -> &'static [&'static str] {
     }
 }
 
-/// Whether nothing but white space stands between a key and a value.
+/// Returns true if nothing but white space stands between a key and a value.
 fn is_apart(argument: &Pairs) -> bool {
     let is_blank = |around: &Around| around.between.trim().is_empty();
     match &argument.style {
@@ -183,7 +184,7 @@ fn is_apart(argument: &Pairs) -> bool {
     }
 }
 
-/// Whether the values of some types end where the argument does and nowhere else.
+/// Returns true if no text closes the values of some types, so that they end only where the argument does.
 fn ends_nowhere(argument: &Pairs) -> bool {
     let is_open = |around: &Around| around.close.trim().is_empty();
     !argument.separator.trim().is_empty()
@@ -246,8 +247,8 @@ fn gap(argument: &Pairs) -> &'static str {
 /// A pattern for a blank that parts two arguments.
 const BLANK: &str = "\\s+";
 
-/// A pattern for the value and what stands around it. White space that the template writes around a value may be missing,
-/// and no other is taken from the value.
+/// A pattern for the value and the text around it. White space that the template writes around a value may be missing, and no other is
+/// taken from the value.
 ///
 /// Where texts stand in `quotes`, these are a part of the value, by which it is known as a text; but not around a text that has
 /// such a quote itself.
@@ -349,7 +350,7 @@ fn any_of(literals: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-/// What stands before and after the one word in which all the literals differ, and the words.
+/// Returns the text before the one word in which all the literals differ, the words, and the text after it.
 fn differing_words<'t>(literals: &[&'t str]) -> Option<(&'t str, Vec<&'t str>, &'t str)> {
     let (first, others) = literals.split_first()?;
     let shared =

@@ -1,9 +1,9 @@
-//! What may follow a delimiter that is complete without it: the close of a section behind that of its last call, a second
-//! marker at the end of a turn.
+//! Text that may follow a delimiter which is complete without it: the close of a section behind that of its last call, or a second marker
+//! at the end of a turn.
 //!
-//! Where the text ends, its beginning is enough. A response that is cut there would else end with a piece of a marker for a
-//! text, and perhaps instead of one. While a response arrives, it is also what keeps transformers waiting: that takes a whole match
-//! before one that only begins, and would close with the first marker as soon as a sign of the second has come.
+//! Where the text ends, its beginning is enough. Otherwise a response that is cut there would end with a piece of a marker as its text,
+//! which might even replace a text. While a response arrives, the beginning also keeps transformers waiting: it takes a whole match before
+//! one that only begins, and would close with the first marker as soon as a character of the second has come.
 
 use crate::derive::compare::slot;
 use crate::derive::compare::text::escape;
@@ -61,7 +61,7 @@ mod tests {
     use crate::response_template::ResponseTemplate;
     use crate::value::{Value, json};
 
-    /// What `{"content": {"close_pattern": PATTERN}}` makes of a response.
+    /// Returns the content to which `{"content": {"close_pattern": PATTERN}}` parses a response.
     fn content(pattern: &str, response: &str) -> Option<String> {
         let pattern = json::quote(pattern);
         let document = format!(

@@ -1,4 +1,4 @@
-//! What a response template is written for: transformers, or servers that take less.
+//! The engines that a response template is written for: transformers, or servers that take less.
 
 use crate::derive::evidence::finding::Finding;
 use crate::derive::read::analysis::Analysis;
@@ -9,17 +9,17 @@ use crate::value::Value;
 /// The field for reasoning where the template reads none back; the name that every engine takes.
 const REASONING_FIELD: &str = "thinking";
 
-/// What a response template is written for.
+/// The engines that a response template is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Target {
-    /// Whether it is for a server, which takes three fields, streams them, and puts no texts together.
+    /// True if it is for a server. Servers take three fields, stream them, and do not join texts.
     pub(in super::super) served: bool,
     /// How a pattern says that the text ends.
     pub(super) text_end: &'static str,
 }
 
 impl Target {
-    /// What all of the engines take.
+    /// The target that all of the engines take.
     pub(in super::super) fn of(engines: &[Engine]) -> Self {
         Self {
             served: engines.iter().any(|engine| engine.is_server()),
@@ -50,14 +50,16 @@ pub(in super::super) fn reasoning_field(analysis: &Analysis, target: Target) -> 
     }
 }
 
-/// What the chat template needs to find in a message without content, so that it can be rendered again.
+/// Returns the content that a message without content must have so that the chat template can render it again; `None` where it needs no
+/// such default or the target takes none.
 pub(super) fn default_content(analysis: &Analysis, target: Target) -> Option<Value> {
     // A null is dropped where it is not kept, so that whoever keeps it has to put it there.
     let content = analysis.dialect.no_content.value();
     content.filter(|content| !target.served && *content != Value::Null)
 }
 
-/// What whoever appends a parsed message to the conversation has to do to it first, since the target cannot.
+/// Returns findings about the changes that a parsed message needs before it is appended to the conversation, and that a response template
+/// for the target cannot make.
 pub(in super::super) fn left_to_do(analysis: &Analysis, target: Target) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let (Some(key), Some(_)) = (analysis.dialect.reasoning_key(), &analysis.reasoning)

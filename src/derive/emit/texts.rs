@@ -98,8 +98,8 @@ pub(super) fn content(
     }
 }
 
-/// The same of a text that is written as JSON: nothing but its quotes opens it, if nothing else does, and what closes it stands
-/// behind a quote.
+/// Turns the delimiters of a field into those of a text that is written as JSON: if nothing else opens it, its quotes do, and its close
+/// stands behind a quote.
 pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
     let pattern = |delimiter: Delimiter| match delimiter {
         Delimiter::Pattern(pattern) => pattern,
@@ -119,7 +119,7 @@ pub(super) fn as_json(field: FieldDocument) -> FieldDocument {
     }
 }
 
-/// Whether whatever ends the turn begins with the marker.
+/// Returns true if every marker that ends the turn begins with `marker`.
 fn ends_begin_with(analysis: &Analysis, marker: &str) -> bool {
     let mut ends = analysis.turn_end.markers.iter();
     ends.all(|end| end.trim().starts_with(marker))
@@ -143,8 +143,8 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
     }
 }
 
-/// Whether the texts before and after a call are put together. Nothing is put between the two: white space alone, as models
-/// write it before a marker, and a default are texts as well, and must add nothing.
+/// Returns true if the texts before and after a call are joined. Nothing is put between the two: white space alone, as models write it
+/// before a marker, and a default are texts as well, and must add nothing.
 fn joins(choices: &Choices) -> bool {
     let joined = [
         "joined",
@@ -319,7 +319,7 @@ pub(super) fn reasoning(
     field(super::alternatives(ways.collect()).map(Delimiter::pattern))
 }
 
-/// What becomes of a reasoning that nothing closes before a call.
+/// The fate of a reasoning that nothing closes before a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unclosed {
     EndsAtTheLastCalls,

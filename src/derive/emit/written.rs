@@ -1,4 +1,4 @@
-//! What writing the region of calls needs to know, and the patterns for what opens a call.
+//! The facts that writing the region of calls needs, and the patterns for the text that opens a call.
 
 use super::JSON_STRING;
 use super::ends::Ends;
@@ -10,18 +10,18 @@ use crate::derive::read::analysis::Analysis;
 use crate::derive::read::calls::ToolCalls;
 use crate::derive::read::cut::Body;
 
-/// What writing the region of calls needs to know.
+/// The facts that writing the region of calls needs.
 pub(super) struct Written<'a> {
     pub(super) calls: &'a ToolCalls,
     pub(super) ends: &'a Ends<'a>,
     pub(super) pieces: &'a Pieces,
-    /// What may not be taken for a name.
+    /// The words and characters that may not be taken for a name.
     names: Names,
     /// The first of the markers that open a call, where it may be missing.
     lead: Option<&'a str>,
     /// A condition that what follows opens no other field, where what opens the section has slots in it.
     pub(super) not_others: String,
-    /// Whether a turn begins with a new line.
+    /// True if a turn begins with a new line.
     pub(super) begins_line: bool,
 }
 
@@ -51,7 +51,8 @@ fn taken(analysis: &Analysis, calls: &ToolCalls) -> String {
         .collect()
 }
 
-/// A condition that what follows opens no other field: `0>` is what opens content, and not a section that `NUMBER>` opens.
+/// A condition that the text ahead opens no other field. `0>` may open content, for example, and then it opens no section although
+/// `NUMBER>` does.
 fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
     if !slot::any(&calls.section.0) {
         return String::new();
@@ -64,7 +65,7 @@ fn not_others(analysis: &Analysis, calls: &ToolCalls) -> String {
         .collect()
 }
 
-/// Whether names of functions are words.
+/// Decides how names of functions are read, and returns true if they are words.
 fn are_words(choices: &Choices) -> bool {
     let any = [
         "up to what follows them",
@@ -143,7 +144,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// What stands before a body, with or without the white space before it.
+    /// Returns the text before a call's body, without the white space in front of it.
     pub(super) fn own(&self) -> &str {
         self.calls.call.0.trim_start()
     }
@@ -195,8 +196,8 @@ impl<'a> Written<'a> {
         Some(format!("{}\\s*{end}\\Z", slot::pattern(close)))
     }
 
-    /// A condition that an argument ended here, or the name of a call that has none, where what closes an argument closes a call
-    /// as well: `(do (f (x 1)))`. Nothing where the two differ.
+    /// A condition that an argument ended here, or the name of a call without arguments, where the same text closes an argument and a call:
+    /// `(do (f (x 1)))`. Nothing where the two differ.
     pub(super) fn behind_argument(&self, close: &str) -> String {
         let Body::Pairs(argument) = &self.calls.body else {
             return String::new();
@@ -217,7 +218,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A pattern that looks ahead for what of the call stands behind its body alone: its name, its id.
+    /// A pattern that looks ahead for the parts of the call that stand behind its body alone: its name, its id.
     pub(super) fn ahead(&self) -> String {
         let behind = self.calls.call.1.trim();
         let name = !self.calls.call.0.contains(slot::NAME) && behind.contains(slot::NAME);

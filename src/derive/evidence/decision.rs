@@ -1,4 +1,4 @@
-//! A question that could be answered in several ways, the answer that was taken, and why the others lost.
+//! Decisions, as reports have them: the candidates, the one that was taken, and the reasons why the others were not.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::finding::{Counterexample, Finding};
 
-/// A question with more than one answer, as it was settled.
+/// A decision between several candidates, as it was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decision {
-    /// The question: `turn end`, `reasoning key`, `call shape`, ...; a stable name.
+    /// The name of the decision, which is stable: `turn end`, `reasoning key`, `call form`, ...
     pub question: &'static str,
-    /// The ways to answer it, that with the best evidence first. One of them was taken.
+    /// The candidates, the one with the best evidence first. One of them was taken.
     pub options: Vec<Alternative>,
 }
 
 impl Decision {
-    /// What there is to say where the way with the best evidence was not the one.
+    /// A finding that says why the candidate with the best evidence was not taken; `None` where it was.
     pub(in crate::derive) fn corrected(&self) -> Option<Finding> {
         let first = self.options.first()?;
         let taken = self.options.iter().find(|one| one.fate == Fate::Taken)?;
@@ -34,40 +34,40 @@ impl Decision {
     }
 }
 
-/// One way to answer a question.
+/// A candidate of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Alternative {
-    /// Its name among the ways of its question.
+    /// The candidate's name among those of its decision.
     pub way: String,
-    /// What it makes of what was seen: a delimiter, a shape.
+    /// The delimiter or shape that the candidate makes of what was seen.
     pub means: String,
-    /// The evidence for it, or what ranks it where it stands.
+    /// The evidence for the candidate, or the reason for its rank among the others.
     pub because: String,
-    /// What became of it.
+    /// The fate of the candidate: taken, or why not.
     pub fate: Fate,
-    /// Why it lost, where it was tried.
+    /// The reason why the candidate was not taken, where it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The smallest message that does not come back, where it was tried and fails.
+    /// The smallest message that does not come back, where the candidate was tried and fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
 }
 
-/// What became of a way to answer a question.
+/// The fate of a candidate of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It was taken.
+    /// The candidate was taken.
     Taken,
-    /// It was tried, and something does not come back that comes back otherwise.
+    /// The candidate was tried, and some message does not come back that comes back with the one that was taken.
     Fails,
-    /// It was tried, and everything comes back as well; what was taken ranks higher.
+    /// The candidate was tried, and everything comes back as well; the one that was taken ranks higher.
     NoBetter,
-    /// It was tried, and leads to the same response template.
+    /// The candidate was tried, and leads to the same response template.
     Same,
-    /// It was not tried, since what ranks higher does.
+    /// The candidate was not tried, since the one that ranks higher does.
     NotTried,
 }
 

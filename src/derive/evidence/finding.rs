@@ -1,27 +1,27 @@
-//! What a derivation has to say beside its result.
+//! Findings: the statements of a derivation that stand beside its result.
 
 use serde::Serialize;
 
 use crate::diagnostic::Severity;
 pub use crate::judge::Counterexample;
 
-/// The code of what the response template format cannot express.
+/// The code of findings about something that the response template format cannot express.
 pub(in crate::derive) const INEXPRESSIBLE: &str = "inexpressible";
 
-/// The code of what an engine has against a response template that has to be as it is.
+/// The code of findings about an engine that refuses a response template which has to be as it is.
 pub(in crate::derive) const REFUSED_BY_ENGINE: &str = "refused-by-engine";
 
-/// One thing worth knowing about a derivation.
+/// A fact worth knowing about a derivation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// How much it matters. An error means that the response template is not proved.
+    /// The severity. An error means that the response template is not proved.
     pub severity: Severity,
     /// A stable name.
     pub code: &'static str,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub text: String,
-    /// The smallest message that shows it, and what became of it.
+    /// The smallest message that shows the finding, and the message that came back instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
 }
@@ -40,12 +40,12 @@ impl Finding {
         Self::new(Severity::Error, code, text)
     }
 
-    /// Whether nothing better could have been derived.
+    /// Returns true if the finding says that nothing better could have been derived.
     pub(in crate::derive) fn is_inexpressible(&self) -> bool {
         [INEXPRESSIBLE, REFUSED_BY_ENGINE].contains(&self.code)
     }
 
-    /// What the response template format cannot express, to be shown with the smallest example.
+    /// A finding about something that the response template format cannot express, shown with the smallest example.
     pub(in crate::derive) fn inexpressible(
         text: impl Into<String>,
         smallest: Option<Counterexample>,

@@ -1,5 +1,5 @@
-//! What a derivation tells of itself: the renders that a marker was read from, the place that writes it, what was found, and what was
-//! decided.
+//! The account that a derivation gives of itself: the renders that a marker was read from, the place that writes it, the findings, and the
+//! decisions.
 
 pub(in crate::derive) mod decision;
 pub(in crate::derive) mod finding;

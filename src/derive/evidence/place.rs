@@ -8,8 +8,8 @@ use crate::chat_template::{ChatTemplate, Origin, Path, Traced};
 #[cfg(feature = "tui")]
 use crate::value::Value;
 
-/// What writes a part of a marker: a place in the chat template's source, or an input. Neighbours are apart where their origins
-/// are, so that one marker may be written by several constants.
+/// The writer of a part of a marker: a place in the chat template's source, or an input. Neighbours are apart where their origins are, so
+/// that one marker may be written by several constants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -21,27 +21,27 @@ pub enum Place {
         template: Option<String>,
         /// The line in which the place starts; the first is 1.
         line: usize,
-        /// Where in the line it starts, in characters; the first is 1.
+        /// The column in which the place starts, in characters; the first is 1.
         column: usize,
-        /// Where it starts in the source, in bytes.
+        /// The offset at which the place starts in the source, in bytes.
         start: usize,
-        /// Where it ends.
+        /// The offset at which the place ends, in bytes.
         end: usize,
-        /// What it writes in the render: as it stands in the source, but for escapes there.
+        /// The text that it writes in the render: as it stands in the source, but for escapes there.
         text: String,
-        /// Whether that was computed, and is not what stands in the source.
+        /// True if the text was computed, and is not the text that stands in the source.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(test, schemars(default))]
         derived: bool,
     },
-    /// An input: a special token, a role, or what fills a slot of the marker.
+    /// An input: a special token, a role, or the text that fills a slot of the marker.
     Input {
-        /// The path to it.
+        /// The path to the input.
         #[cfg_attr(test, schemars(with = "Vec<crate::schemas::KeyOrIndex>"))]
         input: Path,
-        /// What of it stands in the render.
+        /// The part of the input that stands in the render.
         text: String,
-        /// Whether that was computed from the input, and is not the input's text as it is.
+        /// True if the text was computed from the input, and is not the input's text as it is.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(test, schemars(default))]
         derived: bool,
@@ -49,7 +49,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// What writes these bytes of a render, in order. Text of which no place is known is left out.
+    /// Returns the writers of these bytes of a render, in order. Text whose place is not known is left out.
     pub(in crate::derive) fn of_range(
         template: (Option<&str>, &ChatTemplate),
         traced: &Traced,
@@ -67,7 +67,7 @@ impl Place {
         .collect()
     }
 
-    /// What writes `text`, which is a part of a run of that origin.
+    /// Returns the writer of `text`, which is a part of a run of that origin.
     fn of_part(
         (name, template): (Option<&str>, &ChatTemplate),
         origin: &Origin,
@@ -114,7 +114,7 @@ impl Place {
         Value::try_from(&written).unwrap_or(Value::Null)
     }
 
-    /// The place that a report has so; `None` where it is none.
+    /// Reads a place from a report's JSON; `None` where the value is none.
     #[cfg(feature = "tui")]
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
         let number = |key: &str| as_usize(value.get(key)?);
@@ -143,7 +143,7 @@ impl Place {
         })
     }
 
-    /// The same with its text as it is to be shown.
+    /// Returns the place with its text as `show` shows it.
     pub(in crate::derive) fn with_text(mut self, show: impl Fn(&str) -> String) -> Self {
         match &mut self {
             Self::Source { text, .. } | Self::Input { text, .. } => *text = show(text),
@@ -151,14 +151,14 @@ impl Place {
         self
     }
 
-    /// What it writes.
+    /// The text that it writes.
     pub fn text(&self) -> &str {
         match self {
             Self::Source { text, .. } | Self::Input { text, .. } => text,
         }
     }
 
-    /// What writes it, in words, where the chat template came from `source`: `written at chat.jinja:43:12`.
+    /// Describes the place in words, where the chat template came from `source`: `written at chat.jinja:43:12`.
     pub fn describe(&self, source: &str) -> String {
         match self {
             Self::Source {

@@ -6,21 +6,21 @@ use similar::{ChangeTag, TextDiff};
 use super::place::Place;
 use crate::derive::probe;
 
-/// A string that was inferred from renders, with what it was inferred from.
+/// A marker that was inferred from renders, with the renders that it was inferred from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// The question that it answers: `anchor`, `turn end`, `reasoning open`, ...
+    /// The question that the marker answers: `anchor`, `turn end`, `reasoning open`, ...
     pub question: &'static str,
-    /// What was read off.
+    /// The marker that was read off.
     pub marker: String,
-    /// How it was read off, in a sentence.
+    /// The way in which the marker was read off, in a sentence.
     pub reading: String,
-    /// The one render.
+    /// The first of the two renders.
     pub left: Sample,
-    /// The other.
+    /// The second of the two renders.
     pub right: Sample,
-    /// What writes the marker where one of the renders has it, in order; empty where that could not be found out.
+    /// The places that write the marker where one of the renders has it, in order; empty where they could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, schemars(default))]
     pub places: Vec<Place>,
@@ -30,29 +30,29 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sample {
-    /// Which variant this is.
+    /// The variant that was rendered, in words.
     pub variant: String,
-    /// Its text.
+    /// The text of the render.
     pub text: String,
 }
 
 /// A piece of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Which side the piece is on.
+    /// The side that the piece is on.
     pub side: Side,
-    /// Its text.
+    /// The text of the piece.
     pub text: String,
 }
 
-/// Where a piece of a diff belongs.
+/// The side of a diff that a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// In both renders.
+    /// The piece is in both renders.
     Both,
-    /// In the left one only.
+    /// The piece is in the left render only.
     Left,
-    /// In the right one only.
+    /// The piece is in the right render only.
     Right,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of tool calls, and how must they be spelled?
+//! How does the template treat tool calls, and how must they be spelled?
 
 use serde::Serialize;
 
@@ -11,64 +11,64 @@ use crate::value::{Key, Map, Value};
 /// The tool calls of an assistant's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Calls {
-    /// What becomes of one call in the spelling that fares best.
+    /// The outcome of one call in the spelling that fares best.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Each spelling.
+    /// The outcome of each spelling.
     pub spellings: Vec<Spelling>,
-    /// What else is known of them; absent where they are not rendered.
+    /// Further facts about the calls; absent where calls are not rendered.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<CallDetails>,
 }
 
-/// One way in which a message with a call may be spelled.
+/// A spelling of a message with a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Spelling {
     /// The arguments: `object`, or `text` that holds a JSON object.
     pub arguments: &'static str,
     /// The message's content: `absent` (as is `null`, which transformers takes away) or `empty`.
     pub content: &'static str,
-    /// What becomes of the call.
+    /// The outcome of the call in this spelling.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// What is known of calls that are rendered.
+/// The facts about calls that are rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallDetails {
-    /// Two calls in one message.
+    /// The outcome of two calls in one message.
     pub parallel: Outcome,
-    /// Content beside a call.
+    /// The outcome of content beside a call.
     pub content: Outcome,
-    /// Where that content stands; absent where it does not.
+    /// The place of that content; absent where it is not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_place: Option<ContentPlace>,
-    /// A call as `{"name": ..., "arguments": ...}`, without the outer object.
+    /// The outcome of a call as `{"name": ..., "arguments": ...}`, without the outer object.
     pub bare: Outcome,
-    /// Calls in a conversation without tools.
+    /// The outcome of calls in a conversation without tools.
     pub without_tools: Outcome,
-    /// The calls' ids.
+    /// The treatment of the calls' ids.
     pub ids: Ids,
 }
 
-/// Where the content of a message with calls stands.
+/// The place of the content of a message with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContentPlace {
     /// Before the calls.
     Before,
-    /// After them.
+    /// After the calls.
     After,
 }
 
 /// The ids of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ids {
-    /// Whether an id is in the text, before its result is.
+    /// True if an id is in the text, before its result is.
     pub rendered: bool,
-    /// What becomes of a call without one and of its result, which then has none either.
+    /// The outcome of a call without an id and of its result, which then has none either.
     pub absent: Outcome,
-    /// What becomes of ids of different shapes, in a call and its result.
+    /// The outcomes of ids of different shapes, in a call and its result.
     pub shapes: Vec<IdShape>,
 }
 
@@ -77,7 +77,7 @@ pub struct Ids {
 pub struct IdShape {
     /// The id that was tried.
     pub example: String,
-    /// What became of the call.
+    /// The outcome of the call with that id.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -124,7 +124,7 @@ pub(super) fn spellings(subject: &Subject<'_>) -> (Vec<Spelling>, Dialect) {
     (found, dialect)
 }
 
-/// What becomes of a message with one call and nothing else.
+/// Returns the outcome of a message with one call and nothing else.
 fn one_call(subject: &Subject<'_>) -> Outcome {
     let call = probe::call(0);
     let render =
@@ -132,7 +132,7 @@ fn one_call(subject: &Subject<'_>) -> Outcome {
     outcome(&render, &[call])
 }
 
-/// Whether calls are in a render: their names and what their arguments say.
+/// Returns the outcome of calls: they are rendered if their names and the texts of their arguments are in the render.
 fn outcome(render: &Result<String, RenderError>, calls: &[Call]) -> Outcome {
     let words: Vec<&str> = calls
         .iter()

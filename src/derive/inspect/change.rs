@@ -12,16 +12,16 @@ const MOST: usize = 4;
 /// Texts that differ in more than so many bytes are not compared word by word, which takes long.
 const COMPARED: usize = 4_000;
 
-/// One place where two renders differ.
+/// A place where two renders differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What only the first render has; of a long text the beginning and the end.
+    /// The text that only the first render has. Of a long text the beginning and the end are kept.
     pub removed: String,
-    /// What only the second one has.
+    /// The text that only the second render has.
     pub added: String,
 }
 
-/// What has to change in `left` to make it `right`: the first few changes, in their order.
+/// Returns the changes that make `right` of `left`: the first few, in their order.
 pub(super) fn changes(left: &str, right: &str) -> Vec<Change> {
     let begin = text::common_prefix(left, right);
     let end = text::common_suffix(&left[begin..], &right[begin..]);

@@ -1,4 +1,4 @@
-//! What becomes of content, as text and in parts, and which parts does it know?
+//! How does the template treat content, as text and in parts, and which parts does it know?
 
 use serde::Serialize;
 
@@ -12,12 +12,12 @@ use crate::value::Value;
 /// The contents of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Content {
-    /// What becomes of it, by role.
+    /// The outcomes of content, by role.
     pub roles: Vec<RoleContent>,
     /// The kinds of parts beside `text` that a user's content may have: those that the template's constants name and that it
     /// treats otherwise than a kind that it does not know.
     pub parts: Vec<Part>,
-    /// What becomes of a part of a kind that it does not know, beside one that is text.
+    /// The outcome of a part of a kind that the template does not know, beside a part that is text.
     pub unknown_part: Outcome,
 }
 
@@ -30,7 +30,7 @@ pub struct RoleContent {
     pub text: Outcome,
     /// A content in two parts, `[{"type": "text", "text": ...}, ...]`.
     pub parts: Outcome,
-    /// What stands between those two; absent where they are not rendered.
+    /// The text between those two parts; absent where they are not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<String>,
 }
@@ -38,13 +38,13 @@ pub struct RoleContent {
 /// A kind of part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// What stands under `type`, and for the key beside it.
+    /// The value under `type`, which is also the key of the part's data.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whether it adds something to the text; then it is rendered.
+    /// The outcome: a part counts as rendered if it adds something to the text.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What it adds. At most 300 characters.
+    /// The text that the part adds. At most 300 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adds: Option<String>,
 }
@@ -52,7 +52,7 @@ pub struct Part {
 const FIRST: &str = "Walnut prism";
 const SECOND: &str = "Cobble heron";
 
-/// Whether a user's content has to be in parts.
+/// Returns true if a user's content has to be in parts.
 pub(super) fn only_in_parts(subject: &Subject<'_>) -> bool {
     let user = of_role(subject, "user");
     !user.text.is_rendered() && user.parts.is_rendered()

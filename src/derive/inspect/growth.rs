@@ -1,4 +1,5 @@
-//! Does appending a message leave the text before it as it was? Training on several turns at once needs that.
+//! Growth: a comparison of conversations before and after a message is appended. Training on several turns at once needs the text before
+//! the message to stay as it was.
 
 use serde::Serialize;
 
@@ -12,21 +13,23 @@ use crate::value::{Map, Value};
 const BEFORE: usize = 24;
 const AFTER: usize = 120;
 
-/// Whether conversations only grow: each time that a message is appended the text before it is compared.
+/// The growth of conversations: each time that a message is appended, the text before it is compared with the earlier render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growth {
     /// How many messages could be appended without being refused, of those that were tried.
     pub appended: usize,
-    /// Whether none of them changes the text before it.
+    /// True if no message changes the text before it.
     pub prefix_preserving: bool,
-    /// Whether the same holds without reasoning.
+    /// True if no message changes the text before it in a conversation without reasoning.
     pub without_reasoning: bool,
-    /// Whether an answer goes on where the prompt ended: what the model read is what is kept.
+    /// True if an answer goes on where the prompt ended, so that the text the model read is the text that is kept.
     pub continues_prompt: bool,
     /// Each message that changes the text before it, in a conversation with reasoning, and each that does not go on where the
     /// prompt ended.
     pub breaks: Vec<Break>,
-    /// Under which other kwargs the first answer is another one.
+    /// The shortest conversation with a message that changes the text before it, where there is one.
+    pub smallest: Option<Smallest>,
+    /// The other kwargs under which the first answer is another one.
     pub under: Vec<GrowthUnder>,
 }
 
@@ -35,28 +38,42 @@ pub struct Growth {
 pub struct GrowthUnder {
     /// The kwargs.
     pub kwargs: Map,
-    /// As in [`Growth`].
+    /// As [`Growth::prefix_preserving`], under these kwargs.
     pub prefix_preserving: bool,
-    /// As in [`Growth`].
+    /// As [`Growth::continues_prompt`], under these kwargs.
     pub continues_prompt: bool,
+    /// As [`Growth::smallest`], under these kwargs.
+    pub smallest: Option<Smallest>,
 }
 
-/// A message after which the text before it is another one.
+/// A conversation of which a message changes the text before it, and of which no message can be left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Smallest {
+    /// The messages before it.
+    pub messages: Vec<Value>,
+    /// The message that is appended.
+    pub message: Value,
+    /// The difference that it makes.
+    #[serde(flatten)]
+    pub found: Break,
+}
+
+/// A message that changes the text before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Break {
     /// The messages before it.
     pub before: Vec<Turn>,
-    /// The message.
+    /// The message that was appended.
     pub appended: Turn,
-    /// Whether it is the prompt, with what asks the model to go on, that is not gone on from.
+    /// True if the earlier text is the prompt, with its generation prompt, and the answer does not go on from it.
     pub prompt: bool,
-    /// The first byte of the earlier text that is not the same.
+    /// The offset of the first byte of the earlier text that changes.
     pub at: usize,
     /// The text before that byte. At most 24 characters.
     pub after: String,
-    /// What followed. At most 120 characters.
+    /// The text that followed in the earlier render. At most 120 characters.
     pub was: String,
-    /// What follows instead. At most 120 characters.
+    /// The text that follows instead. At most 120 characters.
     pub is: String,
 }
 
@@ -86,13 +103,16 @@ fn talk(subject: &Subject<'_>, reasoned: bool) -> Vec<(Turn, Value)> {
 
 pub(super) fn read(subject: &Subject<'_>, calls: bool, settings: &[Map]) -> Growth {
     let (appended, breaks) = grown(subject, calls, true, &Map::new());
+    let smallest = |breaks: &[Break], kwargs: &Map| smallest(subject, calls, breaks, kwargs);
     let (prefix_preserving, continues_prompt) = summary(&breaks);
     let under = settings
         .iter()
         .filter(|kwargs| !kwargs.is_empty())
         .filter_map(|kwargs| {
-            let found = summary(&grown(subject, calls, true, kwargs).1);
+            let breaks = grown(subject, calls, true, kwargs).1;
+            let found = summary(&breaks);
             (found != (prefix_preserving, continues_prompt)).then(|| GrowthUnder {
+                smallest: smallest(&breaks, kwargs),
                 kwargs: kwargs.clone(),
                 prefix_preserving: found.0,
                 continues_prompt: found.1,
@@ -104,6 +124,7 @@ pub(super) fn read(subject: &Subject<'_>, calls: bool, settings: &[Map]) -> Grow
         prefix_preserving,
         without_reasoning: summary(&grown(subject, calls, false, &Map::new()).1).0,
         continues_prompt,
+        smallest: smallest(&breaks, &Map::new()),
         breaks,
         under,
     }
@@ -112,6 +133,48 @@ pub(super) fn read(subject: &Subject<'_>, calls: bool, settings: &[Map]) -> Grow
 fn summary(breaks: &[Break]) -> (bool, bool) {
     let none = |prompt: bool| !breaks.iter().any(|found| found.prompt == prompt);
     (none(false), none(true))
+}
+
+/// The shortest of what breaks, with each message left out that can be.
+fn smallest(
+    subject: &Subject<'_>,
+    calls: bool,
+    breaks: &[Break],
+    kwargs: &Map,
+) -> Option<Smallest> {
+    let shortest = breaks.iter().filter(|found| !found.prompt);
+    let count = shortest.map(|found| found.before.len()).min()?;
+    let mut messages = talk(subject, true);
+    let appended = messages.get(count)?.clone();
+    messages.truncate(count);
+    let breaks = |before: &[(Turn, Value)]| {
+        let render = |messages: &mut dyn Iterator<Item = &(Turn, Value)>| {
+            let messages: Vec<Value> = messages.map(|(_, message)| message.clone()).collect();
+            subject
+                .renderer
+                .history(&subject.talk(calls, messages).under(kwargs))
+        };
+        let earlier = render(&mut before.iter()).ok()?;
+        let after = render(&mut before.iter().chain([&appended])).ok()?;
+        let turns = || before.iter().map(|(turn, _)| *turn).collect();
+        (!after.starts_with(&earlier)).then(|| broken(turns(), appended.0, false, &earlier, &after))
+    };
+    let mut found = breaks(&messages)?;
+    let mut at = 0;
+    while at < messages.len() {
+        let mut shorter = messages.clone();
+        shorter.remove(at);
+        match (!shorter.is_empty()).then(|| breaks(&shorter)).flatten() {
+            Some(still) => (messages, found) = (shorter, still),
+            None => at += 1,
+        }
+    }
+    let divided = |(_, message): (Turn, Value)| subject.divided(message);
+    Some(Smallest {
+        messages: messages.into_iter().map(divided).collect(),
+        message: divided(appended),
+        found,
+    })
 }
 
 /// Appends message after message: how many were not refused, and what they broke.

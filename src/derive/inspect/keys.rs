@@ -1,4 +1,4 @@
-//! Which keys of messages are read, and what do they do?
+//! The keys of messages that a chat template reads, and their effects.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::derive::probe::{self, Assistant, CALLS_KEY};
 use crate::derive::render::conversation::Context;
 use crate::value::Value;
 
-/// Keys that turn up only when others are there are looked for so many times.
+/// How many rounds look for keys. Some keys turn up only when others are there.
 const ROUNDS: usize = 3;
 
-/// What all paths of messages begin with.
+/// The beginning of all paths into messages.
 const MESSAGE: &str = "messages[].";
 
 /// The keys that are read of the messages of one role.
@@ -20,7 +20,7 @@ const MESSAGE: &str = "messages[].";
 pub struct RoleKeys {
     /// The role.
     pub role: String,
-    /// Its keys.
+    /// The keys that are read.
     pub keys: Vec<MessageKey>,
 }
 
@@ -30,19 +30,19 @@ pub struct MessageKey {
     /// The path from the message down: `content`, `tool_calls[].function.name`. Items of a list have `[]`, `*` is any key of
     /// an object whose members are walked over.
     pub key: String,
-    /// What it does.
+    /// The effect of the key on the text.
     pub effect: Effect,
 }
 
-/// What a key does to the text.
+/// The effect of a key on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// A text that it is given is in the text.
+    /// A text that the key is given is in the render.
     Rendered,
-    /// A value that it is given changes the text, or makes it be refused.
+    /// A value that the key is given changes the render, or makes the template refuse it.
     Changes,
-    /// It is asked for, and nothing that it was given made a difference.
+    /// The template asks for the key, and no value that it was given made a difference.
     None,
 }
 
@@ -146,7 +146,7 @@ fn asked(subject: &Subject<'_>, talk: &Context, role: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a key does in one conversation: a text, then a truth, is put in its place.
+/// Returns the effect of a key in one conversation. A text and then both truth values are put in its place, and the greatest effect counts.
 fn effect(subject: &Subject<'_>, talk: &Context, role: &str, key: &str) -> Effect {
     let plain = subject.render(talk);
     let mut best = Effect::None;

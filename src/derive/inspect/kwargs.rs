@@ -1,4 +1,4 @@
-//! Which variables beside the conversation make a difference, and which one?
+//! The variables beside the conversation that make a difference, and their effects.
 
 use serde::Serialize;
 
@@ -13,27 +13,27 @@ use crate::value::{Map, Value};
 /// A variable that the template reads and that nobody gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kwarg {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
     /// The values that make a difference, each different one.
     pub effects: Vec<KwargEffect>,
-    /// Whether a text that it is given is in the render.
+    /// True if a text that the variable is given is in the render.
     pub printed: bool,
-    /// The values that were tried and make none.
+    /// The values that were tried and make no difference.
     pub without_effect: Vec<Value>,
 }
 
-/// What some values of a variable change.
+/// The changes that some values of a variable make.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KwargEffect {
     /// The values; all do the same.
     pub values: Vec<Value>,
     /// The situations that change.
     pub situations: Vec<Situation>,
-    /// What they do to the first of these.
+    /// The outcome of these values in the first of the situations.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How they change it.
+    /// The changes that the values make in the first of the situations.
     pub changes: Vec<Change>,
 }
 

@@ -1,5 +1,5 @@
-//! What a chat template supports, observed: it is rendered with conversations of every kind, and what becomes of each part
-//! is looked for in the text.
+//! The features that a chat template supports, observed: it is rendered with conversations of every kind, and each part of them is looked
+//! for in the text.
 //!
 //! One file for each question: `roles`, `orders`, `system`, `keys`, `content`, `tools`, `calls`, `results`, `reasoning`,
 //! `kwargs`, `prompts`, `growth`; `outcome` and `change` are the forms of the answers, `subject` makes the conversations.
@@ -33,7 +33,7 @@ use crate::value::{Map, Value};
 pub use calls::{CallDetails, Calls, ContentPlace, IdShape, Ids, Spelling};
 pub use change::Change;
 pub use content::{Content, Part, RoleContent};
-pub use growth::{Break, Growth, GrowthUnder};
+pub use growth::{Break, Growth, GrowthUnder, Smallest};
 pub use keys::{Effect, MessageKey, RoleKeys};
 pub use kwargs::{Kwarg, KwargEffect, Situation};
 pub use orders::{Order, Turn, refusals};
@@ -52,75 +52,75 @@ use crate::derive::Options;
 use outcome::shorten;
 use subject::{FILLING, Subject};
 
-/// What the chat templates of a source support. Serialized, it is the JSON of `obverse inspect`, whose keys are stable.
+/// The features that the chat templates of a source support. Serialized, it is the JSON of `obverse inspect`, whose keys are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
-    /// Where the chat templates came from.
+    /// The path of the source that the chat templates came from.
     pub source: String,
-    /// Each of them.
+    /// The inspection of each chat template of the source.
     pub templates: Vec<TemplateInspection>,
 }
 
-/// What one chat template supports.
+/// The features that one chat template supports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateInspection {
-    /// Its name; `default` for the only one.
+    /// The name of the chat template; `default` for the only one.
     pub name: String,
-    /// What keeps it from being inspected, where something does; the rest is then absent.
+    /// The error that keeps the chat template from being inspected, where there is one; the rest is then absent.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "in_words")]
     pub error: Option<InspectError>,
-    /// The answers.
+    /// The results; absent where there is an error.
     #[serde(flatten)]
     pub answers: Option<Answers>,
 }
 
-/// The answers to all questions about a chat template.
+/// The results of the inspection of one chat template.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answers {
-    /// Which roles it knows.
+    /// The roles that it knows.
     pub roles: Roles,
-    /// In which orders messages may stand.
+    /// The orders in which messages may stand, and those that it refuses.
     pub orders: Vec<Order>,
-    /// What becomes of a system message.
+    /// The treatment of a system message.
     pub system: System,
-    /// Which keys of messages it reads.
+    /// The keys of messages that it reads, by role.
     pub message_keys: Vec<RoleKeys>,
-    /// What becomes of content.
+    /// The treatment of content.
     pub content: Content,
-    /// What becomes of tools.
+    /// The treatment of tools.
     pub tools: Tools,
-    /// What becomes of tool calls.
+    /// The treatment of tool calls.
     pub calls: Calls,
-    /// What becomes of tools' results.
+    /// The treatment of tools' results.
     pub results: Results,
-    /// What becomes of reasoning.
+    /// The treatment of reasoning.
     pub reasoning: Reasoning,
-    /// What becomes of documents for retrieval.
+    /// The outcome of documents for retrieval.
     pub documents: Outcome,
-    /// Which variables beside the conversation it reads.
+    /// The variables beside the conversation that it reads.
     pub kwargs: Vec<Kwarg>,
-    /// Which special tokens it prints.
+    /// The special tokens that it prints.
     pub special_tokens: Map,
-    /// Whether it prints the date.
+    /// True if the template prints the date.
     pub dated: bool,
-    /// With what it asks the model to go on.
+    /// The generation prompts that ask the model to go on.
     pub generation_prompts: Vec<GenerationPrompt>,
-    /// Whether appending a message leaves the text before it as it was.
+    /// How the text before a message changes, or does not, when the message is appended.
     pub growth: Growth,
 }
 
-/// Why a chat template cannot be inspected.
+/// The reason why a chat template cannot be inspected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InspectError {
-    /// It renders not even a single user message.
+    /// The chat template renders not even a single user message.
     #[error("the chat template does not render a single user message: {0}")]
     Render(#[from] RenderError),
-    /// It takes so long to render that not everything was found out.
+    /// The chat template takes so long to render that not everything was found out.
     #[error(
         "the renders of the chat template exceed the limit of {limit} steps in all; it renders too slowly to be inspected"
     )]
     Exhausted {
-        /// The limit.
+        /// The limit, in steps of the evaluator.
         limit: u64,
     },
 }
@@ -262,7 +262,7 @@ fn special_tokens(source: &ChatTemplateSource) -> Map {
         .collect()
 }
 
-/// Whether the prompt is another one on another day.
+/// Returns true if the prompt changes with the day.
 fn dated(source: &ChatTemplateSource, subject: &Subject<'_>) -> bool {
     let prompt = |clock| {
         let renderer = render::open(source, clock)

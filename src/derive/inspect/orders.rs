@@ -1,4 +1,4 @@
-//! In which orders may messages stand, and which does it refuse?
+//! The orders in which messages may stand, and those that a chat template refuses.
 
 use serde::Serialize;
 
@@ -48,12 +48,12 @@ const ORDERS: [&[Turn]; 19] = [
     &[User, Tool],
 ];
 
-/// What becomes of a conversation whose messages stand in some order.
+/// The outcome of a conversation whose messages stand in some order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Order {
     /// The messages.
     pub order: Vec<Turn>,
-    /// Whether all of them are rendered.
+    /// The outcome for all of the messages together.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The messages that are not in the text, counted from zero.
@@ -101,7 +101,7 @@ fn tried(subject: &Subject<'_>, order: &[Turn]) -> Order {
     }
 }
 
-/// What the message at this place says; no two say the same.
+/// Returns the text of the message at this place. No two messages have the same one.
 fn said(index: usize) -> String {
     format!("{} {index}.", probe::CONTENT)
 }

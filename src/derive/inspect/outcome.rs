@@ -1,4 +1,4 @@
-//! What becomes of something in a conversation: the answer that most questions get.
+//! The outcome of something in a conversation: the answer that most questions get.
 
 use serde::Serialize;
 
@@ -7,26 +7,26 @@ use crate::chat_template::RenderError;
 /// How many characters of a text from a template are told.
 const LONGEST: usize = 300;
 
-/// What a chat template does with a part of a conversation.
+/// How a chat template treats a part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 pub enum Outcome {
-    /// It is in the text.
+    /// The words of it are in the text.
     Rendered,
-    /// It is in the text as a value is printed, rather than as what it says: `[{'type': 'text', ...}]` for a content in
-    /// parts, JSON that is quoted once more for arguments that are text.
+    /// It is in the text as Python prints a value, and not as the words that it says: `[{'type': 'text', ...}]` for a content in parts,
+    /// JSON that is quoted once more for arguments that are text.
     Printed,
-    /// It is accepted, and not in the text.
+    /// The chat template accepts it and writes none of it.
     Dropped,
-    /// The conversation is refused.
+    /// The chat template refuses the conversation.
     Refused {
-        /// In which words; those of the template where it raises an error of its own. At most 300 characters.
+        /// The error; where the template raises one of its own, in its words. At most 300 characters.
         error: String,
     },
 }
 
 impl Outcome {
-    /// Whether all of the words are in a render.
+    /// Returns the outcome by the render: rendered if it has all of the words in it.
     pub(super) fn of(render: &Result<String, RenderError>, words: &[&str]) -> Self {
         match render {
             Ok(text) if words.iter().all(|word| text.contains(word)) => Self::Rendered,
@@ -35,7 +35,8 @@ impl Outcome {
         }
     }
 
-    /// The same, where the text may also hold what shows that a value was printed.
+    /// Returns the outcome as [`of`](Self::of) does, or [`Self::Printed`] if the render has the words and `printed` finds in it that a
+    /// value was printed as a whole.
     pub(super) fn unless_printed(
         render: &Result<String, RenderError>,
         words: &[&str],
@@ -56,12 +57,12 @@ impl Outcome {
         }
     }
 
-    /// Whether it is in the text as what it says.
+    /// Returns true if it is in the text as the words that it says.
     pub fn is_rendered(&self) -> bool {
         *self == Self::Rendered
     }
 
-    /// Whether it is in the text, in whichever way.
+    /// Returns true if it is in the text, in any form.
     pub fn is_in_text(&self) -> bool {
         matches!(self, Self::Rendered | Self::Printed)
     }

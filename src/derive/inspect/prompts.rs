@@ -1,4 +1,4 @@
-//! With what does it ask the model to go on?
+//! The generation prompts with which a chat template asks the model to go on.
 
 use serde::Serialize;
 
@@ -8,25 +8,25 @@ use crate::derive::probe;
 use crate::derive::render::conversation::Context;
 use crate::value::Map;
 
-/// What `add_generation_prompt` adds to a conversation.
+/// The text that `add_generation_prompt` adds to a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationPrompt {
     /// The text; empty where nothing is added, absent where the text before it changes too. At most 300 characters.
     pub text: Option<String>,
-    /// Where it is added.
+    /// The places where it is added.
     pub places: Vec<PromptPlace>,
 }
 
-/// Where a generation prompt is added.
+/// A place where a generation prompt is added.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromptPlace {
     /// After a message of this role.
     pub after: After,
-    /// Under these kwargs; none for the default.
+    /// The kwargs under which it is added; none for the default.
     pub kwargs: Map,
 }
 
-/// What a generation prompt follows.
+/// The message that a generation prompt follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum After {

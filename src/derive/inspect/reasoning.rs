@@ -1,4 +1,4 @@
-//! What becomes of reasoning, and for how long?
+//! How does the template treat reasoning, and for how long does it keep it?
 
 use serde::Serialize;
 
@@ -37,24 +37,24 @@ pub struct ReasoningUnder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// In every turn of the history.
+    /// It is rendered in every turn of the history.
     Kept,
-    /// Until the next message of the user.
+    /// It is rendered until the next message of the user.
     UntilNextUser,
-    /// In messages with tool calls, until the next message of the user.
+    /// It is rendered in messages with tool calls, until the next message of the user.
     WithCallsUntilNextUser,
-    /// In messages with tool calls only, and kept.
+    /// It is rendered in messages with tool calls only, and kept there.
     WithCalls,
-    /// Never.
+    /// It is never rendered.
     Never,
 }
 
 /// A message with reasoning, at one place in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReasoningSituation {
-    /// Which.
+    /// The place of the message.
     pub situation: Place,
-    /// Whether the reasoning is in the text.
+    /// The outcome of the reasoning.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -65,13 +65,13 @@ pub struct ReasoningSituation {
 pub enum Place {
     /// The last message, with content.
     Last,
-    /// With content, before the next message of the user.
+    /// A message with content, before the next message of the user.
     BeforeUser,
     /// The last message, with a call.
     LastWithCall,
-    /// With a call, before its result.
+    /// A message with a call, before its result.
     BeforeResult,
-    /// With a call; its result, an answer and a message of the user follow.
+    /// A message with a call. Its result, an answer and a message of the user follow.
     CallBeforeUser,
 }
 
@@ -86,7 +86,7 @@ const PLACES: [Place; 5] = [
 /// The keys that transformers knows for reasoning; others are found by what the template reads.
 const STANDARD: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
-/// Tries the keys that are read of assistants' messages; what is told is told of the one that is rendered at most places.
+/// Tries the keys that are read of assistants' messages, and reports on the one that is rendered at most places.
 pub(super) fn read(subject: &Subject<'_>, keys: &[RoleKeys], settings: &[Map]) -> Reasoning {
     let read: Vec<&str> = keys
         .iter()

@@ -1,4 +1,4 @@
-//! What becomes of tools' results?
+//! How does the template treat tools' results?
 
 use serde::Serialize;
 
@@ -10,13 +10,12 @@ use crate::value::Value;
 /// Messages of the role `tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Results {
-    /// What becomes of a result that is text.
+    /// The outcome of a result that is text.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What becomes of one that is an object.
+    /// The outcome of a result that is an object.
     pub object: Outcome,
-    /// What stands between the results of two calls of one message; absent where they are not both rendered. At most 300
-    /// characters.
+    /// The text between the results of two calls of one message; absent where they are not both rendered. At most 300 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Which roles does it know, and what becomes of others?
+//! The roles that a chat template knows, and its treatment of others.
 
 use serde::Serialize;
 
@@ -17,18 +17,18 @@ pub struct Roles {
     /// The four roles of the message format, then those that the template's constants name and that it treats otherwise than
     /// a role that it does not know.
     pub known: Vec<Role>,
-    /// What becomes of a role that it does not know, as a later message.
+    /// The outcome of a role that the template does not know, as a later message.
     pub unknown: Outcome,
 }
 
-/// One role.
+/// A role and its treatment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Role {
-    /// The role.
+    /// The name of the role.
     pub role: String,
-    /// What becomes of it as the first message, before a user's or alone.
+    /// The outcome of the role as the first message, before a user's or alone.
     pub first: Outcome,
-    /// What becomes of it after a user's message, after an answer, or after a tool call.
+    /// The outcome of the role after a user's message, after an answer, or after a tool call.
     pub later: Outcome,
 }
 

@@ -17,7 +17,7 @@ pub(super) const FILLING: &str = "Kestrel plum";
 pub(in crate::derive) struct Subject<'l> {
     pub(super) renderer: &'l Renderer<'l>,
     pub(super) dialect: Dialect,
-    /// Whether contents are written in parts, for a template that takes nothing else.
+    /// True if contents are written in parts, for a template that takes nothing else.
     pub(super) in_parts: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'l> Subject<'l> {
         }
     }
 
-    /// The same chat template in another spelling.
+    /// Returns the subject with its messages in another spelling.
     pub(super) fn spelled(&self, dialect: Dialect) -> Self {
         Self {
             dialect,
@@ -156,7 +156,7 @@ pub(super) fn renamed(render: &Result<String, RenderError>, name: &str) -> Resul
     }
 }
 
-/// Whether a template treats a name otherwise than one that it does not know.
+/// Returns true if a template treats a name otherwise than one that it does not know.
 pub(super) fn is_known(
     render: &Result<String, RenderError>,
     invented: &Result<String, RenderError>,

@@ -7,23 +7,23 @@ use super::{calls, results, system, tools};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::render::renderer::Renderer;
 
-/// What the chat template can take: each was rendered and looked for in the render.
+/// The features that the chat template can take: each was rendered and looked for in the render.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Supports {
-    /// A system message.
+    /// True if it takes a system message.
     pub system: bool,
-    /// Conversations without tools.
+    /// True if it takes conversations without tools.
     pub without_tools: bool,
-    /// Tools, printed into the prompt.
+    /// True if it prints tools into the prompt.
     pub tools: bool,
-    /// Messages with tool calls.
+    /// True if it takes messages with tool calls.
     pub tool_calls: bool,
-    /// More than one call in a message.
+    /// True if it takes more than one call in a message.
     pub parallel_calls: bool,
-    /// Content beside tool calls.
+    /// True if it takes content beside tool calls.
     pub content_with_calls: bool,
-    /// Tool results.
+    /// True if it takes tool results.
     pub tool_results: bool,
     /// The message key of the reasoning that is rendered; absent where none is.
     #[serde(skip_serializing_if = "Option::is_none")]

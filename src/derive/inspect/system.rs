@@ -1,4 +1,4 @@
-//! What becomes of a system message?
+//! How does the template treat a system message?
 
 use serde::Serialize;
 
@@ -11,18 +11,18 @@ use crate::derive::probe;
 /// A system message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct System {
-    /// Whether it is rendered, as the first message.
+    /// The outcome of a system message as the first message.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Where it is rendered; absent where it is not, or where nothing marks turns.
+    /// The place of the system message; absent where it is not rendered, or where nothing marks turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What the template says instead where there is none; absent where that is nothing. At most 300 characters.
+    /// The text that the template writes where there is no system message; absent where it writes none. At most 300 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
 
-/// Where a system message is rendered.
+/// The place where a system message is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -72,7 +72,7 @@ fn place(pieces: &Pieces, with: &str, without: &str) -> Option<Place> {
     })
 }
 
-/// What only the render without a system message has.
+/// Returns the text that only the render without a system message has.
 fn default(with: &str, without: &str) -> Option<String> {
     let only: Vec<String> = changes(with, without)
         .into_iter()

@@ -1,4 +1,4 @@
-//! What becomes of tools, and which shape must they have?
+//! How does the template treat tools, and which shape must they have?
 
 use std::rc::Rc;
 
@@ -13,27 +13,27 @@ use crate::value::{Map, Value};
 /// The tools of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tools {
-    /// Whether they are rendered, as `{"type": "function", "function": {...}}`.
+    /// The outcome of tools as `{"type": "function", "function": {...}}`.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Whether they are rendered as `{"name": ..., "parameters": ...}`, without the outer object.
+    /// The outcome of tools as `{"name": ..., "parameters": ...}`, without the outer object.
     pub bare: Outcome,
-    /// What becomes of a conversation without tools.
+    /// The outcome of a conversation without tools.
     pub without: Outcome,
-    /// Whether an empty list of tools renders as none; absent where either is refused.
+    /// True if an empty list of tools renders as no tools; absent where either is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_is_none: Option<bool>,
-    /// How a tool is written; absent where it is not.
+    /// The form in which a tool is written; absent where it is not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// Where the tools stand; absent where they do not.
+    /// The place of the tools; absent where they are not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<ToolsPlace>,
-    /// What is read of them: paths such as `tools[].function.name`. A tool that is printed whole is read as `tools[].*`.
+    /// The members of tools that are read: paths such as `tools[].function.name`. A tool that is printed whole is read as `tools[].*`.
     pub reads: Vec<String>,
 }
 
-/// How a tool is written.
+/// The form in which a tool is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Written {
@@ -41,11 +41,11 @@ pub enum Written {
     Json,
     /// As JSON, without the outer object.
     FunctionJson,
-    /// In another way.
+    /// In another form.
     Otherwise,
 }
 
-/// Where the tools stand in the text.
+/// The place of the tools in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolsPlace {
@@ -53,7 +53,7 @@ pub enum ToolsPlace {
     First,
     /// With the last message of the user.
     LastUser,
-    /// After it.
+    /// After the last message.
     End,
 }
 

@@ -16,7 +16,7 @@ use crate::value::{Map, Value, json, python};
 /// How much of a marker has to stand there, in bytes, to be its beginning.
 const BROKEN_OFF: usize = 4;
 
-/// What is lacking of one response, the worst first.
+/// The shortcomings in the reading of one response, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shortfall {
     /// How far the message is from the one that it must be, where that is known; then nothing else counts but regions that do not
@@ -67,7 +67,7 @@ impl Add for Shortfall {
 }
 
 impl Shortfall {
-    /// Whether nothing of it is more than of the other: what is no longer lost may not be leaked instead.
+    /// Returns true if no number is greater than the other's: text that is no longer lost may not be leaked instead.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         self.wrong <= other.wrong
             && self.missed <= other.missed
@@ -86,12 +86,12 @@ impl Shortfall {
 }
 
 impl Appraised {
-    /// Whether the message is what the response says, as far as can be told.
+    /// Returns true if the message is the one that the response says, as far as can be told.
     pub(super) fn is_right(&self) -> bool {
         self.shortfall.without_constants() == Shortfall::default()
     }
 
-    /// What is wrong with it, in a sentence.
+    /// Says in a sentence why the response is not read right; `None` where it is.
     pub(super) fn why(&self, recorded: &Recorded) -> Option<String> {
         if self.is_right() {
             return None;
@@ -307,7 +307,7 @@ pub(super) fn appraise(
     }
 }
 
-/// What stands in texts of the message beside what must stand there.
+/// Returns the stretches of text that the message's texts have beyond the texts that must stand there.
 fn beside(response: &str, message: &Map, expected: &Value) -> Vec<Spot> {
     let mut spots = Vec::new();
     for (key, value) in message {

@@ -29,23 +29,23 @@ const SHORTEST: usize = 4;
 /// A call that stands in a response.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Spotted {
-    /// Where the name stands, in bytes; within the body where the name is a member of it.
+    /// The bytes at which the name stands; within the body where the name is a member of it.
     pub(super) name: Range<usize>,
-    /// Where the JSON object stands.
+    /// The bytes at which the JSON object stands.
     pub(super) body: Range<usize>,
-    /// What is called.
+    /// The name of the function that is called.
     pub(super) called: String,
     /// The JSON object.
     pub(super) object: Value,
 }
 
 impl Spotted {
-    /// Whether the name is a member of the object.
+    /// Returns true if the name is a member of the object.
     pub(super) fn is_whole(&self) -> bool {
         self.body.contains(&self.name.start)
     }
 
-    /// Whether it is among the calls of a message: one of that name, whose arguments are the object or stand in it.
+    /// Returns true if the call is among the calls of a message: one of that name, whose arguments are the object or a member of it.
     pub(super) fn is_in(&self, calls: Option<&Value>) -> bool {
         let calls = calls.and_then(Value::as_array).unwrap_or_default();
         calls.iter().any(|call| {
@@ -59,7 +59,7 @@ impl Spotted {
         })
     }
 
-    /// Where it begins, whatever stands around it.
+    /// Returns the byte at which the call begins, without the text around it.
     pub(super) fn start(&self) -> usize {
         self.name.start.min(self.body.start)
     }
@@ -113,7 +113,7 @@ pub(super) fn spotted(
     found
 }
 
-/// Where names of tools stand: of the tools that are given, or, where none are, what stands where a name does.
+/// Returns the bytes at which names of tools stand: of the tools that are given, or, where none are, the texts in the place of a name.
 fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> {
     let text = recorded.response.as_str();
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -142,7 +142,7 @@ fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> 
     found
 }
 
-/// Whether a stretch of a text is a part of a longer name.
+/// Returns true if the stretch of the text is a part of a longer name.
 pub(super) fn is_amid(text: &str, span: &Range<usize>) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     text[..span.start].ends_with(is_part) || text[span.end..].starts_with(is_part)
@@ -201,8 +201,8 @@ pub(super) fn unfit(calls: Option<&Value>, tools: &[Value]) -> usize {
     calls.iter().filter(|call| is_fit(call).is_none()).count()
 }
 
-/// Whether there is such a tool, and it takes such arguments: all that it requires are there, and none that it does not name. A tool
-/// that does not say what it takes takes anything, and so does any tool where none are given.
+/// Returns true if there is such a tool and it takes such arguments: all that it requires are there, and none that it does not name. A tool
+/// that does not say which arguments it takes, takes any, and so does any name where no tools are given.
 fn fits(name: &str, arguments: &Map, tools: &[Value]) -> bool {
     if tools.is_empty() {
         return true;
@@ -231,8 +231,8 @@ fn name_of(tool: &Value) -> Option<&str> {
     tool.get("function").unwrap_or(tool).get("name")?.as_str()
 }
 
-/// Whether a message is the one that it must be. What is empty is not there, and white space at the ends of texts does not count; ids
-/// count where they are expected; arguments that are the text of an object are that object; a reasoning may have any key.
+/// Returns true if a message is the one that it must be. Empty members count as missing, and white space at the ends of texts does not
+/// count; ids count where they are expected; arguments that are the text of an object are that object; a reasoning may have any key.
 pub(super) fn is_same(message: &Map, expected: &Value) -> bool {
     let Some(expected) = expected.as_object() else {
         return false;
@@ -288,7 +288,7 @@ pub(super) fn distance(message: &Map, expected: &Value) -> usize {
     (other_calls * CALL + other_ids * ID + texts.sum::<usize>()).max(1)
 }
 
-/// In how many bytes two texts differ, by their words.
+/// Returns the number of bytes in which two texts differ, compared by words.
 pub(super) fn changed(one: &str, other: &str) -> usize {
     let diff = similar::TextDiff::configure()
         .timeout(LONGEST_DIFF)
@@ -311,7 +311,8 @@ fn has_ids(message: &Map) -> bool {
     calls.is_some_and(|calls| calls.iter().any(|call| call.get("id").is_some()))
 }
 
-/// A message without what makes no difference; what is neither the content nor the calls is called alike if there is one such text.
+/// Returns a message without the parts that make no difference. A text that is neither the content nor in the calls gets a common name, if
+/// it is the only one.
 fn plain(message: &Map, has_ids: bool) -> Map {
     let known = |key: &str| ["role", "content", CALLS_KEY].contains(&key);
     let kept: Vec<_> = message
@@ -338,7 +339,7 @@ fn plain(message: &Map, has_ids: bool) -> Map {
         .collect()
 }
 
-/// What the only text of a message is called that is neither its content nor in its calls.
+/// The key by which the only text of a message is compared that is neither its content nor in its calls.
 const ONLY: &str = "reasoning";
 
 /// The calls that a response must parse to, where that is known.
@@ -348,8 +349,8 @@ pub(super) fn expected(recorded: &Recorded) -> &[Value] {
     calls.unwrap_or_default()
 }
 
-/// The names of the tools, and what an expected message calls and gives to it: what varies from response to response, and so is in no
-/// marker.
+/// Returns the names of the tools, and the functions and arguments of an expected message's calls. These vary from response to response,
+/// and so are in no marker.
 pub(super) fn varying(recorded: &Recorded) -> Vec<String> {
     let mut found: Vec<String> = recorded
         .tools

@@ -1,11 +1,11 @@
-//! The constants of a response: what the chat template writes, and the tokenizer's special tokens.
+//! The constants of a response: the texts that the chat template writes, and the tokenizer's special tokens.
 
 use std::ops::Range;
 
 use crate::derive::compare::pieces::Pieces;
 use crate::value::python;
 
-/// Texts that are known to be no text of a message.
+/// Texts that are known to belong to no message.
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Constants<'a> {
     pub(super) pieces: &'a Pieces,
@@ -23,7 +23,7 @@ impl<'a> Constants<'a> {
 }
 
 impl Constants<'_> {
-    /// Where constants stand in a text, in bytes and in their order; of those that overlap the first.
+    /// Returns the places of the constants in a text, in bytes and in their order; of those that overlap the first.
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
@@ -50,7 +50,7 @@ impl Constants<'_> {
         found
     }
 
-    /// Of a text the bytes that are neither a constant nor white space, and the number of its constants.
+    /// Returns the number of a text's bytes that are neither in a constant nor white space, and the number of its constants.
     pub(super) fn weigh(&self, text: &str) -> (usize, usize) {
         let found = self.find(text);
         let mut at = 0;

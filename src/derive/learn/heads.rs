@@ -1,14 +1,14 @@
-//! What stands around the name of a call, in parts.
+//! The text around the name of a call, taken apart into parts that may be missing or be one of several words.
 //!
-//! Models put what opens a call together in several ways: `to=f <|channel|>commentary json`, `to=f <|channel|>analysis`, `to=f json`. Taken as
-//! wholes, each is another way that says nothing of a fourth; taken apart, they are one sequence of which some parts may be
-//! missing and others be one word or another, and a combination that nobody has seen is read as well.
+//! Models write the opening of a call in several ways: `to=f <|channel|>commentary json`, `to=f <|channel|>analysis`, `to=f json`. Taken as
+//! wholes, these three say nothing of a fourth; taken apart, they are one sequence of which some parts may be missing and others be one
+//! word or another, and a combination that nobody has seen is read as well.
 //!
-//! A token is what two of the ways, or of their words, begin or end with alike: `<|channel|>` in `<|channel|>commentary` and
-//! `<|channel|>analysis`; what is left is one, too. The ways are aligned one after the other ([`Sequence::take`]), by their longest common subsequence of tokens, as multiple
-//! alignments are made progressively (Feng and Doolittle, 1987). What is in no other way is a part that may be missing; where one word
-//! stands in the place of another, directly behind the same token, that is a choice. Parts that are missing from the same ways stand together.
-//! For `k` ways of `n` tokens it takes `k * n * n` steps.
+//! A token is the text that two of the ways, or of their words, begin or end with alike, such as `<|channel|>` in `<|channel|>commentary`
+//! and `<|channel|>analysis`; the rest is a token, too. The ways are aligned one after the other ([`Sequence::take`]), by their longest
+//! common subsequence of tokens, as multiple alignments are made progressively (Feng and Doolittle, 1987). A token that is in no other way
+//! is a part that may be missing; where one word stands in the place of another, directly behind the same token, that is a choice. Parts
+//! that are missing from the same ways stand together. For `k` ways of `n` tokens it takes `k * n * n` steps.
 
 use super::widening::{Edit, SPACE, Split, either, source, without};
 use crate::derive::compare::text::escape;
@@ -17,7 +17,7 @@ use crate::response_template::{Delimiter, Document};
 use crate::text::{common_prefix, common_suffix};
 use crate::value::python;
 
-/// One part of a head: the tokens that may stand there, and the ways in which none does.
+/// A part of a head: the tokens that may stand there, and the ways in which none of them does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     tokens: Vec<String>,
@@ -73,7 +73,7 @@ pub(super) fn apply(document: &Document, name: &str, heads: &[&Edit]) -> Option<
     Some(document)
 }
 
-/// What tokens there are in some texts.
+/// The tokens that some texts are made of.
 struct Tokens<'t> {
     words: Vec<&'t str>,
 }
@@ -131,7 +131,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Whether a place in a text is amid a word of letters.
+/// Returns true if the place, in bytes of the text, is within a word of letters or digits.
 fn joins(text: &str, at: usize) -> bool {
     let (before, behind) = text.split_at(at);
     before.ends_with(char::is_alphanumeric) && behind.starts_with(char::is_alphanumeric)

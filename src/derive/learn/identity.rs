@@ -73,7 +73,7 @@ fn around(conversation: &str, name: std::ops::Range<usize>) -> Vec<(usize, Edit)
     edit.into_iter().collect()
 }
 
-/// Whether it is an id that is written twice at least, and not within something longer.
+/// Returns true if the id is written at least twice in the conversation, and not within something longer.
 fn is_made(id: &str, conversation: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric();
     let all = conversation.match_indices(id).filter(|(at, _)| {

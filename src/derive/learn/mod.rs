@@ -16,6 +16,7 @@
 
 mod appraise;
 mod calls;
+mod claim;
 mod constants;
 mod heads;
 mod identity;
@@ -37,6 +38,7 @@ use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value};
 
 use appraise::{Appraised, Shortfall, appraise};
+pub(in crate::derive) use claim::claimed;
 pub(in crate::derive) use constants::Constants;
 pub use recorded::Recorded;
 pub use report::{Addition, Responses, Short, Widening};
@@ -44,7 +46,7 @@ pub(in crate::derive) use unshown::{Unshown, unshown};
 pub(in crate::derive) use widening::is_spoken_for as is_read;
 use widening::{Edit, How};
 
-/// The field of what a model answers.
+/// The field of the content.
 const CONTENT_KEY: &str = "content";
 
 /// How many widenings one derivation takes.
@@ -56,7 +58,7 @@ const MAX_PROVED: usize = 8;
 /// How many renders a response is compared with to find the nearest.
 const MAX_COMPARED: usize = 64;
 
-/// What is learnt from.
+/// The recorded responses that are learnt from, and the facts that reading them needs.
 pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) recorded: &'a [Recorded],
     /// The prompts that each of them may have followed; the first that reads it best is taken.
@@ -65,7 +67,7 @@ pub(in crate::derive) struct Lessons<'a> {
     pub(in crate::derive) engines: &'a [Engine],
 }
 
-/// What was learnt.
+/// The response template that was learnt, and the report on the responses.
 pub(in crate::derive) struct Learnt<P> {
     pub(in crate::derive) document: Document,
     /// The proof of the document; `None` where nothing was learnt, and the document is the one that was given.
@@ -76,7 +78,7 @@ pub(in crate::derive) struct Learnt<P> {
     pub(in crate::derive) read: Vec<(String, Case)>,
 }
 
-/// What was derived, with some widenings.
+/// The response template that was derived, with some widenings.
 struct Draft {
     document: Document,
     template: Arc<ResponseTemplate>,
@@ -99,7 +101,7 @@ struct Helpful {
 }
 
 /// Widens what was derived by what the responses teach. `keeps` gives the proof of a response template that loses nothing that renders
-/// prove. `shown` is what was derived with what no render shows, as the responses imply it.
+/// prove. `shown` is the response template that was derived with the parts that no render shows, as the responses imply them.
 pub(in crate::derive) fn learn<P>(
     lessons: &Lessons<'_>,
     mut document: Document,
@@ -214,18 +216,15 @@ pub(in crate::derive) fn learn<P>(
     }
 }
 
-/// What was derived, with the tokens at which an engine stops closing the content, too, as far as `keeps` says that nothing is lost by
-/// that; and the tokens that are new.
+/// Returns the response template with the content also closed by the tokens at which an engine stops, as far as `keeps` says that nothing
+/// is lost by that; its proof; and the tokens that are new.
 pub(in crate::derive) fn ended<P>(
     tokens: &[String],
     engines: &[Engine],
     document: &Document,
     mut keeps: impl FnMut(&Arc<ResponseTemplate>) -> Option<P>,
 ) -> Option<(Document, P, Vec<String>)> {
-    let refused = |document: &Document| -> usize {
-        let all = engines.iter();
-        all.map(|engine| engine.check(document).len()).sum()
-    };
+    let refused = |document: &Document| Engine::refusals(engines, document);
     let mut now = document.clone();
     let mut added = Vec::new();
     let mut proved = None;
@@ -251,8 +250,8 @@ pub(in crate::derive) fn ended<P>(
     Some((now, proved?, added))
 }
 
-/// What was derived, with the ids that the chat template makes up for calls and writes again with their results, if `keeps` says that
-/// nothing is lost by that; and how they are written.
+/// Returns the response template with the ids that the chat template makes up for calls and writes again with their results, if `keeps`
+/// says that nothing is lost by that; its proof; and the form in which the ids are written.
 pub(in crate::derive) fn identified<P>(
     document: &Document,
     cases: &[Case],
@@ -289,7 +288,7 @@ pub(in crate::derive) fn identified<P>(
 }
 
 impl Lessons<'_> {
-    /// For each response the prompt with which it is read best.
+    /// Returns for each response the prompt behind which it is read best.
     fn prompts_taken(&self, template: &Arc<ResponseTemplate>) -> Vec<&str> {
         let both = self.recorded.iter().zip(&self.prompts);
         both.map(|(recorded, prompts)| {
@@ -311,17 +310,14 @@ impl Lessons<'_> {
                 appraise(&draft.template, recorded, prompt, &self.constants, wanted)
             })
             .collect();
-        let refused = self.engines.iter();
         State {
-            refused: refused
-                .map(|engine| engine.check(&draft.document).len())
-                .sum(),
+            refused: Engine::refusals(self.engines, &draft.document),
             draft,
             read,
         }
     }
 
-    /// Another document at work, if it reads more of the responses, and each that is right as before.
+    /// Returns the state with another document, if that reads more of the responses, and still reads right each that was read right.
     fn better(&self, document: &Document, state: &State, prompts: &[&str]) -> Option<State> {
         let template = ResponseTemplate::from_value(&document.to_value()).ok()?;
         let draft = Draft {
@@ -396,7 +392,7 @@ impl Lessons<'_> {
 }
 
 impl Draft {
-    /// The same with another widening of `base`; `None` where nothing comes of it.
+    /// Returns the draft with another widening of `base`; `None` where that changes nothing or cannot be written.
     fn with(&self, base: &Document, edit: &Edit) -> Option<Self> {
         let edits: Vec<Edit> = self.edits.iter().chain([edit]).cloned().collect();
         let document = together(base, &edits).or_else(|| one_by_one(base, &edits))?;

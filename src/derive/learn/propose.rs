@@ -1,4 +1,4 @@
-//! What may have to be read as well, where a response is not understood.
+//! Proposals of what to read as well, where a response is not understood.
 //!
 //! A marker that nobody knows cannot be told from prose by what it looks like. So a text is taken for one where something shows that
 //! it is: the chat template or the tokenizer has it, another response has the very same text, it stands between a call's name and its
@@ -22,24 +22,24 @@ const MAX_HEAD: usize = 240;
 /// How far two constants may stand apart to be one marker, in bytes.
 const MAX_GAP: usize = 40;
 
-/// A response that is not understood, and what tells markers in it.
+/// A response that is not understood, and the facts that tell markers in it.
 pub(super) struct Seen<'a> {
     pub(super) recorded: &'a Recorded,
     pub(super) read: &'a Appraised,
     pub(super) constants: &'a Constants<'a>,
     /// All responses, this one among them.
     pub(super) others: &'a [Recorded],
-    /// What stands before calls that are not read, in any of them.
+    /// The texts before calls that are not read, in any of the responses.
     pub(super) heads: &'a [String],
 }
 
-/// Where a stretch stands that is not understood.
+/// The place of a stretch that is not understood.
 struct Place {
-    /// In the text of a field.
+    /// True if it is in the text of a field.
     is_in_text: bool,
-    /// Where that begins, or behind a constant.
+    /// True if it is where that text begins, or behind a constant.
     begins: bool,
-    /// Where that ends, or before a constant.
+    /// True if it is where that text ends, or before a constant.
     ends: bool,
 }
 
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// The same of what closes one.
+    /// Returns how far-fetched it is that a marker there closes a field, from 0 up; the field in whose text it stands is `is_own`.
     fn rank_close(&self, is_own: bool, how: &How) -> usize {
         match how {
             _ if self.is_in_text && is_own && self.ends => 0,
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// What may open each call of a response that is not read, up to its name.
+/// Returns the texts that may open each call of a response that is not read, up to its name.
 pub(super) fn heads(
     recorded: &Recorded,
     read: &Appraised,
@@ -106,8 +106,8 @@ impl Seen<'_> {
         edits
     }
 
-    /// Where the ids of the calls may stand that are expected: in a member of the object that a call is, or as the name with a
-    /// little around it.
+    /// Proposes places for the ids of the calls that are expected: a member of the object that a call is, or the name with a little text
+    /// around it.
     fn ids(&self, edits: &mut Vec<Edit>) {
         let text = self.text();
         for call in calls::expected(self.recorded) {
@@ -140,8 +140,8 @@ impl Seen<'_> {
         &self.recorded.response
     }
 
-    /// How a call may be opened and closed: from where something that is not understood, a constant or the last word begins, up to
-    /// its name; between the name and the arguments; behind them.
+    /// Proposes how a call may be opened and closed. Its opening begins with a text that is not understood, a constant or the last word,
+    /// and goes up to its name; further text may stand between the name and the arguments, and behind them.
     fn of_call(&self, document: &Document, call: &Spotted, edits: &mut Vec<Edit>) {
         let text = self.text();
         let start = call.start();
@@ -169,7 +169,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Where what opens a call may begin.
+    /// Returns the bytes at which the opening of a call may begin.
     fn begins(&self, call: &Spotted) -> Vec<usize> {
         let text = self.text();
         let start = call.start();
@@ -199,7 +199,8 @@ impl Seen<'_> {
         begins
     }
 
-    /// What an extra marker may be: another way to open or close a field, or something beside what does.
+    /// Adds the edits that a stretch of text which is not understood may call for: it opens or closes a field in another way, or stands
+    /// beside a text that does.
     fn of_spot(&self, document: &Document, spot: &Spot, edits: &mut Vec<Edit>) {
         let Some(shown) = self.text().get(spot.span.clone()) else {
             return;
@@ -261,7 +262,7 @@ impl Seen<'_> {
         }
     }
 
-    /// Whether what stands beside a stretch is nothing, or a constant that `touches` it.
+    /// Returns true if the text beside a stretch is nothing, or a constant that `touches` it.
     fn is_edge(&self, text: &str, touches: impl Fn(&str, &Range<usize>) -> bool) -> bool {
         let found = self.constants.find(text);
         text.trim_matches(python::is_space).is_empty()
@@ -319,7 +320,7 @@ impl Seen<'_> {
         markers
     }
 
-    /// Whether an unknown text is one that models write again and again: several responses have it, or it is white space.
+    /// Returns true if models write the unknown text again and again: several responses have it, or it is white space.
     fn is_marker(&self, text: &str) -> bool {
         let shown = text.trim_matches(python::is_space);
         if shown.is_empty() {
@@ -333,8 +334,8 @@ impl Seen<'_> {
                 .is_some()
     }
 
-    /// Where what stands behind a call may end: behind the word that directly follows, and before and behind each of the constants
-    /// that follow one another.
+    /// Returns the bytes at which the text behind a call may end: behind the word that directly follows, and before and behind each of the
+    /// constants that follow one another.
     fn ends(&self, text: &str) -> Vec<usize> {
         let mut ends = Vec::new();
         let mut at = 0;

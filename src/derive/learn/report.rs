@@ -1,22 +1,22 @@
-//! What is told of recorded responses.
+//! The report on recorded responses.
 
 use serde::Serialize;
 
-/// What came of recorded responses.
+/// The report on recorded responses: how many are read right, and what was learnt from them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Responses {
-    /// How many there were.
+    /// How many responses there were.
     pub given: usize,
     /// How many were read right by what the renders alone tell.
     pub right_before: usize,
     /// How many are read right now.
     pub right: usize,
-    /// What was added that no render shows.
+    /// The fields that no render shows and that were added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Addition>,
-    /// What was widened, in its order.
+    /// The fields that were widened, in that order.
     pub widenings: Vec<Widening>,
     /// The responses that are not read right, each with the reason.
     pub short: Vec<Short>,
@@ -27,7 +27,7 @@ pub struct Responses {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Addition {
-    /// The field.
+    /// The name of the field.
     pub field: String,
     /// The names of the responses that tell how it is written.
     pub taught_by: Vec<String>,
@@ -38,15 +38,15 @@ pub struct Addition {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Widening {
-    /// The field.
+    /// The name of the field.
     pub field: String,
-    /// What of it: `open`, `close`, `content_args` or `transform`.
+    /// The part of the field that was widened: `open`, `close`, `content_args` or `transform`.
     pub side: &'static str,
-    /// What may be written now, in a sentence.
+    /// The text that may be written now, in a sentence.
     pub text: String,
-    /// That as it was.
+    /// That part as it was.
     pub was: String,
-    /// That as it is.
+    /// That part as it is now.
     pub now: String,
     /// The names of the responses that are read better for it.
     pub taught_by: Vec<String>,
@@ -57,8 +57,8 @@ pub struct Widening {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Short {
-    /// Its name.
+    /// The name of the response.
     pub name: String,
-    /// What is wrong, in a sentence.
+    /// The reason why it is not read right, in a sentence.
     pub why: String,
 }

@@ -9,7 +9,7 @@ use crate::parser::parse_response;
 use crate::response_template::{Engine, ResponseTemplate};
 use crate::value::{Value, json};
 
-/// A format that no model has.
+/// A chat template in a format that no model has.
 const OWL: &str = r#"
 {%- for m in messages -%}
 {%- if m.role == "assistant" -%}@owl
@@ -337,6 +337,35 @@ fn ids_that_the_chat_template_makes_are_read_where_it_writes_them_again() {
         assert_eq!(
             message(&derivation, "@owl\n", response),
             format!(r#"{{"role": "assistant", {expected}}}"#)
+        );
+    }
+}
+
+#[test]
+fn text_outside_of_a_wrapped_content_goes_to_the_content() {
+    let wrapped = "{%- for m in messages -%}[{{ m.role }}]{% if m.role == 'assistant' %}<say>{{ m.content }}</say>{% else %}{{ m.content }}{% endif %}[end]{% endfor -%}\
+                   {%- if add_generation_prompt %}[assistant]{% endif -%}";
+    let derivation = learn(wrapped, &[], &[]);
+    assert!(
+        derivation.report.verified,
+        "{:#?}",
+        derivation.report.findings
+    );
+    assert_eq!(derivation.report.unclaimed.lost(), 0);
+    assert!(derivation.report.unclaimed.renders.tried > 0);
+    let has = |code: &str| {
+        let mut findings = derivation.report.findings.iter();
+        findings.any(|finding| finding.code == code)
+    };
+    assert!(has("claimed") && !has("text-unclaimed"));
+    for (response, content) in [
+        ("<say>Hello</say>[end]", "Hello"),
+        ("Well. <say>Hello</say>[end]", "Well.Hello"),
+        ("Hello", "Hello"),
+    ] {
+        assert_eq!(
+            message(&derivation, "[assistant]", response),
+            format!(r#"{{"role": "assistant", "content": "{content}"}}"#)
         );
     }
 }

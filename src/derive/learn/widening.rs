@@ -1,4 +1,4 @@
-//! A field that takes more than it did.
+//! Widening: edits with which a field takes more than before.
 
 use super::report::Widening;
 use crate::derive::compare::text::{escape, escape_loosely};
@@ -11,10 +11,10 @@ use crate::value::{Map, Value, json, python};
 pub(super) struct Edit {
     pub(super) field: String,
     side: Side,
-    /// What was seen.
+    /// The text that was seen.
     pub(super) text: String,
     how: How,
-    /// How far-fetched it is; of edits that come to the same the least is taken.
+    /// How far-fetched the edit is, from 0 up. Of edits that come to the same the least is taken.
     pub(super) rank: usize,
 }
 
@@ -24,36 +24,36 @@ enum Side {
     Close,
 }
 
-/// What becomes of it.
+/// The way in which the edit uses the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum How {
-    /// The text is another way to write it.
+    /// The text is an alternative to the delimiter.
     Also,
-    /// The text may stand before what opens, or behind what closes.
+    /// The text may stand before the delimiter that opens, or behind the one that closes.
     Beside,
-    /// The text stands before the name that a call is opened with, and `between` between that and the arguments.
+    /// The text stands before the name in the delimiter that opens a call, and `between` stands between the name and the arguments.
     Head {
-        /// It.
+        /// The text between the name and the arguments.
         between: String,
     },
-    /// It closes where the response ends behind the text, which is the beginning of what closes it.
+    /// The text closes the field where the response ends with it. It is the beginning of the delimiter that closes the field.
     AtEnd,
-    /// It opens, too, without what stands in it before the text.
+    /// The field is also opened by the part of its delimiter that begins with the text.
     From,
-    /// The region also ends before what opens the field of that name.
+    /// The region also ends before the delimiter that opens the field of that name.
     Before(String),
     /// Values that are no JSON are texts, which the tools' schemas type.
     Lax,
     /// The call's id is a member of its object.
     IdMember,
-    /// The call's id is its name and what stands around that.
+    /// The call's id is its name and some text around that.
     IdAround {
-        /// What stands behind the name; before it stands the edit's text.
+        /// The text behind the name; the edit's own text stands before it.
         behind: String,
     },
 }
 
-/// An opening pattern with a call's name in it: what stands before the group, the group, and what stands behind it.
+/// An opening pattern with a call's name in it: the pattern before the group, the group, and the pattern behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Split<'p> {
     pub(super) before: &'p str,
@@ -90,12 +90,12 @@ impl Edit {
         Self { rank, ..self }
     }
 
-    /// Whether what comes of it depends on another delimiter.
+    /// Returns true if the outcome of the edit depends on another delimiter.
     pub(super) fn refers(&self) -> bool {
         matches!(self.how, How::Before(_))
     }
 
-    /// What stands before a call's name, and what behind it, where that is the change.
+    /// Returns the texts before and behind a call's name, where these are the change.
     pub(super) fn head(&self) -> Option<(&str, &str)> {
         match &self.how {
             How::Head { between } => Some((&self.text, between)),
@@ -103,7 +103,7 @@ impl Edit {
         }
     }
 
-    /// Whether the text that is new to the delimiter has this in it.
+    /// Returns true if `text` stands in the text that is new to the delimiter.
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.how {
             How::Head { between } if between.contains(text) => true,
@@ -111,7 +111,7 @@ impl Edit {
         }
     }
 
-    /// How much it adds; less is better.
+    /// Returns how much the edit adds, which is about its length in bytes; less is better.
     pub(super) fn size(&self) -> usize {
         let more = match &self.how {
             How::Also => 0,
@@ -219,7 +219,7 @@ impl Edit {
         }
     }
 
-    /// What is told of it, without who taught it.
+    /// Returns the report on the edit, without the responses that taught it.
     pub(super) fn told(&self, was: &Document, now: &Document) -> Widening {
         let spelled = |document: &Document| {
             let field = document.fields.get(&self.field);
@@ -276,14 +276,14 @@ impl Edit {
     }
 }
 
-/// Whether a delimiter of the document has the text in it.
+/// Returns true if a delimiter of the document has the text in it.
 pub(in crate::derive) fn is_spoken_for(document: &Document, text: &str) -> bool {
     let fields = document.fields.values();
     let mut delimiters = fields.flat_map(|field| field.open.iter().chain(&field.close));
     delimiters.any(|delimiter| has(delimiter, text))
 }
 
-/// Whether a delimiter that closes the field begins with the text.
+/// Returns true if a delimiter that closes the field begins with the text.
 pub(super) fn begins_close(document: &Document, name: &str, text: &str) -> bool {
     let close = document
         .fields
@@ -383,7 +383,7 @@ impl<'p> Split<'p> {
     }
 }
 
-/// The key of a call's id, and what a group is called that captures it.
+/// The key of a call's id, and the name of a group that captures it.
 const ID: &str = "id";
 
 /// Lets the parser of the values take what is no JSON; `None` where it has no parser of JSON, or takes it already.
@@ -422,19 +422,20 @@ fn identify(field: &mut FieldDocument, from: &str) -> Option<()> {
     Some(())
 }
 
-/// Whether the pattern matches the text and all of it.
+/// Returns true if the pattern matches the whole text.
 fn whole(pattern: &str, text: &str) -> bool {
     let full = Pattern::regex(&format!("\\A(?:{pattern})\\Z"));
     full.is_ok_and(|full| matches!(full.search(text, 0), Ok(Some(_))))
 }
 
-/// Whether the text begins with what the pattern matches.
+/// Returns true if the text begins with a match of the pattern.
 fn begins(pattern: &str, text: &str) -> bool {
     let start = Pattern::regex(&format!("\\A(?:{pattern})"));
     start.is_ok_and(|start| matches!(start.search(text, 0), Ok(Some(_))))
 }
 
-/// What stands in the text before its end that the pattern matches.
+/// Returns the text before a match of the pattern at its end, without the white space around it; `None` if there is no such match, or
+/// nothing before it.
 fn ends_with<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     let end = Pattern::regex(&format!("(?:{pattern})\\Z")).ok()?;
     let found = end.search(text, 0).ok()??;
@@ -458,7 +459,7 @@ pub(super) fn without(group: &str, behind: &str) -> String {
     }
 }
 
-/// Where the group of the name begins and ends.
+/// Returns the bytes at which the group of the name begins and ends.
 fn group(pattern: &str) -> Option<(usize, usize)> {
     let start = pattern.find(NAME)?;
     let mut depth = 0_usize;
@@ -514,7 +515,7 @@ pub(super) fn source(delimiter: &Delimiter) -> String {
     }
 }
 
-/// What either pattern matches; one that is a choice already gets another way.
+/// Returns a pattern that matches whatever either pattern matches. One that is a choice already gets another alternative.
 pub(super) fn either(pattern: &str, other: &str) -> String {
     match choice(pattern) {
         Some(inner) => format!("(?:{inner}|{other})"),
@@ -524,13 +525,35 @@ pub(super) fn either(pattern: &str, other: &str) -> String {
 
 /// A pattern to which something can be appended.
 fn grouped(pattern: &str) -> String {
-    match choice(pattern).is_some() || !pattern.contains('|') {
-        true => pattern.to_owned(),
-        false => format!("(?:{pattern})"),
+    if has_choice(pattern) {
+        format!("(?:{pattern})")
+    } else {
+        pattern.to_owned()
     }
 }
 
-/// What stands in the one group that a pattern is.
+/// Returns true if a bar stands in a pattern outside of its groups and classes.
+fn has_choice(pattern: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut in_class = false;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => depth = depth.saturating_sub(1),
+            '|' if !in_class && depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Returns the pattern inside the group, if the pattern as a whole is one group that does not capture.
 fn choice(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix("(?:")?.strip_suffix(')')?;
     let is_whole = Pattern::regex(inner).is_ok();
@@ -540,6 +563,20 @@ fn choice(pattern: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_is_put_around_what_is_a_choice() {
+        for (pattern, expected) in [
+            (r"<\|end\|>", r"<\|end\|>"),
+            ("a|b", "(?:a|b)"),
+            ("(?:a|b)", "(?:a|b)"),
+            ("(?:a|b)c", "(?:a|b)c"),
+            ("(?:a)|(?:b)", "(?:(?:a)|(?:b))"),
+            ("[|]", "[|]"),
+        ] {
+            assert_eq!(grouped(pattern), expected, "{pattern}");
+        }
+    }
 
     fn document(open: &str) -> Document {
         let text = format!(

@@ -1,7 +1,7 @@
 //! Text that looks like a marker: inside a string of an argument, inside a block of code, inside a thought.
 //!
-//! What closes a region closes it wherever it stands, in the reference as here. A chat template writes such a text as it is,
-//! so that whether a message with it comes back is not a matter of the response template alone; it is told and fails nothing.
+//! A delimiter that closes a region closes it wherever it stands, in the reference as here. A chat template writes such a text as it is, so
+//! the response template alone does not decide if a message with it comes back. The outcome is reported and fails nothing.
 
 use super::Bench;
 use crate::derive::compare::slot;

@@ -1,8 +1,8 @@
-//! What a derivation is worth: the judge's word, beside what can be tried by hand where no render shows anything.
+//! The proof of a derivation: the verdict of the judge, and trials by hand where no render shows anything.
 //!
-//! The judge knows nothing of the analysis and takes nothing on its word. What the analysis knows beyond renders (a reasoning that
-//! the history drops, a channel that no answer is written in) is tried here by writing it into a turn by hand; that proves
-//! nothing, and is told as what it is. Where it fails, the reading is as bad as one that loses a rendered message.
+//! The judge knows nothing of the analysis and takes nothing on its word. The facts that the analysis knows beyond renders (a reasoning
+//! that the history drops, a channel that no answer is written in) are tried here by writing them into a turn by hand; that proves nothing,
+//! and is reported as such. Where a trial fails, the candidate is as bad as one that loses a rendered message.
 
 mod by_hand;
 mod channels;
@@ -19,13 +19,13 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, json};
 use std::sync::Arc;
 
-/// The code of what a response loses that is cut short.
+/// The code of findings about a response that loses something when it is cut short.
 pub(super) const LOST_WHEN_CUT: &str = "lost-when-cut";
 
 /// How many failures are shown; the rest are counted.
 const MAX_COUNTEREXAMPLES: usize = 3;
 
-/// What is proved, and with what.
+/// The response template that is to be proved, with all that proving it needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bench<'a> {
     pub(super) judge: &'a Judge<'a>,
@@ -57,7 +57,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// What a derivation is worth.
+/// The proof of a derivation: the judgement, and the findings beside it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Proof {
     pub(super) judgement: Judgement,
@@ -68,7 +68,7 @@ pub(super) struct Proof {
 }
 
 impl Proof {
-    /// What is not proved.
+    /// Returns the findings that are errors: these messages are not proved to come back.
     pub(super) fn errors(&self) -> impl Iterator<Item = &Finding> {
         let all = self.findings.iter();
         all.filter(|finding| finding.severity == Severity::Error)
@@ -178,7 +178,7 @@ fn fail(bench: Bench<'_>, proof: &mut Proof) {
     }
 }
 
-/// What no render shows.
+/// Returns the finding for something that no render shows.
 fn unproved(unproved: &Unproved) -> Finding {
     match unproved {
         Unproved::Field(field) => Finding::warning(

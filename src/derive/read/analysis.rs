@@ -1,4 +1,4 @@
-//! The questions in their order, and all of their answers together.
+//! The analysis: the steps of reading the format in their order, and all of their results together.
 
 use super::anchor::{self, Anchor};
 use super::calls::ToolCalls;
@@ -22,7 +22,7 @@ use crate::judge::slot::Slot;
 use crate::value::{Map, Value, json};
 use std::rc::Rc;
 
-/// What is known of a chat template's wire format.
+/// The facts that are known of a chat template's wire format.
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Analysis {
     pub(in crate::derive) anchor: Anchor,
@@ -41,13 +41,13 @@ pub(in crate::derive) struct Analysis {
     pub(in crate::derive) json_texts: Vec<&'static str>,
     /// The pieces of which renders are made.
     pub(in crate::derive) pieces: Rc<Pieces>,
-    /// What of the format no response template can read.
+    /// The parts of the format that no response template can read.
     pub(in crate::derive) limits: Vec<Limit>,
     pub(in crate::derive) evidence: Vec<Evidence>,
     pub(in crate::derive) findings: Vec<Finding>,
 }
 
-/// Why there is nothing to derive.
+/// The reason why nothing can be derived.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Unreadable {
     /// The template renders no assistant's message in any conversation that was tried.
@@ -55,7 +55,7 @@ pub enum Unreadable {
         "the chat template renders no assistant message in any conversation that was tried; {reason}"
     )]
     NoTurn {
-        /// What the template said of the plainest one.
+        /// The template's error for the plainest conversation.
         reason: String,
     },
     /// Nothing marks the beginning of the model's turn.
@@ -309,7 +309,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     })
 }
 
-/// Whether answers that are JSON objects are read as such.
+/// Decides how answers that are JSON objects are read, and returns true if they are read as such.
 fn is_object(renderer: &Renderer<'_>) -> bool {
     let object = [
         "read as JSON",
@@ -325,7 +325,7 @@ fn is_object(renderer: &Renderer<'_>) -> bool {
     choices.whether(Question::AnswerObject, [object, markers])
 }
 
-/// Whether a message with nothing but a reasoning is rendered only if it has a content, an empty one.
+/// Returns true if a message with nothing but a reasoning is rendered only if it has a content, an empty one.
 fn needs_content(renderer: &Renderer<'_>, user: &Context, dialect: &Dialect) -> bool {
     let without = Assistant::default().thinking(probe::REASONING);
     let with = without.clone().with_content("");

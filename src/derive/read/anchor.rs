@@ -1,4 +1,4 @@
-//! Where does the model's turn begin? The start anchor, from the generation prompt or from what stands before an answer.
+//! The beginning of the model's turn: the start anchor, read from the generation prompt or from the text before an answer.
 
 use crate::derive::choice::Candidate;
 use crate::derive::compare::pieces::Pieces;
@@ -44,7 +44,7 @@ impl Anchor {
         })
     }
 
-    /// Whether a turn that ends with `end` is followed by another one in `text`.
+    /// Returns true if a turn that ends with `end` is followed by another one in `text`.
     pub(in crate::derive) fn follows(&self, text: &str, end: &str) -> bool {
         let end = end.trim();
         !end.is_empty()
@@ -56,7 +56,7 @@ impl Anchor {
             })
     }
 
-    /// Whether the last turn begins after the last place where `said` stands.
+    /// Returns true if the last turn begins after the last place where `said` stands.
     pub(in crate::derive) fn begins_after(&self, prompt: &str, said: &str) -> bool {
         prompt
             .rfind(said)
@@ -79,15 +79,15 @@ impl Anchor {
 /// A literal that begins the model's turn, or may.
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Beginning {
-    /// Its name among those that were found.
+    /// The name of the candidate among those that were found.
     way: &'static str,
     because: &'static str,
     pub(in crate::derive) anchor: Anchor,
     pub(in crate::derive) evidence: Evidence,
 }
 
-/// The ways to begin the turn: each literal that was found, the best first, whole or without its last token, which may belong
-/// to the turn. Of the best one `opens_a_region` says which of the two is likelier.
+/// Returns the candidates for the beginning of the turn: each literal that was found, the best first, whole or without its last token,
+/// which may belong to the turn. Of the best one `opens_a_region` says which of the two is likelier.
 pub(in crate::derive) fn candidates(
     pieces: &Pieces,
     found: Vec<Beginning>,
@@ -128,7 +128,7 @@ pub(in crate::derive) fn candidates(
     candidates
 }
 
-/// The way of a beginning that is all that a generation prompt says of it.
+/// The name of the candidate that takes all of a generation prompt for the beginning of the turn.
 const WHOLE: &str = "whole";
 
 impl Beginning {
@@ -289,7 +289,7 @@ pub(in crate::derive) fn read(
     }
 }
 
-/// Where the last thing that was said in a text ends.
+/// Returns the byte at which the last words of a message or a tool end in a text.
 fn said_before(text: &str) -> usize {
     let said = [probe::USER, probe::USER_AGAIN, probe::TOOL_RESULT];
     let ends = said
@@ -399,7 +399,7 @@ pub(in crate::derive) fn closing_first(
     })
 }
 
-/// The literal without its last token; `None` if nothing were left.
+/// Returns the literal without its last token; `None` if nothing would be left.
 fn without_last_token(literal: &str, pieces: &Pieces) -> Option<String> {
     let rest = literal.strip_suffix(pieces.last_token(literal))?;
     (!rest.trim().is_empty()).then(|| rest.to_owned())

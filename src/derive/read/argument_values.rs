@@ -1,4 +1,4 @@
-//! How are the values of arguments written that stand apart? What stands around each type, and whether their text is JSON.
+//! How the values of arguments that stand apart are written: the text around each type of value, and the forms of the values themselves.
 
 use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style, Unread};
@@ -156,7 +156,7 @@ fn candidates(quotes: (String, String), list: &str, is_read: bool) -> Vec<Candid
     candidates
 }
 
-/// What a text is as JSON with strings between these quotes.
+/// Parses a text as JSON with strings between these quotes.
 fn json_in_quotes(text: &str, (open, close): &(String, String)) -> Option<Value> {
     let mut plain = String::new();
     let mut rest = text;

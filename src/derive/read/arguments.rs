@@ -1,4 +1,4 @@
-//! How are arguments written that are not JSON? In a dialect of it, or each with its key and its value apart.
+//! How arguments are written that are not JSON: in a dialect of it, or each with its key and its value apart.
 
 use std::ops::Range;
 
@@ -10,32 +10,32 @@ use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
 use crate::value::{Map, Value};
 
-/// What stands around the key and the value of each argument, white space included.
+/// The text around the key and the value of each argument, white space included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct Pairs {
     pub(in crate::derive) open: String,
-    /// Around the value: usually one way, several where it tells the value's type. That of a string comes first.
+    /// The texts around the value: usually one pair, several where they tell the value's type. That of a string comes first.
     pub(in crate::derive) value: Vec<Around>,
-    /// Between two arguments, beside their own.
+    /// The text between two arguments, beside their own.
     pub(in crate::derive) separator: String,
-    /// What the values are.
+    /// The way in which the values are written.
     pub(in crate::derive) style: Style,
-    /// The values that are not written in a way in which they can be read.
+    /// The values that are written in a form that cannot be read.
     pub(in crate::derive) unread: Unread,
 }
 
-/// What the values of arguments are that stand apart.
+/// The way in which values of arguments that stand apart are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) enum Style {
-    /// Texts as they are, and whatever else as text, which the tools' schemas type.
+    /// Values stand as their texts, and the tools' schemas tell the types of those that are not texts.
     Text,
-    /// JSON, of which this stands around each.
+    /// Values are JSON, with these texts around each.
     Json(Around),
-    /// JSON whose strings stand between these instead of quotes, and as text where it is none.
+    /// Values are JSON whose strings stand between these texts instead of quotes. Values that are not JSON are texts.
     Quoted(String, String),
 }
 
-/// Values that are written neither as their own text nor as JSON, each with one as it is written.
+/// Values that are written neither as their own text nor as JSON. Each field has an example of one as it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Unread {
     /// Texts with signs that are escaped.
@@ -44,27 +44,27 @@ pub(in crate::derive) struct Unread {
     pub(in crate::derive) objects: Option<String>,
 }
 
-/// What stands around the value of an argument.
+/// The text around the value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct Around {
-    /// Between key and value.
+    /// The text between key and value.
     pub(in crate::derive) between: String,
-    /// After the value; [`slot::KEY`] stands in it where the key is said again.
+    /// The text after the value; [`slot::KEY`] stands in it where the key is written again.
     pub(in crate::derive) close: String,
 }
 
-/// What is unusual about an object that is nearly JSON.
+/// The ways in which an object that is nearly JSON differs from JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::derive) struct JsonDialect {
     pub(in crate::derive) unquoted_keys: bool,
-    /// What opens and closes a string.
+    /// The texts that open and close a string.
     pub(in crate::derive) string_delims: (String, String),
-    /// The values that it does not write as JSON; looked for apart from its punctuation.
+    /// The kinds of value that the dialect does not write as JSON. They are looked for apart from its punctuation.
     pub(in crate::derive) foreign: Vec<Foreign>,
 }
 
 impl JsonDialect {
-    /// What of the arguments no response template reads.
+    /// Returns the parts of the arguments that no response template reads.
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let keys = self.unquoted_keys.then(|| Limit {
             text: "names of arguments stand without quotes, and the format's JSON takes only letters, digits and underscores for such a name".to_owned(),
@@ -81,7 +81,7 @@ impl JsonDialect {
     }
 }
 
-/// Whether a name has only letters, digits and underscores in it.
+/// Returns true if the name has only letters, digits and underscores in it.
 fn is_word(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
@@ -146,7 +146,8 @@ fn as_written<'m>(text: &str, arguments: &'m Map) -> Option<[(&'m str, &'m str);
     })
 }
 
-/// What stands around two arguments, by what stands before the first, between a key and its value, between the two, and after them.
+/// Returns the candidates for the text around each of two arguments, by the texts before the first, between a key and its value, between
+/// the two, and after them.
 fn around_candidates(
     pieces: &Pieces,
     before: &str,
@@ -238,19 +239,19 @@ pub(in crate::derive) fn pairs(
 }
 
 impl Pairs {
-    /// Whether an argument ends its line.
+    /// Returns true if an argument ends its line.
     pub(in crate::derive) fn ends_line(&self) -> bool {
         let mut around = self.around().into_iter();
         around.all(|around| around.close.ends_with('\n'))
     }
 
-    /// What closes an argument.
+    /// Returns the texts that close an argument.
     pub(in crate::derive) fn closes(&self) -> Vec<&str> {
         let around = self.around().into_iter();
         around.map(|around| around.close.as_str()).collect()
     }
 
-    /// What stands around a value as it is read.
+    /// Returns the texts around a value as it is read.
     fn around(&self) -> Vec<&Around> {
         match &self.style {
             Style::Json(around) => vec![around],
@@ -258,7 +259,7 @@ impl Pairs {
         }
     }
 
-    /// What follows the one argument of a call, a text.
+    /// Returns the text behind the only argument of a call, whose value is `text`.
     pub(in crate::derive) fn rest<'t>(
         &self,
         said: &'t str,
@@ -304,7 +305,7 @@ impl Pairs {
         ways.min_by_key(|value| value.len())
     }
 
-    /// What stands around a text that stands around no value of another type, if anything does.
+    /// Returns the text around values that are texts and around no values of another type, if there is such; these are the quotes.
     pub(in crate::derive) fn quotes(&self) -> Option<(String, String)> {
         let (text, others) = self.value.split_first()?;
         others.iter().find_map(|other| {
@@ -359,7 +360,7 @@ impl Pairs {
         }
     }
 
-    /// What stands around every value, of whatever type and however it is quoted; `None` where that tells the type.
+    /// Returns the text around every value, of whatever type and however it is quoted; `None` where the text tells the type.
     pub(in crate::derive) fn around_any(&self) -> Option<Around> {
         let shortest = self
             .value
@@ -391,7 +392,7 @@ impl Pairs {
 }
 
 impl Unread {
-    /// What of the arguments no response template reads.
+    /// Returns the values of arguments that no response template reads.
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let limit = |written: &Option<String>, what, is_in| {
             let written = written.as_ref()?;
@@ -419,10 +420,10 @@ impl Unread {
     }
 }
 
-/// What Python takes for the end of a line, beside line feeds and control characters, which JSON escapes.
+/// The characters beside line feeds and control characters, which JSON escapes, that Python takes for the end of a line.
 pub(in crate::derive) const LINE_SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Whether a text has signs that are escaped where any are.
+/// Returns true if the text has characters that are escaped where any are.
 fn is_escaped(text: &str) -> bool {
     let is_one =
         |c: char| matches!(c, '\\' | '\'' | '"') || c.is_control() || LINE_SEPARATORS.contains(&c);

@@ -1,4 +1,4 @@
-//! From which renders was each marker of the calls read?
+//! The evidence for each marker of the calls: the renders that it was read from.
 
 use super::argument_values;
 use super::arguments::{Around, Pairs};

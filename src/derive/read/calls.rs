@@ -1,4 +1,4 @@
-//! How calls are written: what stands around each, around all, and between two.
+//! How calls are written: the texts around each, around all, and between two.
 
 use super::arguments;
 use super::cut::{Body, Members};
@@ -10,24 +10,25 @@ use crate::value::{Value, json};
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::derive) struct ToolCalls {
     pub(in crate::derive) body: Body,
-    /// What stands around the body of each call, white space included, with slots for its name and its id.
+    /// The text before and behind the body of each call, white space included, with slots for its name and its id.
     pub(in crate::derive) call: (String, String),
-    /// What stands around all calls together.
+    /// The text before and behind all calls together.
     pub(in crate::derive) section: (String, String),
-    /// What stands between two calls, beside their own markers.
+    /// The text between two calls, beside their own markers.
     pub(in crate::derive) separator: String,
-    /// What ends a turn that ends with calls, as rendered.
+    /// The text that ends a turn that ends with calls, as rendered.
     pub(in crate::derive) turn_end: String,
-    /// Whether the template renders more than one call in a message.
+    /// True if the template renders more than one call in a message.
     pub(in crate::derive) parallel: bool,
-    /// Whether a call's id is taken from what stands behind its body.
+    /// True if a call's id is taken from the text behind its body.
     pub(in crate::derive) id_behind: bool,
-    /// Whether line separators in the texts of arguments are lost: what indents lines takes them for line ends.
+    /// True if line separators in the texts of arguments are lost, since the chat template indents lines and takes the separators for line
+    /// ends.
     pub(in crate::derive) breaks_lines: bool,
 }
 
 impl ToolCalls {
-    /// What of this way to write calls no response template reads.
+    /// Returns the parts of calls written in this form that no response template reads.
     pub(in crate::derive) fn limits(&self) -> Vec<Limit> {
         let mut limits = match &self.body {
             Body::Object(_) | Body::Array(_) | Body::Json => Vec::new(),
@@ -47,7 +48,7 @@ impl ToolCalls {
         limits
     }
 
-    /// Whether the text carries the calls' ids.
+    /// Returns true if the text carries the calls' ids.
     pub(in crate::derive) fn has_id(&self) -> bool {
         match &self.body {
             Body::Object(Members { id, .. }) | Body::Array(Members { id, .. }) => id.is_some(),

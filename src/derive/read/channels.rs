@@ -1,4 +1,4 @@
-//! Is there a channel that the model says things in beside those of its content and its reasoning?
+//! Channels in which the model writes text beside those of its content and its reasoning.
 //!
 //! Where content and reasoning are opened by the same marker but for a word, the word names a channel. The calls may be
 //! written in a third one. Text may stand there too, in front of a call, although no message that is rendered shows it: the
@@ -11,7 +11,7 @@ use crate::derive::compare::text::{common_prefix, common_suffix};
 use crate::derive::evidence::sample::{Evidence, Sample};
 use crate::derive::render::renderer::Renderer;
 
-/// What else opens content, each with what tells so.
+/// Returns the further texts that open content, each with its evidence.
 pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     content: &Content,
@@ -49,7 +49,7 @@ pub(in crate::derive) fn read(
     found
 }
 
-/// What stands before and after the one word in which two markers differ, if something does.
+/// Returns the texts before and after the one word in which two markers differ, if there is anything around it.
 fn frame<'t>(one: &'t str, other: &'t str) -> Option<(&'t str, &'t str)> {
     let shared = common_prefix(one, other);
     let before = one[..shared].trim_end_matches(char::is_alphabetic);
@@ -67,7 +67,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(char::is_alphabetic)
 }
 
-/// All that stands before the arguments of a call, but for its name.
+/// Returns the text before the arguments of a call, without its name.
 fn head(calls: &ToolCalls) -> String {
     format!("{}{}", calls.section.0, calls.call.0)
 }

@@ -1,4 +1,4 @@
-//! Does anything wrap the content? What stands before it in a turn, once reasoning is accounted for.
+//! Markers around the content, read from the text before it in a turn, once reasoning is accounted for.
 
 use super::anchor::Anchor;
 use super::calls::ToolCalls;
@@ -9,20 +9,19 @@ use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::{Context, Turn};
 use crate::derive::render::renderer::Renderer;
 
-/// What opens the content; `None` where it is whatever nothing else claims.
+/// The markers around the content. `open` is `None` where the content is whatever nothing else claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Content {
     pub(in crate::derive) open: Option<String>,
-    /// What else opens it, where the chat template writes none.
+    /// The further texts that open the content, where the chat template writes none.
     pub(in crate::derive) others: Vec<String>,
-    /// What ends its turn where there is a reasoning and something closes the content first.
+    /// The text that ends the turn where there is a reasoning and something closes the content first.
     pub(in crate::derive) end_beside_reasoning: Option<String>,
-    /// Whether only a message with reasoning wraps its content.
+    /// True if only a message with reasoning wraps its content.
     pub(in crate::derive) only_with_reasoning: bool,
-    /// What stands between content that something opens and calls, beside their own markers; `None` where calls never follow
-    /// content.
+    /// The text between content that something opens and calls, beside their own markers; `None` where calls never follow content.
     pub(in crate::derive) before_calls: Option<String>,
-    /// What stands around content beside calls alone, and opens or closes nothing elsewhere.
+    /// The texts that stand around content only where there are calls, and open or close nothing elsewhere.
     pub(in crate::derive) beside_calls: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Does something close the content before the turn ends, where there is a reasoning?
+//! A marker that closes the content before the turn ends, where there is a reasoning.
 
 use super::anchor::Anchor;
 use super::turn_end::TurnEnd;
@@ -7,7 +7,8 @@ use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 
-/// What ends a turn where a reasoning stands before the content and something closes that which nothing closes elsewhere.
+/// Returns the text that ends a turn where a reasoning stands before the content, and a marker closes the content that nothing closes
+/// elsewhere.
 pub(in crate::derive) fn beside_reasoning(
     renderer: &Renderer<'_>,
     context: &Context,

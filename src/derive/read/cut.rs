@@ -10,7 +10,7 @@ use crate::derive::compare::slot;
 use crate::derive::probe::Call;
 use crate::value::Value;
 
-/// What of a call one content parser reads. The rest of it, the name in most cases, stands in the markers around that.
+/// The part of a call that one content parser reads. The rest of the call, in most cases its name, stands in the markers around that.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::derive) enum Body {
     /// All calls, as the elements of one JSON array.
@@ -25,12 +25,12 @@ pub(in crate::derive) enum Body {
     Pairs(Pairs),
 }
 
-/// Where in a call's JSON object its parts are.
+/// The paths to the parts of a call in its JSON object.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::derive) struct Members {
     pub(in crate::derive) name: Vec<String>,
     pub(in crate::derive) arguments: Vec<String>,
-    /// Whether the arguments are a text that is JSON in its turn.
+    /// True if the arguments are a text that is JSON in its turn.
     pub(in crate::derive) is_text: bool,
     pub(in crate::derive) id: Option<Vec<String>>,
     /// The object's own keys in order.
@@ -38,7 +38,7 @@ pub(in crate::derive) struct Members {
 }
 
 impl Members {
-    /// Whether the object is the call as a message has it.
+    /// Returns true if the object is the call as a message has it.
     pub(in crate::derive) fn is_as_it_is(&self) -> bool {
         let is = |path: &[String], keys: &[&str]| {
             path.iter().map(String::as_str).eq(keys.iter().copied())
@@ -50,10 +50,10 @@ impl Members {
     }
 }
 
-/// One rendered turn with calls, cut where their bodies are.
+/// A rendered turn with calls, cut where their bodies are.
 #[derive(Debug)]
 pub(in crate::derive) struct Cut {
-    /// Before the first body, between the first and the second, ..., after the last. The calls' names and ids are slots.
+    /// The texts before the first body, between the first and the second, ..., and after the last. The calls' names and ids are slots.
     pub(in crate::derive) literals: Vec<String>,
     pub(in crate::derive) body: Body,
 }
@@ -69,7 +69,7 @@ pub(in crate::derive) enum Form {
 }
 
 impl Form {
-    /// The forms, those first that take the most for the bodies' own.
+    /// All forms. Those come first in which the bodies take the most of the text.
     pub(in crate::derive) const ALL: [Self; 5] = [
         Self::Array,
         Self::Object,
@@ -226,7 +226,7 @@ impl Body {
         }
     }
 
-    /// Whether the arguments come as JSON has them.
+    /// Returns true if the arguments come as JSON has them.
     pub(in crate::derive) fn is_json(&self) -> bool {
         match self {
             Self::Array(members) | Self::Object(members) => !members.is_text,
@@ -245,7 +245,7 @@ impl Body {
     }
 }
 
-/// Where the parts of `call` are in its JSON object.
+/// Finds the paths to the parts of `call` in its JSON object.
 pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
     let part = |question, places: Vec<Vec<Place>>| {

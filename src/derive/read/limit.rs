@@ -7,22 +7,22 @@
 use crate::derive::probe::Assistant;
 use crate::value::Value;
 
-/// Something that the response template format has no way to read.
+/// A text of a chat template's format that the response template format cannot read.
 #[derive(Debug, Clone)]
 pub(in crate::derive) struct Limit {
-    /// What is lost, and why no response template reads it; in a sentence.
+    /// The values that are lost, and the reason why no response template reads them; in a sentence.
     pub(in crate::derive) text: String,
-    /// Whether a message has it.
+    /// Returns true if a message has such a value.
     pub(in crate::derive) is_in: fn(&Assistant) -> bool,
 }
 
-/// Whether an argument of a call is such a value.
+/// Returns true if an argument of a call is such a value.
 pub(in crate::derive) fn any_argument(message: &Assistant, is: fn(&Value) -> bool) -> bool {
     let mut calls = message.calls.iter();
     calls.any(|call| call.arguments.values().any(is))
 }
 
-/// Whether an argument of a call is such a value, or has one in it, however deep.
+/// Returns true if an argument of a call is such a value, or has one in it, however deep.
 pub(in crate::derive) fn any_value(message: &Assistant, is: fn(&Value) -> bool) -> bool {
     fn within(value: &Value, is: fn(&Value) -> bool) -> bool {
         is(value)

@@ -1,4 +1,4 @@
-//! How are values written that are no text? As JSON writes them, or in words that no content parser reads.
+//! How values that are not texts are written: as JSON writes them, or in words that no content parser reads.
 
 use super::anchor::Anchor;
 use super::limit::{Limit, any_value};
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Whether an argument of `message` is or holds such a value.
+    /// Returns a test for messages of which an argument is or holds such a value.
     fn is_in(self) -> fn(&Assistant) -> bool {
         match self {
             Self::Null => |message| any_value(message, |value| matches!(value, Value::Null)),

@@ -1,8 +1,8 @@
 //! Reading the format off renders: one file for each question, and [`analysis`] that asks them all.
 //!
-//! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`]),
-//! how content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`],
-//! [`arguments`], [`argument_values`], [`literals`])? What of it can no response template say ([`limit`])?
+//! Where does the turn begin ([`anchor`]) and end ([`turn_end`])? How is reasoning written ([`reasoning`], [`prompted`], [`channels`]), how
+//! content ([`content`], [`content_close`])? How are calls handed over ([`spelling`]) and written ([`tool_calls`], [`cut`], [`arguments`],
+//! [`argument_values`], [`literals`])? And which parts of it can no response template read ([`limit`])?
 
 pub(in crate::derive) mod analysis;
 pub(in crate::derive) mod anchor;

@@ -1,9 +1,8 @@
-//! Is the whole answer one JSON object, with its reasoning, its content and its calls under keys of it?
+//! Answers that are one JSON object, with reasoning, content and calls under keys of it.
 //!
 //! `{"thought": "...", "say": "...", "calls": [...]}` has no markers but the signs of JSON, which stand in every argument as well. So its
-//! parts are not told by what stands around them: the answers are read as JSON, and the values that were given are found under
-//! their keys. A key may be missing or `null` where a message has nothing for it. What may follow the calls is seen in the order of
-//! the keys.
+//! parts are not told by the text around them: the answers are read as JSON, and the values that were given are found under their keys. A
+//! key may be missing or `null` where a message has nothing for it. The order of the keys tells which part may follow the calls.
 
 use super::anchor::Anchor;
 use super::calls::ToolCalls;
@@ -25,11 +24,11 @@ pub(in crate::derive) struct AnswerObject {
     pub(in crate::derive) calls: Option<String>,
     /// The keys that follow the calls in some answer; `None` stands for the end of the object.
     pub(in crate::derive) after_calls: Vec<Option<String>>,
-    /// What follows the object.
+    /// The text behind the object.
     pub(in crate::derive) end: String,
 }
 
-/// What was found of an answer that is one JSON object.
+/// The facts that were found about answers that are one JSON object.
 #[derive(Debug)]
 pub(in crate::derive) struct Found {
     pub(in crate::derive) object: AnswerObject,
@@ -42,7 +41,7 @@ pub(in crate::derive) struct Found {
 struct Rendered {
     full: String,
     members: Map,
-    /// What follows it.
+    /// The text behind it.
     end: String,
 }
 
@@ -113,7 +112,7 @@ pub(in crate::derive) fn read(
     })
 }
 
-/// What stands before the value of a key.
+/// Returns the text before the value of a key.
 pub(in crate::derive) fn marker(key: &str) -> String {
     format!("{}: ", json::quote(key))
 }

@@ -1,5 +1,5 @@
-//! What do generation prompts and constants say of a reasoning that no render shows? An empty one that an answer goes on
-//! from, one that is only opened, and a marker at which the template cuts an answer.
+//! Generation prompts and constants as evidence of a reasoning that no render shows: an empty one that an answer goes on from, one that is
+//! only opened, and a marker at which the template cuts an answer.
 
 use super::anchor::Anchor;
 use super::thought::{Found, History, Opener, Reasoning, describe};
@@ -86,12 +86,12 @@ pub(in crate::derive) fn dropped(
     found
 }
 
-/// What the generation prompt writes into the turn under one setting.
+/// The text that the generation prompt writes into the turn under one setting.
 #[derive(Debug)]
 pub(in crate::derive) struct Prompt {
     kwargs: Map,
     tail: String,
-    /// Whether an answer without reasoning is rendered as going on from there.
+    /// True if an answer without reasoning is rendered as going on from there.
     goes_on: bool,
 }
 
@@ -126,7 +126,7 @@ pub(in crate::derive) fn opener(pieces: &Pieces, prompts: &[Prompt], open: &str)
     }
 }
 
-/// What generation prompts say of reasoning: an empty one, or one that is only opened.
+/// The reasoning that generation prompts show: an empty one, or one that is only opened.
 #[derive(Debug, Default)]
 pub(in crate::derive) struct Prefilled {
     open: Option<String>,
@@ -134,7 +134,8 @@ pub(in crate::derive) struct Prefilled {
     evidence: Vec<Evidence>,
 }
 
-/// What all prompts together say, each marker by the first that has it, and then what single ones say otherwise.
+/// Returns the reasoning that all prompts together show, each marker by the first that has it, and then the ones that single prompts show
+/// otherwise.
 ///
 /// A prompt from which an answer without reasoning goes on has an empty reasoning, or closes one that was never opened; any
 /// other prompt opens one, and may close it as well. A prompt that repeats the value of a setting says nothing of either.
@@ -198,7 +199,7 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
     all.into_iter().chain(others).collect()
 }
 
-/// Whether a prompt says the value of a setting: as JSON, or as Python writes it.
+/// Returns true if a prompt says the value of a setting: as JSON, or as Python writes it.
 fn says(prompt: &str, value: &Value) -> bool {
     let written = match value {
         Value::String(text) => text.clone(),

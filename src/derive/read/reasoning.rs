@@ -1,5 +1,5 @@
-//! How does the model write its reasoning? From a rendered reasoning where the template keeps it, else from the prompts
-//! that it writes and from the constants at which it cuts an answer.
+//! How the model writes its reasoning, read from a rendered reasoning where the template keeps it, else from the prompts that it writes and
+//! from the constants at which it cuts an answer.
 
 use super::anchor::Anchor;
 use super::prompted::{dropped, from_prompts, opener, prompts};
@@ -82,8 +82,8 @@ pub(in crate::derive) fn read(
     found
 }
 
-/// Whether what was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the marker
-/// at which the template cuts an answer does, or earlier turns do without it.
+/// Returns true if the marker that was taken for the anchor's end opens the reasoning: a rendered reasoning follows it directly, or the
+/// marker at which the template cuts an answer does, or earlier turns do without it.
 pub(in crate::derive) fn begins_in_anchor(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -112,7 +112,7 @@ pub(in crate::derive) fn begins_in_anchor(
     closed || is_shorter_in_history(renderer, context, anchor)
 }
 
-/// Whether an earlier turn begins with the anchor's beginning alone: the rest is what the last turn is prefilled with.
+/// Returns true if an earlier turn begins with the anchor's beginning alone. The rest of the anchor is then a prefill of the last turn.
 fn is_shorter_in_history(renderer: &Renderer<'_>, context: &Context, anchor: &Anchor) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let (Some(shorter), Ok(Some(render))) = (
@@ -142,14 +142,14 @@ struct Shown {
     context: Context,
     /// The message without its reasoning.
     plain: Assistant,
-    /// What it says after its reasoning.
+    /// The text that the message has after its reasoning.
     next: String,
     /// The message with its reasoning, as rendered.
     full: String,
 }
 
 impl Shown {
-    /// Where it has its reasoning.
+    /// Returns the key under which the message has its reasoning.
     fn key(&self) -> String {
         self.dialect.reasoning_key().unwrap_or_default()
     }
@@ -350,8 +350,8 @@ fn rendered(
     (!reasoning.close.is_empty() || !is_closed).then_some((reasoning, found))
 }
 
-/// Whether what stands between a reasoning and what is said after it closes nothing, but opens what follows: it stands there without
-/// a reasoning as well, and behind a reasoning it does not where nothing, or something else, is said.
+/// Returns true if the text between a reasoning and the next part closes nothing, but opens that part: it stands there without a reasoning
+/// as well, and behind a reasoning it is missing where nothing, or something else, is said.
 fn opens_next_part(
     renderer: &Renderer<'_>,
     anchor: &Anchor,
@@ -456,7 +456,7 @@ pub(in crate::derive) fn further(
     Some(rendered(renderer, anchor, &shown, settings, end)?.0)
 }
 
-/// Whether a reasoning that is rendered still is where another message of the user follows.
+/// Returns how long the chat template keeps a reasoning: up to the next message of the user, or for good.
 fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
     let message = shown.plain.clone().thinking(probe::REASONING);
     match renderer.answered(&shown.context, &shown.dialect.write(&message)) {
@@ -501,7 +501,7 @@ fn close_readings<'t>(
     candidates
 }
 
-/// What opens the content or the call itself under a setting in which the message has no reasoning, nor an empty one: the
+/// Returns the text that opens the content or the call itself, under a setting in which the message has no reasoning, nor an empty one: the
 /// shortest that there is.
 fn bare_lead(
     renderer: &Renderer<'_>,
@@ -523,7 +523,7 @@ fn bare_lead(
         .min_by_key(String::len)
 }
 
-/// What opens the content or the call itself, at the end of what stands between reasoning and it.
+/// Returns the text that opens the content or the call itself, at the end of the text between the reasoning and it.
 ///
 /// `lead` stands before it in a message without reasoning. It may hold an empty reasoning, which opens nothing.
 fn next_open<'t>(pieces: &Pieces, open: &str, close: &'t str, lead: &str) -> &'t str {

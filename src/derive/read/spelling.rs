@@ -1,4 +1,4 @@
-//! How must a message with calls be spelled so that the chat template renders them?
+//! The spelling that a message with calls must have so that the chat template renders them.
 
 use super::anchor::Anchor;
 use super::cut::cut;

@@ -1,4 +1,4 @@
-//! The readings, each over chat templates that are small enough to see what must be read of them.
+//! Tests of the reading, each over chat templates that are small enough to see what must be read of them.
 
 mod anchors;
 mod calls;
@@ -10,7 +10,7 @@ use crate::derive::render;
 use crate::judge::{Judge, Setup};
 use crate::value::Value;
 
-/// What is read of a chat template where every question is answered by its first way.
+/// The analysis of a chat template where every decision takes its first candidate.
 fn analysis(template: &str) -> Result<Analysis, Unreadable> {
     let source = chat_template::from_text("it", template).unwrap();
     let mut renderer = render::open(&source, None).unwrap();
@@ -32,7 +32,7 @@ fn analysis(template: &str) -> Result<Analysis, Unreadable> {
     analysis::analyse(&renderer)
 }
 
-/// The same of turns that are written so: what everybody says, what an answer is, and the prompt.
+/// The analysis of turns that are written so: `answer` is the Jinja source of an answer, `prompt` that of the prompt.
 fn read(answer: &str, prompt: &str) -> Analysis {
     let template = format!(
         "{{%- if tools -%}}<tools>{{{{ tools | tojson }}}}<end>{{%- endif -%}}\

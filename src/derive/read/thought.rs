@@ -1,4 +1,4 @@
-//! How reasoning is written: its markers, who writes them, and whether the chat template keeps it.
+//! The form of reasoning: its markers, who writes them, and how long the chat template keeps it.
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) history: History,
     /// The white space before the closing marker in renders.
     pub(in crate::derive) space: String,
-    /// Whether white space follows the closing marker in renders.
+    /// True if white space follows the closing marker in renders.
     pub(in crate::derive) spaced: bool,
 }
 
-/// Who writes the opening marker.
+/// The writer of the opening marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -41,16 +41,16 @@ impl fmt::Display for Opener {
     }
 }
 
-/// Whether the chat template renders the reasoning of a message.
+/// The messages whose reasoning the chat template renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum History {
-    /// It does, for earlier messages as well.
+    /// Reasoning is rendered in earlier messages as well.
     Kept,
-    /// It does until another message of the user follows.
+    /// Reasoning is rendered until another message of the user follows.
     UntilNextUser,
-    /// It does not, so that an inversion cannot show it.
+    /// Reasoning is not rendered, so that an inversion cannot show it.
     Dropped,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for History {
     }
 }
 
-/// What the search for the reasoning found.
+/// The result of the search for the reasoning.
 #[derive(Debug, Default)]
 pub(in crate::derive) struct Found {
     pub(in crate::derive) reasoning: Option<Reasoning>,
@@ -73,7 +73,7 @@ pub(in crate::derive) struct Found {
 }
 
 impl Reasoning {
-    /// What a literal says beside the reasoning's own markers, which around nothing are an empty reasoning.
+    /// Returns the literal without the reasoning's own markers, which around nothing are an empty reasoning.
     pub(in crate::derive) fn strip(&self, literal: &str) -> String {
         if self.open.is_empty() {
             let rest = literal.split_once(&self.close);

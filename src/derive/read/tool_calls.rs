@@ -1,4 +1,4 @@
-//! How does the model write tool calls? Where name and arguments stand, and what repeats around each call.
+//! How the model writes tool calls: where name and arguments stand, and which text repeats around each call.
 
 use super::anchor::Anchor;
 use super::argument_values;
@@ -21,29 +21,29 @@ use crate::derive::render::renderer::Renderer;
 use crate::judge::slot::Slot;
 use crate::value::Value;
 
-/// What the search for tool calls found.
+/// The result of the search for tool calls.
 #[derive(Debug)]
 pub(in crate::derive) struct Found {
     pub(in crate::derive) calls: Option<ToolCalls>,
     /// The dialect in which the template renders calls.
     pub(in crate::derive) dialect: Dialect,
     pub(in crate::derive) evidence: Vec<Evidence>,
-    /// Why there is no answer, where there ought to be one.
+    /// The reason why no calls were found, where there ought to be some.
     pub(in crate::derive) obstacle: Option<Box<Finding>>,
 }
 
-/// What is known of a turn before its calls.
+/// The facts that are known of a turn before its calls.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::derive) struct Said<'a> {
     pub(in crate::derive) reasoning: Option<&'a Reasoning>,
     pub(in crate::derive) slot: Option<&'a Slot>,
     pub(in crate::derive) content: &'a Content,
-    /// What ends a turn that ends with content.
+    /// The text that ends a turn that ends with content.
     pub(in crate::derive) end: &'a str,
 }
 
 impl Said<'_> {
-    /// What follows a content without text: it is opened, and goes on as the end of a turn does, which closes it.
+    /// Returns the text behind a content without text: the content is opened, and then closed by the beginning of the turn's end.
     fn after_empty_content<'t>(&self, pieces: &Pieces, literal: &'t str) -> Option<&'t str> {
         let open = self.content.open.as_deref()?;
         let rest = literal.trim_start().strip_prefix(open)?.trim_start();
@@ -54,7 +54,7 @@ impl Said<'_> {
 }
 
 impl Cut {
-    /// Whether the same stands around all calls.
+    /// Returns true if the texts before and behind all calls are the same in both cuts, but for numbers.
     fn is_around_as(&self, other: &Self) -> bool {
         let ends = |cut: &Self| {
             let ends = [cut.literals.first(), cut.literals.last()];
@@ -63,7 +63,7 @@ impl Cut {
         ends(self) == ends(other)
     }
 
-    /// The same without an empty reasoning and an empty content before the first call.
+    /// Returns the cut without an empty reasoning and an empty content before the first call.
     fn after(mut self, pieces: &Pieces, said: Said<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
             if let Some(reasoning) = said.reasoning {
@@ -160,7 +160,7 @@ pub(in crate::derive) fn read(
     }
 }
 
-/// Whether a line separator in the text of an argument is written neither as it is nor as JSON may write it.
+/// Returns true if a line separator in the text of an argument is written neither as it is nor as JSON may write it.
 fn breaks_lines(renderer: &Renderer<'_>, context: &Context, dialect: &Dialect) -> bool {
     let mut call = probe::call_with(0, 1);
     if let Some(value) = call.arguments.values_mut().next() {
@@ -178,7 +178,8 @@ fn breaks_lines(renderer: &Renderer<'_>, context: &Context, dialect: &Dialect) -
     })
 }
 
-/// Whether what was taken for the anchor's end opens each call: the first name follows it directly, and so does the second.
+/// Returns true if the marker that was taken for the anchor's end opens each call: the first name follows it directly, and so does the
+/// second.
 pub(in crate::derive) fn begin_in_anchor(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -264,7 +265,7 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
     all.enumerate().map(reading).collect()
 }
 
-/// What ends a turn whose content stands after its calls.
+/// Returns the evidence for the text that ends a turn whose content stands after its calls.
 fn after_content(
     renderer: &Renderer<'_>,
     context: &Context,
@@ -327,7 +328,8 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
     }
 }
 
-/// Whether the id of a call is to be looked for behind its arguments, where it is nowhere else.
+/// Decides where ids are looked for, and returns true if the id of a call is to be looked for behind its arguments, where it is nowhere
+/// else.
 fn reads_id_behind(renderer: &Renderer<'_>, calls: &ToolCalls) -> bool {
     let is_object = matches!(calls.body, Body::Object(_) | Body::Array(_));
     if is_object || calls.has_id() || !calls.call.1.contains(slot::ID) {
@@ -346,7 +348,8 @@ fn reads_id_behind(renderer: &Renderer<'_>, calls: &ToolCalls) -> bool {
     renderer.choices.whether(Question::IdBehind, [ahead, none])
 }
 
-/// What of the text before, between and after two calls belongs to each, and what to both.
+/// Returns the candidates for the text that belongs to each of two calls and the text that belongs to both, by the texts before, between
+/// and after them.
 fn around_readings(
     pieces: &Pieces,
     before: &str,

@@ -1,4 +1,4 @@
-//! What ends the model's turn? What follows its last word both at the end of a conversation and before the next message.
+//! Which text ends the model's turn? It follows the turn's last word both at the end of a conversation and before the next message.
 
 use super::anchor::Anchor;
 use crate::derive::choice::{self, Candidate, Question};
@@ -9,12 +9,12 @@ use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
 use crate::value::Map;
 
-/// What ends a turn.
+/// The markers that end a turn, and the text behind them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct TurnEnd {
     /// The markers, white space included, that of the default setting first; none where nothing ends a turn.
     pub(in crate::derive) markers: Vec<String>,
-    /// What follows only at the end of the conversation, and belongs to it rather than to the turn.
+    /// The text that follows only at the end of the conversation, and belongs to it rather than to the turn.
     pub(in crate::derive) epilogue: String,
 }
 
@@ -59,7 +59,8 @@ pub(in crate::derive) fn read(
     (end, evidence)
 }
 
-/// How much of what follows the last answer ends its turn, where `in_middle` follows an earlier one.
+/// Returns the candidates for the part of `at_end` that ends the last answer's turn, in bytes from its beginning; `in_middle` is the text
+/// behind an earlier answer.
 fn candidates(
     pieces: &Pieces,
     at_end: &str,

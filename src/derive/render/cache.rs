@@ -1,4 +1,4 @@
-//! What was rendered before. The questions of an analysis and the rounds of a verification ask for the same conversations.
+//! Renders that are kept. The decisions of an analysis and the rounds of a verification ask for the same conversations again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(in crate::derive) struct RenderCache(RefCell<Renders>);
 struct Renders {
     by_hash: HashMap<u64, Vec<Render>>,
     bytes: usize,
-    /// How many were rendered.
+    /// How many renders were made.
     count: usize,
 }
 
@@ -30,16 +30,16 @@ struct Render {
     context: Context,
     add_generation_prompt: bool,
     rendered: Result<String, RenderError>,
-    /// How many were rendered before.
+    /// How many renders were made before.
     number: usize,
 }
 
 /// A render that has a certain text.
 #[derive(Debug, Clone, Copy)]
 struct Match<'r> {
-    /// What it has beside the text, and how many were rendered before: the least is the best.
+    /// How many bytes the render has beside the text, and how many were rendered before it: the least is the best.
     rank: (usize, usize),
-    /// Where the text begins in it.
+    /// The byte at which the text begins in it.
     start: usize,
     render: &'r Render,
 }
@@ -49,12 +49,12 @@ struct Match<'r> {
 pub(in crate::derive) struct Conversation {
     pub(in crate::derive) context: Context,
     pub(in crate::derive) add_generation_prompt: bool,
-    /// Where the text begins in the render.
+    /// The byte at which the text begins in the render.
     pub(in crate::derive) start: usize,
 }
 
 impl RenderCache {
-    /// What the context was rendered as, or is now.
+    /// Returns the kept render of the context, or renders it now.
     pub(in crate::derive) fn get_or_render(
         &self,
         context: &Context,
@@ -88,8 +88,8 @@ impl RenderCache {
         rendered
     }
 
-    /// For each text a conversation that is rendered so from the user's first words on, or whose prompt ends so: the one
-    /// whose render has the least beside the text, and of several the first.
+    /// Returns for each text a conversation whose render, from the user's first words on, begins with it, or whose prompt ends with it: the
+    /// one whose render has the least beside the text, and of several the first.
     pub(in crate::derive) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
         let renders = self.0.borrow();
         let mut best: Vec<Option<Match<'_>>> = vec![None; texts.len()];
@@ -127,7 +127,7 @@ impl RenderCache {
     }
 }
 
-/// Whether both render the same, whatever the chat template: unlike for equality the order of keys counts.
+/// Returns true if both render the same, whatever the chat template: unlike for equality the order of keys counts.
 fn is_identical(a: &Context, b: &Context) -> bool {
     let same_tools = match (&a.tools, &b.tools) {
         (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b) || are_identical(a, b),
@@ -137,7 +137,7 @@ fn is_identical(a: &Context, b: &Context) -> bool {
     same_tools && are_identical(&a.history, &b.history) && a.kwargs.is_identical(&b.kwargs)
 }
 
-/// The same for identical contexts. The tools, which are long and nearly always the same, do not count.
+/// Returns a hash that is equal for identical contexts. The tools, which are long and nearly always the same, do not count.
 fn hash_of(context: &Context, add_generation_prompt: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     add_generation_prompt.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What is rendered: a conversation, and the message that an assistant adds to it.
+//! The input of a render: a conversation, and the message that an assistant adds to it.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ pub(in crate::derive) struct Context {
     pub(in crate::derive) kwargs: Map,
 }
 
-/// One message rendered in its context, up to the end of the conversation.
+/// A message rendered in its context, up to the end of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::derive) struct Turn {
     /// The prompt: the context with the generation prompt.
@@ -30,14 +30,14 @@ impl Turn {
 }
 
 impl Context {
-    /// The same context with one more message.
+    /// Returns the context with one more message.
     pub(in crate::derive) fn and(&self, message: Value) -> Self {
         let mut next = self.clone();
         next.history.push(message);
         next
     }
 
-    /// The same context rendered with other kwargs.
+    /// Returns the context with other kwargs.
     pub(in crate::derive) fn under(&self, kwargs: &Map) -> Self {
         Self {
             kwargs: kwargs.clone(),

@@ -1,4 +1,4 @@
-//! What a derivation took, and where the time went.
+//! The time and the renders that a derivation takes, by stage.
 
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 use super::renderer::Renderer;
 use crate::judge::Judge;
 
-/// What a derivation took, stage by stage. Nothing of it goes into a report, which is the same at every run.
+/// The time and the renders that a derivation took, stage by stage. Nothing of it goes into a report, which is the same at every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Finding the format.
+    /// The stage of finding the format.
     pub analysis: Stage,
-    /// Proving it.
+    /// The stage of proving the response template.
     pub verification: Stage,
-    /// Telling what the chat template supports.
+    /// The stage of finding out which features the chat template supports.
     pub supports: Stage,
-    /// Finding the places in the chat template that write the markers.
+    /// The stage of finding the places in the chat template that write the markers.
     pub places: Stage,
 }
 
-/// What one stage took.
+/// The time and the renders that one stage took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stage {
     /// How many conversations were rendered.
     pub renders: usize,
-    /// What rendering them took.
+    /// The time that rendering them took.
     pub rendering: Duration,
-    /// What the stage took, rendering included.
+    /// The time that the stage took, rendering included.
     pub total: Duration,
 }
 
@@ -49,9 +49,9 @@ impl AddAssign for Stage {
     }
 }
 
-/// Whoever renders, and counts it.
+/// A renderer that counts its renders.
 pub(in crate::derive) trait Renders {
-    /// How often was rendered so far, and what that took.
+    /// Returns how many renders were made so far, and how long they took.
     fn rendered(&self) -> (usize, Duration);
 }
 

@@ -10,7 +10,7 @@
 use crate::chat_template::{Run, Traced};
 use crate::derive::compare::slot;
 
-/// Whether the render has a number that was counted.
+/// Returns true if the render has a number that was counted.
 pub(in crate::derive) fn any(render: &Traced) -> bool {
     let mut runs = render.runs.iter();
     runs.any(|run| is_counted(run, &render.text))

@@ -1,4 +1,4 @@
-//! At which of its own constants does the template cut an answer, and what does it drop there?
+//! Constants of the template at which it cuts an answer, and the text that it drops there.
 //!
 //! All constants are tried in one answer, with a word of their own between each two: the words that are not rendered tell
 //! where it was cut. Templates that cut nothing are known by one render.
@@ -14,10 +14,10 @@ const LONGEST_MARKER: usize = 48;
 const MAX_MARKERS: usize = 1024;
 const MAX_SUSPECTS: usize = 32;
 
-/// How often an answer is tried with what is left of the constants. Each time one at which it is cut is found and left out.
+/// How often an answer is tried with the constants that are left. Each time one at which it is cut is found and left out.
 const MAX_TRIES: usize = 32;
 
-/// What the template drops of an answer that has some of its constants.
+/// The parts of an answer that the template drops where the answer has some of its constants in it.
 #[derive(Debug, Default)]
 pub(in crate::derive) struct Cutting {
     /// The constants of which each drops what an answer says before it, in source order.
@@ -61,7 +61,7 @@ impl Cut {
     }
 }
 
-/// Whether the two markers have a word in common.
+/// Returns true if the two markers have a word in common.
 fn shares_word(a: &str, b: &str) -> bool {
     let words = |marker: &str| -> Vec<String> {
         let words = marker.split(|c: char| !c.is_alphanumeric());
@@ -102,7 +102,7 @@ pub(in crate::derive) fn read<'a>(
     cutting
 }
 
-/// What may be a marker of the template's constants, in source order.
+/// Returns the texts of the template's constants that may be markers, in source order.
 fn markers<'a>(pieces: &Pieces, constants: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut markers: Vec<&str> = Vec::new();
     for marker in constants.flat_map(|constant| pieces.tokens(constant)) {
@@ -133,7 +133,8 @@ fn suspects(
     found
 }
 
-/// The same among the markers that are `left`, by halves where the template refuses such an answer.
+/// Searches the markers that are `left`, by halves where the template refuses an answer with all of them, and adds those at which an answer
+/// is cut to `found`.
 fn search(
     markers: &[&str],
     left: &mut Vec<usize>,

@@ -30,7 +30,7 @@ pub(in crate::derive) fn open(
     Ok(renderer)
 }
 
-/// What the template requires, which is nothing where it renders without.
+/// Returns the requirements of the template, which are none where it renders without.
 fn requirements(renderer: &Renderer<'_>) -> Requirements {
     let mut requirements = Requirements {
         parts: false,
@@ -44,7 +44,7 @@ fn requirements(renderer: &Renderer<'_>) -> Requirements {
     requirements
 }
 
-/// Whether a conversation shows what its messages say.
+/// Returns true if a render of a conversation has the texts of its messages in it.
 fn shows_texts(renderer: &Renderer<'_>, requirements: &Requirements) -> bool {
     let answer = Dialect::standard().write(&Assistant::saying(probe::CONTENT));
     let context = renderer.user(false).and(answer);

@@ -1,4 +1,4 @@
-//! The bench on which a chat template is examined: rendering variants of one conversation.
+//! The renderer of a chat template: variants of one conversation, rendered for comparison.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -32,45 +32,45 @@ const MAX_SETTINGS: usize = 8;
 pub(in crate::derive) struct Renderer<'a> {
     source: &'a ChatTemplateSource,
     clock: Option<Clock>,
-    /// What is left of [`MAX_STEPS`].
+    /// How many of the [`MAX_STEPS`] are left.
     steps: Rc<Cell<u64>>,
-    /// What the template wants of every input.
+    /// The requirements that every input must meet.
     pub(in crate::derive) requirements: Requirements,
-    /// What is written beside the messages, by the kwargs under which it was looked for.
+    /// The texts that are written beside the messages, by the kwargs under which they were looked for.
     added: RefCell<Vec<(Map, Added)>>,
-    /// How often was rendered, and what that took.
+    /// How many renders were made, and how long they took.
     rendered: Cell<(usize, Duration)>,
-    /// What was rendered.
+    /// The renders that are kept.
     cache: RenderCache,
     /// The tools that the calls of the probes call.
     tools: Rc<[Value]>,
-    /// At which of its constants the template cuts an answer, once that was asked.
+    /// The constants at which the template cuts an answer, once they were looked for.
     cutting: OnceCell<Cutting>,
     /// The pieces of which renders are made.
     pub(in crate::derive) pieces: Rc<Pieces>,
-    /// Where texts are taken beside the content, as far as renders show them.
+    /// The places beside the content where texts are taken, as far as renders show them.
     pub(in crate::derive) slots: Vec<Slot>,
     /// The texts of probes that the template writes as JSON.
     pub(in crate::derive) json_texts: Vec<&'static str>,
-    /// Whether the template counts, so that renders are read with slots for its numbers.
+    /// True if the template counts, so that renders are read with slots for its numbers.
     counts: bool,
-    /// The questions that can be answered in several ways.
+    /// The decisions between several candidates.
     pub(in crate::derive) choices: Choices,
-    /// Whether the template renders with and without tools.
+    /// True if the template renders with and without tools.
     pub(in crate::derive) without_tools: bool,
     pub(in crate::derive) with_tools: bool,
 }
 
-/// What a template writes after the messages, asked or not.
+/// The texts that a template writes after the messages, asked for or not.
 #[derive(Debug, Clone, Default)]
 struct Added {
     /// The generation prompt that is written unasked.
     prompt: Option<String>,
-    /// What belongs to no message, and stands before a generation prompt.
+    /// The text that belongs to no message, and stands before a generation prompt.
     trailer: Option<String>,
-    /// The tools, where they are listed behind the messages.
+    /// The list of the tools, where it stands behind the messages.
     listed: Option<String>,
-    /// Whether that could be read in several ways.
+    /// True if there were several candidates for these texts.
     is_asked: bool,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Learns what renders are made of, from these among others.
+    /// Learns the pieces of which renders are made, from these among others.
     pub(in crate::derive) fn know(&mut self, renders: &[Traced]) {
         let user = self.user(false);
         let plain = Conversation {
@@ -141,7 +141,7 @@ impl<'a> Renderer<'a> {
         self.pieces = Rc::new(Pieces::of(own.iter().chain(renders), marks));
     }
 
-    /// The same without making parts of contents, for whoever tries their forms.
+    /// Returns the renderer without making parts of contents, for callers that try the forms of contents themselves.
     #[must_use]
     pub(in crate::derive) fn with_contents_as_they_are(mut self) -> Self {
         self.requirements.parts = false;
@@ -151,7 +151,7 @@ impl<'a> Renderer<'a> {
         self
     }
 
-    /// Begins anew, with these answers to questions.
+    /// Begins anew, with these candidates to be taken.
     pub(in crate::derive) fn begin(&self, wanted: Vec<Wanted>) {
         self.choices.want(wanted);
         // What is asked of the ends of conversations may be answered otherwise now.
@@ -181,7 +181,7 @@ impl<'a> Renderer<'a> {
         Ok(without(text, added.prompt.as_deref()))
     }
 
-    /// The messages alone: the context without what the template writes after them before a generation prompt.
+    /// Renders the messages alone: the context without the texts that the template writes after them before a generation prompt.
     fn messages(&self, context: &Context) -> Result<String, RenderError> {
         let text = self.history(context)?;
         let added = self.added(&context.kwargs);
@@ -190,7 +190,7 @@ impl<'a> Renderer<'a> {
         Ok(without(text, listed.as_deref()))
     }
 
-    /// What the template writes after the last message that belongs to none.
+    /// Returns the text that the template writes after the last message and that belongs to none.
     pub(in crate::derive) fn trailer(&self, context: &Context) -> Option<String> {
         self.added(&context.kwargs).trailer
     }
@@ -286,7 +286,7 @@ impl<'a> Renderer<'a> {
             .map(|at| full[..at].to_owned()))
     }
 
-    /// What the template reads of an assistant's message that has everything.
+    /// Returns the inputs that the template reads of an assistant's message that has everything.
     pub(in crate::derive) fn reads(
         &self,
         context: &Context,
@@ -298,7 +298,7 @@ impl<'a> Renderer<'a> {
             .map(|(_, reads)| reads)
     }
 
-    /// The render of a context, and what the template asked of it on the way.
+    /// Returns the render of a context, and the inputs that the template asked for on the way.
     pub(in crate::derive) fn observe(
         &self,
         context: &Context,
@@ -310,7 +310,7 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    /// For each text a conversation that was rendered so.
+    /// Returns for each text a conversation that was rendered as that text.
     pub(in crate::derive) fn rendered_as(&self, texts: &[&str]) -> Vec<Option<Conversation>> {
         self.cache.rendered_as(texts)
     }
@@ -404,7 +404,7 @@ impl<'a> Renderer<'a> {
             .flat_map(|(_, template)| template.constants().iter().map(String::as_str))
     }
 
-    /// At which of its constants the template cuts an answer.
+    /// Returns the constants at which the template cuts an answer.
     pub(in crate::derive) fn cutting(&self) -> &Cutting {
         let answered = |content: &str| {
             let message = Dialect::standard().write(&Assistant::saying(content));
@@ -446,7 +446,7 @@ impl<'a> Renderer<'a> {
             })
     }
 
-    /// The render with the texts that are written as JSON as they are: what stands around them is all that is read.
+    /// Returns the render with the texts that are written as JSON as they are, since only the text around them is read.
     fn without_quotes(&self, mut render: String) -> String {
         for text in &self.json_texts {
             render = render.replace(&json::quote(text), text);
@@ -496,7 +496,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Renders as if the template wanted something else.
+    /// Renders as if the template had other requirements.
     pub(in crate::derive) fn render_wanting(
         &self,
         requirements: &Requirements,
@@ -507,7 +507,7 @@ impl<'a> Renderer<'a> {
         self.spend(requirements, &inputs, ChatTemplate::render_borrowed)
     }
 
-    /// Renders what is wanted with the template that the inputs ask for, on the account of all steps.
+    /// Renders the inputs with the template that they ask for, and charges the steps to the account of all renders.
     fn spend<T>(
         &self,
         requirements: &Requirements,
@@ -532,7 +532,7 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// How often was rendered so far, and what that took.
+    /// Returns how many renders were made so far, and how long they took.
     pub(in crate::derive) fn rendered(&self) -> (usize, Duration) {
         self.rendered.get()
     }
@@ -547,13 +547,13 @@ impl<'a> Renderer<'a> {
         self.steps.get()
     }
 
-    /// Whether the renders have used up their steps, so that nothing more can be found out.
+    /// Returns true if the renders have used up their steps, so that nothing more can be found out.
     pub(in crate::derive) fn is_exhausted(&self) -> bool {
         self.steps.get() == 0
     }
 }
 
-/// The text without what it ends with, if it does.
+/// Returns the text without `end`, if it ends with that.
 fn without(mut text: String, end: Option<&str>) -> String {
     if let Some(rest) = end.and_then(|end| text.strip_suffix(end)) {
         text.truncate(rest.len());
@@ -561,7 +561,7 @@ fn without(mut text: String, end: Option<&str>) -> String {
     text
 }
 
-/// What follows the last thing that the user said.
+/// Returns the text behind the last words of the user.
 fn after_user(render: &str) -> String {
     render
         .rfind(probe::USER)

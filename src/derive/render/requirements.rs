@@ -1,15 +1,15 @@
-//! What does the chat template want before it renders anything? Content as a list of parts instead of a text, and variables
-//! that it cannot do without: the tools, in another place or in another shape.
+//! Requirements of a chat template, without which it renders nothing: content as a list of parts instead of a text, and variables that it
+//! cannot do without: the tools, in another place or in another shape.
 
 use crate::chat_template::{Inputs, RenderInput, Rules};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::probe;
 use crate::value::{Map, Value, json};
 
-/// What a chat template wants, beside what every one is given.
+/// The requirements of a chat template, beside the inputs that every one is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::derive) struct Requirements {
-    /// Whether a message's content has to be a list of parts.
+    /// True if a message's content has to be a list of parts.
     pub(in crate::derive) parts: bool,
     /// The rules by which it renders calls.
     pub(in crate::derive) rules: Rules,
@@ -25,7 +25,7 @@ pub(super) enum Shape {
 }
 
 impl Requirements {
-    /// The input with what is wanted; `None` where that changes nothing.
+    /// Returns the inputs with the requirements met; `None` where that changes nothing.
     pub(in crate::derive) fn meet(&self, inputs: &Inputs<'_>) -> Option<RenderInput> {
         if *self == Self::default() {
             return None;
@@ -57,7 +57,7 @@ impl Requirements {
             .collect()
     }
 
-    /// What whoever renders with this chat template has to know.
+    /// Returns findings about the requirements, for whoever renders with this chat template.
     pub(in crate::derive) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.parts {

@@ -1,19 +1,20 @@
-//! Does the template write something after the last message that belongs to no message? What stands there before the
-//! generation prompt, and vanishes once the model has answered, the model never writes.
+//! The trailer: a text that the template writes after the last message and that belongs to no message. If it stands there before the
+//! generation prompt and vanishes once the model has answered, the model never writes it.
 
 use crate::derive::choice::{self, Candidate};
 use crate::derive::probe;
 
-/// What stands after the last message.
+/// The text after the last message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::derive) struct Trailer<'t> {
     pub(in crate::derive) text: &'t str,
-    /// Whether something else ends a message.
+    /// True if another text ends a message.
     is_apart: bool,
 }
 
 impl<'t> Trailer<'t> {
-    /// Whether it is a trailer or the end of the last message. Where nothing else ends a message, it is likelier the end.
+    /// Returns the candidates: the text is a trailer, or the end of the last message. Where no other text ends a message, it is likelier
+    /// the end.
     pub(in crate::derive) fn candidates(self) -> Vec<Candidate<Option<&'t str>>> {
         let marker = choice::marker(self.text);
         let trailer = Candidate::new(
@@ -36,11 +37,11 @@ impl<'t> Trailer<'t> {
     }
 }
 
-/// What a conversation ends with that belongs to none of its messages, if anything does.
+/// Returns the text at the end of a conversation that belongs to none of its messages, if there is any.
 ///
-/// `asked` is a user's message, `prompt` the same with the generation prompt, and `answered` goes on with an answer. Where the
-/// answer begins as the prompt says, whatever it has before its content, what stands before that ends the user's message; what the conversation has beyond is
-/// the trailer, if the answered one ends with it as well.
+/// `asked` is a user's message, `prompt` the same with the generation prompt, and `answered` goes on with an answer. Where the answer
+/// begins as the prompt says, whatever it has before its content, the text before that ends the user's message; the text that the
+/// conversation has beyond is the trailer, if the answered one ends with it as well.
 pub(in crate::derive) fn read<'t>(
     asked: &'t str,
     prompt: &str,
@@ -61,7 +62,8 @@ pub(in crate::derive) fn read<'t>(
     })
 }
 
-/// The tools, where they are listed behind the last message: what a conversation with tools ends with beyond the one without.
+/// Returns the list of the tools, where it stands behind the last message: the text with which a conversation with tools goes on beyond the
+/// one without.
 ///
 /// `without` and `with` are an answered conversation, `asked` is the one with tools before its answer, and `later` goes on with a question,
 /// before which nothing of it stands. `name` is that of a tool.

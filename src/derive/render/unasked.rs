@@ -1,5 +1,5 @@
-//! Does the template end every conversation with a generation prompt, asked for or not? It then looks like the end of the
-//! last message.
+//! Generation prompts that the template writes at the end of every conversation, asked for or not. Such a prompt then looks like the end of
+//! the last message.
 
 use crate::derive::choice::{Candidate, marker};
 use crate::derive::compare::pieces::Pieces;
@@ -8,18 +8,18 @@ use crate::derive::probe;
 /// Renders of one conversation that grows, none of which asks for a generation prompt.
 #[derive(Debug)]
 pub(in crate::derive) struct Renders<'t> {
-    /// A user's message.
+    /// The conversation up to a user's message.
     pub(in crate::derive) asked: &'t str,
-    /// And the answer.
+    /// The conversation with the answer.
     pub(in crate::derive) answered: &'t str,
-    /// And another message of the user.
+    /// The conversation with another message of the user.
     pub(in crate::derive) asked_again: &'t str,
 }
 
-/// The ways to read the prompt with which each of the renders ends, if they do; none where they do not.
+/// Returns the candidates for the prompt with which each of the renders ends; none where they do not end with one.
 ///
-/// What follows the answer is the end of its turn, and then either the beginning of the next message or the prompt. A prompt
-/// it is if it also follows the user's message, and if the answer was rendered as going on from its beginning.
+/// The answer is followed by the end of its turn, and then by either the beginning of the next message or the prompt. It is a prompt if it
+/// also follows the user's message, and if the answer was rendered as going on from its beginning.
 pub(in crate::derive) fn candidates<'t>(
     renders: &Renders<'t>,
     pieces: &Pieces,
@@ -57,7 +57,7 @@ pub(in crate::derive) fn candidates<'t>(
     candidates
 }
 
-/// Whether nothing stands between an answer and this prompt.
+/// Returns true if nothing stands between an answer and this prompt.
 fn ends_nothing(renders: &Renders<'_>, prompt: &str) -> bool {
     let before = renders.answered.strip_suffix(prompt).unwrap_or_default();
     before.trim_end().ends_with(probe::CONTENT)

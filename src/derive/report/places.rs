@@ -1,4 +1,4 @@
-//! Where does the chat template write each marker?
+//! The places in the chat template that write each marker.
 //!
 //! The conversations whose renders a marker was read from are rendered once more with the origin of every character, and the
 //! marker is looked up in them. Of several occurrences the one counts that stands where the marker belongs: behind what it
@@ -49,7 +49,7 @@ pub(in crate::derive) fn tell(
     evidence
 }
 
-/// What the evidence shows, and what of it is traced.
+/// The renders that the evidence was read from, and those of them that are traced.
 #[derive(Debug)]
 struct Seen<'e, 'l> {
     renderer: &'e Renderer<'l>,
@@ -88,7 +88,7 @@ impl<'e, 'l> Seen<'e, 'l> {
         }
     }
 
-    /// What writes a marker in the renders that it was read from.
+    /// Returns the writers of a marker in the renders that it was read from.
     fn in_its_renders(&mut self, found: &Evidence) -> Vec<Place> {
         let texts = sides(found).map(|side| {
             let mut known = self.texts.iter();
@@ -107,7 +107,7 @@ impl<'e, 'l> Seen<'e, 'l> {
         Vec::new()
     }
 
-    /// What writes a marker in any render that is traced.
+    /// Returns the writers of a marker in any render that is traced.
     fn in_any_render(&mut self, found: &Evidence) -> Vec<Place> {
         for loosely in [false, true] {
             for text in 0..self.texts.len() {
@@ -122,7 +122,7 @@ impl<'e, 'l> Seen<'e, 'l> {
         Vec::new()
     }
 
-    /// What writes a marker in one of the texts.
+    /// Returns the writers of a marker in one of the texts.
     fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Place> {
         let spot = spot(
             found.question,
@@ -180,13 +180,13 @@ fn sides(found: &Evidence) -> [&Sample; 2] {
     [&found.right, &found.left]
 }
 
-/// Whether both are rendered alike.
+/// Returns true if both are rendered alike.
 fn is_same(one: &Conversation, other: &Conversation) -> bool {
     one.add_generation_prompt == other.add_generation_prompt && one.context == other.context
 }
 
-/// Where in the text, which begins with the user's words or within the model's turn, the marker stands that answers the
-/// question; with white space of any length, or none, where it has some, if it is looked for `loosely`.
+/// Returns the bytes of the text, which begins with the user's words or within the model's turn, at which the marker stands that answers
+/// the question. If it is looked for `loosely`, white space in the marker may be of any length, or be missing.
 fn spot(
     question: &str,
     marker: &str,
@@ -218,7 +218,7 @@ fn spot(
         .find_map(|from| occurrences(marker, text, from, loosely).next())
 }
 
-/// What the answer to a question stands behind, the first of these that there is.
+/// Returns the texts behind which the answer to a question stands. The first of these that there is counts.
 fn closes(question: &str) -> Vec<String> {
     let value = |number: usize, argument: usize| {
         let call = probe::call(number);
@@ -244,7 +244,7 @@ fn closes(question: &str) -> Vec<String> {
     behind.into_iter().flatten().collect()
 }
 
-/// Where the marker stands in the text from `from` on.
+/// Returns the bytes of the text from `from` on at which the marker stands.
 fn occurrences<'t>(
     marker: &'t str,
     text: &'t str,
@@ -316,7 +316,7 @@ mod tests {
         report
     }
 
-    /// What writes the marker that answers the question: the texts in the source, or the inputs.
+    /// Returns the writers of the marker that answers the question: the texts in the source, or the inputs.
     fn writes(report: &Report, question: &str) -> Vec<String> {
         let mut found = report.evidence.iter();
         let found = found.find(|found| found.question == question);

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::derive::compare::slot;
-use crate::derive::deviate::DeviationVerdict;
+use crate::derive::deviate::{DeviationVerdict, Unclaimed};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
@@ -18,19 +18,19 @@ use crate::derive::read::thought::{History, Opener};
 use crate::diagnostic::Severity;
 use crate::judge::{KindVerdict, Rounds};
 
-/// What a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
+/// The account of what a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Where the chat template came from.
+    /// The path of the source that the chat template came from.
     pub source: String,
-    /// Whether it is proved: all that can be seen of every message came back, and every kind is seen.
+    /// True if the response template is proved: all that can be seen of every message came back, and every kind is seen.
     pub verified: bool,
-    /// What that means.
+    /// The verdict: proved, proved in part, inexpressible or not proved.
     pub verdict: Verdict,
-    /// How many were tried.
+    /// How many messages were tried, by outcome.
     pub rounds: Rounds,
-    /// What became of the messages of each kind.
+    /// The verdicts by kind of message.
     pub kinds: Vec<KindVerdict>,
     /// The literals that begin the model's turn; as in the response template, a single one is written as a string.
     #[serde(serialize_with = "one_or_many")]
@@ -38,22 +38,25 @@ pub struct Report {
     pub start_anchor: Vec<String>,
     /// How the model writes reasoning.
     pub reasoning: ReasoningReport,
-    /// How it writes content.
+    /// How the model writes content.
     pub content: ContentReport,
-    /// How it writes tool calls.
+    /// How the model writes tool calls.
     pub tools: ToolsReport,
-    /// What the chat template can take.
+    /// The features that the chat template can take.
     pub supports: Supports,
-    /// What else is to be known.
+    /// The findings: what else is to be known.
     pub findings: Vec<Finding>,
-    /// The questions that could be answered in several ways, and how each was settled.
+    /// The decisions between several candidates.
     pub decisions: Vec<Decision>,
-    /// From what each marker was read.
+    /// The evidence that each marker was read from.
     pub evidence: Vec<Evidence>,
-    /// What became of what models write otherwise than the chat template renders, as far as something could be changed so.
+    /// The outcomes of deviations, in which models write otherwise than the chat template renders; those alone that apply to some response.
     #[cfg_attr(test, schemars(default))]
     pub deviations: Vec<DeviationVerdict>,
-    /// What came of recorded responses, where there were any.
+    /// The counts of responses of which some text went to no field.
+    #[cfg_attr(test, schemars(default))]
+    pub unclaimed: Unclaimed,
+    /// The report on recorded responses, where there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(default))]
     pub responses: Option<Responses>,
@@ -67,20 +70,20 @@ impl Report {
     }
 }
 
-/// What a derivation amounts to.
+/// The verdict on a derivation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Every kind of message that the chat template reads is rendered, and all that can be seen of every message came back.
     Proved,
-    /// The same, but something that the chat template asks for, or that the response template reads, is shown by no render:
-    /// the findings say what.
+    /// All that can be seen came back as for `proved`, but something that the chat template asks for, or that the response template reads,
+    /// is shown by no render: the findings say what.
     ProvedInPart,
-    /// All but those came back that no response template can bring back, as the findings `inexpressible` show, or that none
-    /// can that the engines take, as the findings `refused-by-engine` show; the response template is the closest one.
+    /// All messages came back but those that no response template can bring back, as the findings `inexpressible` show, or that none can
+    /// that the engines take, as the findings `refused-by-engine` show; the response template is the closest one.
     Inexpressible,
-    /// Something did not come back that should have, or nothing could be tried.
+    /// A message did not come back that should have, or nothing could be tried.
     NotProved,
 }
 
@@ -118,9 +121,9 @@ fn one_or_many<S: Serializer>(literals: &[String], serializer: S) -> Result<S::O
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningMode {
-    /// There is none.
+    /// There is no reasoning.
     None,
-    /// Between markers.
+    /// Reasoning stands between markers.
     TagBased,
 }
 
@@ -130,17 +133,17 @@ pub enum ReasoningMode {
 pub struct ReasoningReport {
     /// The mode.
     pub mode: ReasoningMode,
-    /// What opens it.
+    /// The text that opens it.
     pub open: String,
-    /// What closes it.
+    /// The text that closes it.
     pub close: String,
     /// The message key that the chat template reads back; absent where it reads none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Who writes the opening marker: `model` or `prompt`.
+    /// The writer of the opening marker: `model` or `prompt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<Opener>,
-    /// Whether the chat template renders it: `kept` or `dropped`.
+    /// The treatment by the chat template of a reasoning in earlier messages: `kept` or `dropped`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
 }
@@ -150,11 +153,11 @@ pub struct ReasoningReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContentMode {
-    /// Whatever nothing else claims.
+    /// Content is whatever nothing else claims.
     Plain,
-    /// Always between markers.
+    /// Content always stands between markers.
     AlwaysWrapped,
-    /// Between markers when there is reasoning.
+    /// Content stands between markers when there is reasoning.
     WrappedWithReasoning,
 }
 
@@ -164,9 +167,9 @@ pub enum ContentMode {
 pub struct ContentReport {
     /// The mode.
     pub mode: ContentMode,
-    /// What opens it.
+    /// The text that opens it.
     pub open: String,
-    /// What closes it, which is what ends the turn.
+    /// The text that closes it, which is the text that ends the turn.
     pub close: String,
 }
 
@@ -175,14 +178,14 @@ pub struct ContentReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolsMode {
-    /// None are rendered.
+    /// No calls are rendered.
     #[default]
     None,
-    /// JSON that holds name and arguments.
+    /// A call is JSON that holds name and arguments.
     JsonNative,
-    /// The name in a tag, the arguments as JSON.
+    /// The name stands in a tag, the arguments as JSON.
     TagWithJson,
-    /// The name in a tag, each argument in tags.
+    /// The name stands in a tag, each argument in tags.
     TagWithTagged,
 }
 
@@ -192,30 +195,30 @@ pub enum ToolsMode {
 pub struct ToolsReport {
     /// The mode.
     pub mode: ToolsMode,
-    /// What opens and closes all calls together.
+    /// The text that opens all calls together.
     pub section_open: String,
-    /// See `section_open`.
+    /// The text that closes all calls together.
     pub section_close: String,
-    /// What opens and closes each call.
+    /// The text that opens each call.
     pub open: String,
-    /// See `open`.
+    /// The text that closes each call.
     pub close: String,
-    /// How each argument is written that stands in tags of its own: what opens it, what stands between key and value,
-    /// what closes it.
+    /// The texts around each argument that stands in tags of its own: the one that opens it, the one between key and value, and the one
+    /// that closes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<[String; 3]>,
-    /// Where in the JSON the name is: keys joined by dots.
+    /// The path to the name in the JSON of a call: keys joined by dots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where in the JSON the arguments are.
+    /// The path to the arguments in the JSON of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// Where in the JSON the call's id is.
+    /// The path to the id in the JSON of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Whether all calls are one JSON array.
+    /// True if all calls are one JSON array.
     pub array: bool,
-    /// Whether the chat template wants a call's arguments as the text of a JSON object.
+    /// True if the chat template wants a call's arguments as the text of a JSON object.
     pub arguments_as_text: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Settling what could be read in several ways: by verification.
+//! Making decisions between candidates by verification.
 //!
-//! The first derivation takes the reading with the best evidence everywhere. Where a message does not come back, other
-//! readings are tried of the questions that its counterexample touches, each by the messages that failed before it is
-//! verified in full, and one is kept if more comes back with it. Where the first readings come to nothing, or to a part of
-//! the format that is seen and not understood, any other reading that leads on will do.
+//! The first derivation takes the candidate with the best evidence everywhere. Where a message does not come back, other candidates are
+//! tried for the decisions that its counterexample touches, each by the messages that failed before it is verified in full, and one is kept
+//! if more comes back with it. Where the first candidates come to nothing, or to a part of the format that is seen and not understood, any
+//! other candidate that leads on will do.
 
 #[cfg(test)]
 mod tests;
@@ -26,13 +26,13 @@ use crate::judge::{Judge, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::Value;
 
-/// How many of the messages that failed are tried before a reading is judged by all.
+/// How many of the messages that failed are tried before a candidate is judged by all.
 const MAX_FAILING: usize = 8;
 
-/// How many other readings are tried in one derivation.
+/// How many other candidates are tried in one derivation.
 const MAX_TRIES: usize = 48;
 
-/// A derivation of which every question is settled.
+/// A derivation with every decision made.
 pub(in crate::derive) struct Settled {
     pub(in crate::derive) analysis: Analysis,
     pub(in crate::derive) document: Document,
@@ -41,12 +41,12 @@ pub(in crate::derive) struct Settled {
     pub(in crate::derive) cost: Cost,
 }
 
-/// Derives, and settles every question.
+/// Derives a response template, and makes every decision.
 ///
 /// # Errors
 ///
-/// When nothing comes of the first readings nor of any other one: the chat template shows no turn, the renders exceed their
-/// limit, or the draft is not a valid response template.
+/// When nothing comes of the first candidates nor of any other one: the chat template shows no turn, the renders exceed their limit, or the
+/// draft is not a valid response template.
 pub(in crate::derive) fn settle(
     renderer: &Renderer<'_>,
     judge: &Judge<'_>,
@@ -82,83 +82,83 @@ pub(in crate::derive) fn settle(
     })
 }
 
-/// What comes of one set of readings.
+/// The response template that one set of choices between candidates leads to.
 struct Attempt {
     wanted: Vec<Wanted>,
     asked: Vec<Asked>,
     analysis: Analysis,
     document: Document,
     template: Arc<ResponseTemplate>,
-    /// How much of it the engines refuse.
+    /// How many faults the engines find in the response template, in all.
     refused: usize,
 }
 
-/// The same, verified.
+/// An attempt with its proof.
 struct Proven {
     attempt: Attempt,
     proof: Proof,
 }
 
-/// What is lacking of a derivation, the worst first.
+/// The shortcomings of a derivation, the worst first.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Lacking {
     not_understood: usize,
     failed: usize,
-    /// Whether a response that is cut short loses something.
+    /// How many findings say that a response loses something when it is cut short.
     lost: usize,
-    /// How much of the response template the engines refuse.
+    /// How many faults the engines find in the response template.
     refused: usize,
     inexpressible: usize,
 }
 
-/// A reading that was tried and not taken.
+/// A candidate that was tried and not taken.
 struct Lost {
     reading: Wanted,
     fate: Fate,
     why: Option<String>,
     counterexample: Option<Counterexample>,
-    /// Whether it was taken before something better was.
+    /// True if the candidate was taken until a better one was.
     replaced: bool,
 }
 
 struct Driver<'a> {
     renderer: &'a Renderer<'a>,
     judge: &'a Judge<'a>,
-    /// Those that the response template is for.
+    /// The engines that the response template is for.
     engines: &'a [Engine],
     target: Target,
     thorough: bool,
-    /// What is not to be searched for, since somebody has chosen.
+    /// The decisions that somebody has made, which are not searched.
     preferred: Vec<Wanted>,
     cost: Cost,
     lost: Vec<Lost>,
-    /// How many readings may still be tried.
+    /// How many candidates may still be tried.
     tries: usize,
 }
 
 impl Attempt {
-    /// Whether both read and write the same.
+    /// Returns true if both have the same response template and the same spelling of messages.
     fn is_same(&self, other: &Self) -> bool {
         self.document == other.document && self.analysis.dialect == other.analysis.dialect
     }
 
-    /// What was seen of the format and not understood.
+    /// Returns the findings about parts of the format that were seen and not understood.
     fn obstacles(&self) -> impl Iterator<Item = &Finding> {
         let all = self.analysis.findings.iter();
         all.filter(|finding| finding.severity == Severity::Error)
     }
 
-    /// Whether this has no reasoning where `best` has one.
+    /// Returns true if this attempt has no reasoning where `best` has one.
     fn drops_reasoning(&self, best: &Proven) -> bool {
         self.analysis.reasoning.is_none() && best.attempt.analysis.reasoning.is_some()
     }
 
-    /// Whether messages that come back from `best` may be given up for this.
+    /// Returns true if messages that come back from `best` may be given up for this attempt.
     fn may_give_up(&self, best: &Proven, reading: &Wanted) -> bool {
         self.drops_reasoning(best) || reading.question == Question::SeveralCalls
     }
 
-    /// What is wanted, with another answer to one question.
+    /// Returns the choices of the attempt, with another candidate for one decision.
     fn wanting(&self, reading: &Wanted) -> Vec<Wanted> {
         let others = self.wanted.iter();
         let others = others.filter(|wanted| wanted.question != reading.question);
@@ -167,14 +167,14 @@ impl Attempt {
 }
 
 impl Proven {
-    /// Whether more is understood or comes back than from `other`, and nothing less, but for what is given up for it.
+    /// Returns true if more is understood or comes back than from `other`, and nothing less, but for messages that may be given up for it.
     fn is_better(&self, other: &Self) -> bool {
         let is_kept =
             self.proof.rounds.spliced >= other.proof.rounds.spliced || self.is_less_wrong(other);
         self.lacking() < other.lacking() && is_kept
     }
 
-    /// Whether fewer of the rendered messages fail.
+    /// Returns true if fewer of the rendered messages fail.
     fn is_less_wrong(&self, other: &Self) -> bool {
         self.proof.rounds.failed < other.proof.rounds.failed
     }
@@ -201,7 +201,7 @@ impl Proven {
         }
     }
 
-    /// What was seen of the format and not understood.
+    /// Returns the first finding about a part of the format that was seen and not understood.
     fn obstacle(&self) -> Option<&Finding> {
         self.attempt.obstacles().next()
     }
@@ -227,10 +227,8 @@ impl Driver<'_> {
         let analysis = analysis?;
         let document = emit::emit(&analysis, target, &renderer.choices);
         let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-        let refused = self.engines.iter();
-        let refused = refused.map(|engine| engine.check(&document).len());
         Ok(Attempt {
-            refused: refused.sum(),
+            refused: Engine::refusals(self.engines, &document),
             wanted,
             asked: renderer.choices.asked(),
             analysis,
@@ -272,7 +270,7 @@ impl Driver<'_> {
         wanted.collect()
     }
 
-    /// What comes of the first readings; where nothing does, of the first other reading that leads on.
+    /// Returns the attempt with the first candidate everywhere; where that fails, with the first other candidate that leads on.
     fn first(&mut self) -> Result<Attempt, DeriveError> {
         let error = match self.attempt(self.preferred.clone()) {
             Err(error) if !matches!(error, DeriveError::Exhausted { .. }) => error,
@@ -317,7 +315,7 @@ impl Driver<'_> {
         Proven { attempt, proof }
     }
 
-    /// Tries other readings until everything comes back, or nothing more does.
+    /// Tries other candidates until everything comes back, or nothing more does.
     fn search(&mut self, mut best: Proven) -> Proven {
         while let Some(better) = self.better(&best) {
             // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
@@ -342,8 +340,8 @@ impl Driver<'_> {
         best
     }
 
-    /// What is better than `best` and differs from it in one reading: the first of which nothing is lacking, else that of which
-    /// the least is.
+    /// Returns an attempt that is better than `best` and differs from it in one decision: the first that lacks nothing, else the one that
+    /// lacks the least.
     fn better(&mut self, best: &Proven) -> Option<Proven> {
         let failing: Vec<RoundId> = best
             .proof
@@ -407,8 +405,8 @@ impl Driver<'_> {
         found
     }
 
-    /// Whether a message does not come back that comes back from `best`, where nothing could be given up for it: then the rest need
-    /// not be judged. The reading is lost.
+    /// Returns true if a message comes back from `best` and not from the attempt, where nothing could be given up for it: then the rest
+    /// need not be judged. The candidate is noted as lost.
     fn loses(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> bool {
         if attempt.may_give_up(best, reading) {
             return false;
@@ -423,7 +421,7 @@ impl Driver<'_> {
         true
     }
 
-    /// Whether everything comes back that comes back from `best`. Its reading is lost where something does not.
+    /// Returns true if everything comes back that comes back from `best`. Where something does not, the candidate is noted as lost.
     fn keeps(&mut self, proven: &Proven, best: &Proven, reading: &Wanted) -> bool {
         let lost = proven.loses(best);
         let Some(first) = lost.first() else {
@@ -446,7 +444,8 @@ impl Driver<'_> {
         gives_up_reasoning || gives_up_calls
     }
 
-    /// What comes of `best` with another reading, unless that is known, comes to nothing or to the same, or no try is left.
+    /// Returns the attempt that differs from `best` in another candidate, unless that is known, fails or changes nothing, or no try is
+    /// left.
     fn with(&mut self, reading: &Wanted, best: &Proven) -> Option<Attempt> {
         if self.is_preferred(reading) || self.is_known(reading) || !self.may_try() {
             return None;
@@ -460,7 +459,7 @@ impl Driver<'_> {
         None
     }
 
-    /// Tries the readings that were not needed, and tells what comes of each.
+    /// Tries the candidates that were not needed, and notes what comes of each.
     fn try_rest(&mut self, best: &Proven) {
         for reading in all(&best.attempt.asked) {
             let Some(attempt) = self.with(&reading, best) else {
@@ -476,14 +475,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether there are tries left, and steps for what is still to be rendered after them.
+    /// Returns true if there are tries left, and steps for the renders after them; if so it uses up one try.
     fn may_try(&mut self) -> bool {
         let may = self.tries > 0 && self.renderer.steps_left() > renderer::MAX_STEPS / 2;
         self.tries -= usize::from(may);
         may
     }
 
-    /// Whether somebody has decided the question of a reading.
+    /// Returns true if somebody has made the decision that the candidate belongs to.
     fn is_preferred(&self, reading: &Wanted) -> bool {
         let mut preferred = self.preferred.iter();
         preferred.any(|one| one.question == reading.question)
@@ -511,7 +510,7 @@ impl Driver<'_> {
         }
     }
 
-    /// What was taken for an answer was not the best one.
+    /// Notes that the candidate that was taken was not the best one.
     fn replace(
         &mut self,
         asked: &Asked,
@@ -532,7 +531,7 @@ impl Driver<'_> {
         });
     }
 
-    /// Every question that has more than one answer.
+    /// Returns every decision that has more than one candidate.
     fn decisions(&mut self, asked: &[Asked]) -> Vec<Decision> {
         let decided = asked.iter().filter(|asked| asked.options.len() > 1);
         let decided: Vec<Decision> = decided
@@ -568,7 +567,7 @@ impl Driver<'_> {
     }
 }
 
-/// Every reading that was not taken; other spellings, which are other texts, last.
+/// Returns every candidate that was not taken; other spellings, which are other texts, come last.
 fn all(asked: &[Asked]) -> Vec<Wanted> {
     let others = |asked: &Asked| {
         let others = asked.options.iter().enumerate();
@@ -586,7 +585,7 @@ fn all(asked: &[Asked]) -> Vec<Wanted> {
     all.flat_map(others).collect()
 }
 
-/// The readings to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
+/// Returns the candidates to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
 fn touched(best: &Proven) -> Vec<Wanted> {
     let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
     let (near, far): (Vec<Asked>, Vec<Asked>) = best

@@ -1,4 +1,4 @@
-//! The search, over chat templates whose first reading is right, is wrong, or leads nowhere.
+//! Tests of the search, over chat templates whose first candidate is right, is wrong, or leads nowhere.
 
 use crate::chat_template;
 use crate::derive::{Alternative, Derivation, DeriveError, Fate, Options, derive};
@@ -20,7 +20,7 @@ fn derived(template: &str) -> Derivation {
     tried(template, &Options::default()).unwrap()
 }
 
-/// The ways to answer a question, with what became of each.
+/// The candidates of a decision, with the fate of each.
 fn ways<'d>(derivation: &'d Derivation, question: &str) -> &'d [Alternative] {
     let mut decisions = derivation.report.decisions.iter();
     let decision = decisions.find(|decision| decision.question == question);

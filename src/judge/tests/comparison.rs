@@ -1,4 +1,5 @@
-//! How a parsed message is compared with what was rendered, and what it parses to in pieces with what it parses to whole.
+//! Tests of the comparison of a parsed message with the rendered one, and of a response parsed in pieces with the same one parsed as a
+//! whole.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::*;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
-/// What is expected, written as the message that must come back: `musing` is the reasoning's key, `further` that of the further text.
+/// An expectation, written as the message that must come back: `musing` is the reasoning's key, `further` that of the further text.
 fn expected(message: &str) -> Expected {
     let message = json::parse(message).unwrap();
     let text = |key: &str| {
@@ -168,7 +169,7 @@ fn an_argument_has_the_type_that_it_had() {
     }
 }
 
-/// Whether the chat template takes them so, the second render tells.
+/// Arguments may be the text of their object. The second render tells if the chat template takes them so.
 #[test]
 fn arguments_may_be_a_text() {
     let wanted =
@@ -236,7 +237,7 @@ fn a_parser_that_parses_pieces_differently_is_found_out() {
     assert_eq!(error(&two), told(7));
 }
 
-/// Ours reads this alike in pieces, and transformers does not.
+/// A response template that our parser reads alike in pieces, and transformers does not.
 #[test]
 fn what_transformers_reads_otherwise_in_pieces_does_not_come_back() {
     let calls = |text: &str, open: &str| text.replace("<c>", open).replace("</c>", "§");

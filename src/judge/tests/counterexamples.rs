@@ -1,4 +1,4 @@
-//! What is shown of what fails: the smallest message, a plain one where a plain one fails.
+//! Counterexamples: the smallest message that fails, a plain one where a plain one fails.
 
 use super::super::{Case, Failure, count_cuts, first_loss, parse};
 use super::*;
@@ -156,7 +156,7 @@ fn what_speaks_of_a_marker_is_shown_where_it_is_taken_for_one() {
     );
 }
 
-/// What speaks of it is handed over in the manner of the calls, and where there are none, no call does.
+/// A message that speaks of a marker is handed over in the manner of the calls; where there are no calls, no call speaks of it.
 #[test]
 fn what_speaks_of_a_marker_is_handed_over_as_calls_are() {
     let called = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}|{{ c.function.arguments + '' }}</c>{% endfor %}";

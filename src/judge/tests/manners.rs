@@ -1,4 +1,4 @@
-//! In which manner a chat template takes a message, and what it refuses.
+//! Tests of the manners in which a chat template takes a message, and of those that it refuses.
 
 use super::*;
 

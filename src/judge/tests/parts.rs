@@ -125,7 +125,7 @@ fn what_cannot_be_seen_need_not_come_back() {
     assert!(!nulls.rendered && nulls.left_out[0].why == NOT_SHOWN);
 }
 
-/// The same response template forgets an argument that is null, which is a loss where it is written.
+/// Where a null is written, a response template that does not read it loses something.
 #[test]
 fn an_argument_that_holds_nothing_must_come_back_where_it_can_be_seen() {
     let tags = TAGS.replace("(?P<value>.*?)", "(?P<value>(?!null<).*?)");
@@ -240,7 +240,7 @@ fn ids_come_back_where_they_can_be_seen() {
     assert!(fails(&judgement, Kind::Call) && fails(&judgement, Kind::Ids));
 }
 
-/// The same call again has another id.
+/// Two calls of a message may differ in their ids alone, and each must come back with its own.
 #[test]
 fn equal_calls_are_told_apart_by_their_ids() {
     let called = "{% for c in m.tool_calls or [] %}<c:{{ c.function.name }}>{{ c.function.arguments | tojson }}§{{ c.id }}§</c>{% endfor %}";
@@ -297,7 +297,8 @@ fn a_list_that_comes_back_as_text_is_no_list() {
     assert!(judgement.excused.is_none(), "types are no excuse");
 }
 
-/// Of what a chat template leaves out where it is false to Python, all that holds nothing may be missing; false says something.
+/// A chat template may leave out arguments that are false to Python. Those that hold nothing may then be missing; a false one says
+/// something.
 #[test]
 fn only_arguments_that_hold_nothing_may_be_missing() {
     let truthy = TAGGED.replace(".items() %}", ".items() if v %}");
@@ -350,7 +351,7 @@ fn a_name_that_is_not_written_need_not_come_back_and_one_that_is_changed_must() 
     );
 }
 
-/// Names of lists, within a namespace, of schemas; and functions with dots.
+/// Names may be those of lists, within a namespace, or of schemas; and functions may have dots in their names.
 #[test]
 fn names_have_signs_in_them() {
     let chat = chat(&[SAID, TAGGED].concat(), "");
@@ -371,7 +372,7 @@ fn names_have_signs_in_them() {
     assert_kinds(&judgement, &[Kind::OddNames], &[Kind::Content]);
 }
 
-/// What parts arguments may stand in a text within a list of one of them.
+/// Texts within a list that is an argument may contain the text between two arguments.
 #[test]
 fn a_list_may_hold_what_parts_arguments() {
     let calls = "{% for c in m.tool_calls or [] %}<c>{{ c.function.name }}(\

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether a message failed with this in its response.
+/// Returns true if a message failed with this text in its response.
 fn fails_with(judgement: &Judgement, text: &str) -> bool {
     let mut responses = judgement
         .failures
@@ -11,7 +11,7 @@ fn fails_with(judgement: &Judgement, text: &str) -> bool {
     responses.any(|response| response.contains(text))
 }
 
-/// Reasoning between these.
+/// Jinja source of a reasoning between these markers.
 fn thought_between(open: &str, close: &str) -> String {
     format!("{{% if m.thinking %}}{open}{{{{ m.thinking }}}}{close}{{% endif %}}{SAID}")
 }
@@ -69,7 +69,7 @@ fn a_text_may_end_with_the_sign_that_stands_behind_it() {
     assert_all_back(&judged(&chat, &fields(r"[\\w.-]+")));
 }
 
-/// What stands within calls may stand in any text.
+/// Text that stands within calls may stand in any text.
 #[test]
 fn signs_of_calls_stand_in_answers() {
     let calls = "{% for c in m.tool_calls or [] %}{{ c.function.name }}|{{ c.function.arguments | tojson }}<c>{% endfor %}";

@@ -108,7 +108,7 @@ fn what_makes_two_messages_alike_is_excused_beside_a_call_too() {
     assert!(row_of.alike > 0 && row_of.came_back + row_of.alike == row_of.tried);
 }
 
-/// What is lost is not excused, however odd the text is: only another message that renders alike excuses.
+/// A loss is not excused, however odd the text is: only another message that renders alike excuses.
 #[test]
 fn a_loss_is_no_likeness() {
     // Content that ends at markup loses the rest of it.
@@ -169,7 +169,7 @@ fn words_of_turns_are_not_said() {
     assert_all_back(&judged(&chat, &other));
 }
 
-/// But common words stand in every prose.
+/// Common words stand in every prose, though.
 #[test]
 fn common_words_are_said() {
     let chat = chat("{{ m.content }} end", "");
@@ -205,7 +205,7 @@ fn punctuation_is_prose() {
     }
 }
 
-/// Whatever was read before the error, and although that renders as the message did.
+/// A response with an error is lost, whatever was read before the error, and although that renders as the message did.
 #[test]
 fn a_response_that_does_not_parse_is_like_no_message() {
     let broken = r#""odd": {"open_pattern": "<(?=end>)", "close": ">", "content": "json"}"#;

@@ -1,4 +1,4 @@
-//! Where a turn begins and ends: prompts, anchors, and what stands at the end of a conversation.
+//! Tests of the beginning and end of turns: prompts, anchors, and the text at the end of a conversation.
 
 use super::super::{UNMARKED, Unproved};
 use super::*;
@@ -17,7 +17,7 @@ fn tails(judgement: &Judgement) -> Vec<(&str, Vec<&str>)> {
         .collect()
 }
 
-/// Asserts that what fails fails in that place.
+/// Asserts that all failures are in that place.
 #[track_caller]
 fn assert_failing_only(judgement: &Judgement, place: &str) {
     let other = judgement

@@ -1,4 +1,4 @@
-//! What no render shows is told, and what one shows is not.
+//! Things that no render shows are reported, and things that a render shows are not.
 
 use super::super::Unproved;
 use super::*;

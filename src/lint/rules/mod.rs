@@ -1,6 +1,7 @@
 //! The rules, one file each, and what several of them ask.
 
 mod anchor_not_rendered;
+mod arguments_wait;
 mod bad_arguments;
 mod close_capture;
 mod close_in_json;
@@ -55,6 +56,7 @@ pub(super) const ALL: &[&Rule] = &[
     &unknown_argument::RULE,
     &required_but_empty::RULE,
     &holds_back::RULE,
+    &arguments_wait::RULE,
     &anchor_not_rendered::RULE,
     &key_not_read_back::RULE,
     &dialect::RULE,

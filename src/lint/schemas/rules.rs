@@ -1,4 +1,4 @@
-//! What each rule for response schemas says of itself: why it matters, what to do, and an example that is run.
+//! The texts of the rules for response schemas: why each matters, what to do, and an example that is run.
 
 use crate::diagnostic::Severity;
 

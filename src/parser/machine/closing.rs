@@ -7,9 +7,10 @@ use crate::content::process;
 use crate::parser::error::{ErrorKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::leaked::Leaked;
-use crate::parser::merge::merge;
+use crate::parser::merge::{mark, merge};
 use crate::parser::options::OnError;
 use crate::pattern::Window;
+use crate::value::Value;
 
 impl Machine {
     /// Ends the open region and returns to the implicit field. Its value goes into the message; what does not parse is
@@ -34,6 +35,7 @@ impl Machine {
 
     fn end_region(&mut self, window: &Window<'_>, sink: Sink<'_>) -> Result<(), ParseError> {
         // Its parts are taken one by one: to move the whole costs more than all of this.
+        let forgets = self.region.field.is_some_and(|index| self.forgets(index));
         let region = &mut self.region;
         let open = std::mem::replace(&mut region.field, self.template.implicit());
         let opened = std::mem::take(&mut region.opened);
@@ -47,7 +49,8 @@ impl Machine {
         let field = &self.template.fields()[index];
         self.closed += 1;
         let span = region.start..region.end;
-        let rest = window.slice(region.start + region.body.len()..region.end);
+        let rest = window.slice(region.kept_to()..region.end);
+        let given = std::mem::take(&mut region.given);
         let mut body = Cow::Borrowed(rest);
         if !region.body.is_empty() {
             region.body.push_str(rest);
@@ -55,7 +58,8 @@ impl Machine {
         }
         region.start = region.end;
         let prefix_len = self.prefix_len;
-        let found = markers.map(|all| all.leaked(&field.name, &body, span.start, prefix_len));
+        let found =
+            markers.map(|all| all.leaked(&field.name, &body, span.start + given, prefix_len));
         let mut leaked: Vec<Leaked> = found.into_iter().flatten().collect();
         let broken = |error: ParseError, raw: &str| ParseError {
             field: Some(field.name.to_string()),
@@ -71,6 +75,8 @@ impl Machine {
             return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
         }
         let parsed = match &field.transform {
+            // All of it has been told.
+            _ if forgets => Ok(Value::from("")),
             None if field.content.is_text() && field.join.is_none() && !field.repeats => {
                 Ok(field.content.text(std::mem::take(&mut body)))
             }
@@ -92,7 +98,11 @@ impl Machine {
         let value =
             parsed.map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
         let value = self.tools.coerce(value);
-        let value = merge(&mut self.message, field, value).map_err(|message| {
+        let merged = match self.options.forget {
+            true => mark(&mut self.message, field, &value).map(|()| Cow::Owned(value)),
+            false => merge(&mut self.message, field, value),
+        };
+        let value = merged.map_err(|message| {
             let message = format!("field '{}': {message}", field.name);
             broken(ParseError::new(ErrorKind::Merge, message), &body)
         })?;

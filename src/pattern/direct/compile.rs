@@ -23,14 +23,15 @@ pub(super) enum Step {
     Jump(usize),
     /// Goes on at the first, and at the second should that fail.
     Split(Box<Split>),
-    /// What follows, up to `Done`, is a program of its own that is looked at from so many characters before here; goes on at `after`,
-    /// from here.
+    /// Runs the steps that follow, up to `Done`, as a program of its own, from `back` characters before here; then goes on at `after`, from
+    /// here.
     Look {
         back: usize,
         negative: bool,
         after: usize,
     },
-    /// The same, going on from where it ended, and never trying it in another way.
+    /// Runs the steps that follow, up to `Done`, as a program of its own; then goes on at `after`, from where that ended, and never tries
+    /// it in another way.
     Atomic {
         after: usize,
     },
@@ -69,7 +70,7 @@ pub(super) struct Set {
     pub(super) chars: CharSet,
     /// The bytes that are not in it, where these are all ASCII.
     pub(super) stops: Option<ByteSet>,
-    /// Whether it holds every character.
+    /// True if it holds every character.
     pub(super) is_any: bool,
 }
 
@@ -103,9 +104,9 @@ impl Set {
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) steps: Vec<Step>,
-    /// What a match begins with.
+    /// The beginning of a match.
     pub(super) begins: Expect,
-    /// Whether the only start is that of the text.
+    /// True if the only start is that of the text.
     pub(super) anchored: bool,
     /// How many named groups there are.
     pub(super) groups: usize,
@@ -163,7 +164,7 @@ impl Program {
     }
 }
 
-/// What no way from a step to a match does without.
+/// The literals without which no way leads from a step to a match.
 struct Needs {
     literals: Vec<Finder<'static>>,
     /// For each step, the longest of these.
@@ -225,7 +226,7 @@ fn needs(steps: &[Step]) -> Needs {
     }
 }
 
-/// Whether the first thing that the node asks is that it stands at the start of the text.
+/// Returns true if the first thing that the node asks is that it stands at the start of the text.
 fn begins_at_start(node: &Node) -> bool {
     match node {
         Node::Assert(Assert::Start) => true,

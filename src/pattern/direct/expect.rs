@@ -1,4 +1,4 @@
-//! What a program can go on with at a step: more than it does match at most, never less.
+//! The bytes with which a program can go on at a step: possibly more than it matches, never fewer.
 
 use memchr::memmem::Finder;
 
@@ -15,13 +15,13 @@ pub(super) struct Expect {
     bytes: ByteSet,
     /// The end of the text.
     end: bool,
-    /// What comes everywhere but at the end begins with this, of two bytes at least.
+    /// The text begins with this literal, of two bytes at least, everywhere but at the end.
     literal: Option<Finder<'static>>,
     /// This comes behind it, with characters of these sets alone between.
     behind: Option<(Finder<'static>, Vec<Set>)>,
 }
 
-/// What the steps from `from` on can go on with.
+/// Returns the bytes with which the steps from `from` on can go on.
 pub(super) fn expect(steps: &[Step], from: usize) -> Expect {
     let mut found = Gathered::default();
     found.gather(steps, from);
@@ -64,7 +64,7 @@ struct Gathered {
     anywhere: bool,
     bytes: ByteSet,
     end: bool,
-    /// What all literals begin with.
+    /// The beginning that all literals share.
     literal: Option<Vec<u8>>,
     has_sets: bool,
 }
@@ -156,7 +156,7 @@ impl Expect {
         }
     }
 
-    /// Whether it may be at `at`.
+    /// Returns true if a match may go on at byte `at` of the text.
     pub(super) fn allows(&self, text: &[u8], at: usize) -> bool {
         self.anywhere
             || match text.get(at) {

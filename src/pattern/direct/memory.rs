@@ -1,4 +1,4 @@
-//! What need not be tried again.
+//! The memory of steps and places that need not be tried again.
 
 /// For each step the places at which it was carried out, as bits.
 #[derive(Debug)]

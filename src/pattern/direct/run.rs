@@ -36,7 +36,7 @@ const READ: usize = 4;
 /// How many choices may be open.
 const CHOICES: usize = 1 << 20;
 
-/// What to do when the current way fails.
+/// A choice that is open: the way to take when the current one fails.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     /// Go on at the step, from the position.
@@ -95,7 +95,7 @@ impl Machine {
         }
     }
 
-    /// What the group of this number, in the order of the named groups, matched in the match that was found.
+    /// Returns the bytes that the group of this number, in the order of the named groups, matched in the match that was found.
     pub(crate) fn group(&self, number: usize) -> Option<Range<usize>> {
         let (start, end) = (self.slots[2 * number], self.slots[2 * number + 1]);
         (start != UNSET && end != UNSET).then_some(start..end)
@@ -183,8 +183,8 @@ impl Machine {
 
     /// Runs the program from a step on, up to its `Done`: where that is, if it matches. The choices that were open before stay.
     ///
-    /// What fails at a step and a place fails there for whatever led to it, so that, `outermost`, it need not be tried again. Within
-    /// a look-around a step that led on is met again.
+    /// A step that fails at a place fails there whatever led to it, so that, `outermost`, it need not be tried again. Within a look-around
+    /// a step that led on is met again.
     fn run(
         &mut self,
         program: &Program,
@@ -403,7 +403,7 @@ impl Machine {
         self.shorter(program, text, stretch)
     }
 
-    /// Whether the step was carried out at this place before, if that is remembered; from now on it was.
+    /// Returns true if the step was carried out at this place before, if that is remembered; from now on it was.
     fn was_tried(&mut self, step: usize, at: usize) -> bool {
         self.memory.as_mut().is_some_and(|memory| {
             let was = memory.first(step, at, at).is_some();
@@ -537,7 +537,7 @@ fn budget(remembers: usize, length: usize) -> usize {
     STEPS[remembers].saturating_add(STEPS_PER_BYTE[remembers].saturating_mul(length))
 }
 
-/// Whether there is room to remember what failed.
+/// Returns true if there is room to remember the steps that failed.
 fn remembers(program: &Program, text: &str) -> bool {
     program.steps.len().saturating_mul(text.len() / 8) <= MEMORY
 }

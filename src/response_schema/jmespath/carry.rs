@@ -1,4 +1,4 @@
-//! JMESPath expressions as transforms of response templates, as far as those can say the same: members by their names, objects and
+//! JMESPath expressions as transforms of response templates, as far as transforms can do what they do: members by their names, objects and
 //! lists of them, constants, and one projection over a list of objects.
 
 use super::Ast;

@@ -1,5 +1,5 @@
-//! What an expression says of a value. Values are borrowed for as long as they are parts of what is there; each copy is paid for from
-//! a budget, since an expression may ask for the whole value again and again.
+//! Evaluation of an expression on a value. Values are borrowed for as long as they are parts of the input; each copy is paid for from a
+//! budget, since an expression may ask for the whole value again and again.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ use super::{Ast, Comparator, Fault, functions};
 use crate::value::json::MAX_DEPTH;
 use crate::value::{Map, Value};
 
-/// How many values and bytes may be copied whatever the input, and for each of its own.
+/// How many values and bytes may be copied whatever the input; the other number is how many more for each of its values and bytes.
 const FREE: usize = 1 << 20;
 const PER_INPUT: usize = 64;
 
@@ -282,7 +282,7 @@ pub(super) fn equal_to_python(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// What counts as false: empty text, lists and objects, null and false. Zero does not.
+/// Returns true for values that count as false: empty text, lists and objects, null and false. Zero does not.
 fn is_false(value: &Value) -> bool {
     match value {
         Value::Int(_) | Value::Float(_) => false,

@@ -7,7 +7,7 @@ use super::{Ast, Fault};
 use crate::value::json::Format;
 use crate::value::{Integer, Value, python};
 
-/// What a function takes: how many arguments, and whether more.
+/// The functions: the name of each, how many arguments it takes at least, and true if it takes more.
 const FUNCTIONS: [(&str, usize, bool); 26] = [
     ("abs", 1, false),
     ("avg", 1, false),
@@ -37,13 +37,13 @@ const FUNCTIONS: [(&str, usize, bool); 26] = [
     ("values", 1, false),
 ];
 
-/// An argument: a value, or an expression to be asked of values.
+/// An argument: a value, or an expression to be evaluated on values.
 enum Argument<'a> {
     Value(Value),
     Expression(&'a Ast),
 }
 
-/// Calls a function with the arguments that stand there, of the value at hand.
+/// Calls a function with its arguments, which are evaluated on the value at hand.
 pub(super) fn call(
     evaluation: &mut Evaluation,
     name: &str,
@@ -132,7 +132,7 @@ fn variable(name: &str, mut all: impl Iterator<Item = Value>) -> Option<Value> {
     Some(Value::Object(merged))
 }
 
-/// What Python takes for a key and a value: anything that has two parts, the first of them text.
+/// Reads a value that Python takes for a key and a value: anything that has two parts, the first of them text.
 fn as_pair(value: &Value) -> Option<(String, Value)> {
     let parts: Vec<Value> = match value {
         Value::Array(items) => items.clone(),
@@ -319,7 +319,7 @@ fn all_numbers(items: &[Value]) -> bool {
         .all(|item| matches!(item, Value::Int(_) | Value::Float(_)))
 }
 
-/// The order of two texts or two numbers; none for NaN and what is neither.
+/// Returns the order of two texts or two numbers; `None` for NaN and for values of other types.
 pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),

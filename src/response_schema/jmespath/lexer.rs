@@ -1,11 +1,11 @@
-//! The signs of an expression.
+//! The tokens of an expression.
 
 use super::Fault;
 use crate::value::{Value, json};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A name, and whether it stands in quotes.
+    /// A name, and true if it stands in quotes.
     Name(String, bool),
     Number(i64),
     Literal(Value),
@@ -36,7 +36,7 @@ pub(super) enum Token {
     End,
 }
 
-/// All signs, each with its byte offset; the last one is [`Token::End`].
+/// Returns all tokens, each with its byte offset; the last one is [`Token::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<(Token, usize)>, Fault> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -121,7 +121,7 @@ fn unknown(text: &str, at: usize) -> Fault {
     ))
 }
 
-/// What stands between two delimiters, escapes and all, and the length of the whole.
+/// Returns the text between two delimiters, escapes and all, and the length of the whole in bytes.
 fn delimited(rest: &str, at: usize, delimiter: char) -> Result<(&str, usize), Fault> {
     let mut escaped = false;
     for (offset, c) in rest[1..].char_indices() {

@@ -35,17 +35,17 @@ mod parser;
 
 use crate::value::Value;
 
-/// How long an expression may be.
+/// How long an expression may be, in bytes.
 pub(super) const EXPRESSION_BYTES: usize = 4096;
 
 /// How deep an expression may nest.
 pub(super) const NESTING: usize = 100;
 
-/// What is wrong with an expression or with what it is asked of.
+/// A fault of an expression, or of the value that it is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) message: String,
-    /// Whether it is a limit of ours.
+    /// True if the fault is that a limit of ours is exceeded.
     pub(super) limit: bool,
 }
 
@@ -79,17 +79,18 @@ impl Expression {
         parser::parse(source).map(Self)
     }
 
-    /// The same as a transform of a response template, and whether it is for each item of a list; else why there is none.
+    /// Returns the expression as a transform of a response template, and true if it is for each item of a list; else the reason why there
+    /// is none.
     pub(super) fn to_transform(&self) -> Result<(Option<Value>, bool), String> {
         carry::carry(&self.0)
     }
 
-    /// The names of members that it asks for.
+    /// Returns the names of members that the expression asks for.
     pub(super) fn fields(&self) -> Vec<String> {
         carry::fields(&self.0)
     }
 
-    /// What it says of a value.
+    /// Evaluates the expression on a value.
     pub(super) fn search(&self, value: &Value) -> Result<Value, Fault> {
         evaluate::search(&self.0, value)
     }
@@ -98,13 +99,13 @@ impl Expression {
 /// An expression's tree.
 #[derive(Debug, Clone, PartialEq)]
 enum Ast {
-    /// `@`, and what is given where nothing is asked for.
+    /// The value at hand: `@`, or an expression that asks for nothing.
     Current,
     Literal(Value),
     Field(String),
     Index(i64),
     Slice([Option<i64>; 3]),
-    /// One after the other; with `indexed`, made of indices.
+    /// Expressions that are evaluated one after the other; with `indexed`, all of them indices.
     Chain {
         nodes: Vec<Ast>,
         indexed: bool,
@@ -139,7 +140,7 @@ enum Comparator {
 }
 
 impl Ast {
-    /// How deep it nests.
+    /// Returns the depth to which the expression nests.
     fn depth(&self) -> usize {
         fn most<'a>(nodes: impl IntoIterator<Item = &'a Ast>) -> usize {
             nodes.into_iter().map(Ast::depth).max().unwrap_or(0)

@@ -1,5 +1,5 @@
-//! A Pratt parser: each sign has a binding power, and an expression goes on for as long as the next sign binds more strongly than
-//! what it stands behind. One pass over the signs; the depth of recursion is limited.
+//! A Pratt parser: each token has a binding power, and an expression goes on for as long as the next token binds more strongly than the
+//! operator before it. It makes one pass over the tokens, and the depth of recursion is limited.
 
 use super::lexer::{Token, tokens};
 use super::{Ast, Comparator, Fault, NESTING};
@@ -18,7 +18,7 @@ pub(super) fn parse(source: &str) -> Result<Ast, Fault> {
     Ok(ast)
 }
 
-/// Signs that bind less end a projection.
+/// Tokens that bind less than this end a projection.
 const PROJECTION_STOP: u8 = 10;
 
 const STAR: u8 = 20;
@@ -100,7 +100,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// What an expression begins with.
+    /// Parses the beginning of an expression.
     fn prefix(&mut self) -> Result<Ast, Fault> {
         let at = self.next;
         Ok(match self.advance() {
@@ -147,7 +147,7 @@ impl Parser {
         })
     }
 
-    /// What goes on from an expression.
+    /// Parses the operator that goes on from an expression, with its right side.
     fn infix(&mut self, left: Ast) -> Result<Ast, Fault> {
         let at = self.next;
         let token = self.advance();
@@ -252,7 +252,7 @@ impl Parser {
         ])))
     }
 
-    /// What is asked of each item of a projection.
+    /// Parses the expression for each item of a projection.
     fn projected(&mut self, binding: u8) -> Result<Ast, Fault> {
         match self.peek() {
             token if power(token) < PROJECTION_STOP => Ok(Ast::Current),
@@ -280,7 +280,7 @@ impl Parser {
         }
     }
 
-    /// `1]`, `1:2]`, `::2]`.
+    /// Parses an index or a slice behind its bracket: `1]`, `1:2]`, `::2]`.
     fn index(&mut self) -> Result<Ast, Fault> {
         let is_slice = *self.peek() == Token::Colon
             || self.tokens.get(self.next + 1).map(|(token, _)| token) == Some(&Token::Colon);
@@ -306,7 +306,7 @@ impl Parser {
         Ok(Ast::Slice(parts))
     }
 
-    /// An index of something; a slice begins a projection.
+    /// Makes an index of `left`; a slice begins a projection.
     fn indexed(&mut self, left: Ast, index: Ast) -> Result<Ast, Fault> {
         let is_slice = matches!(index, Ast::Slice(_));
         let chain = Ast::Chain {

@@ -36,6 +36,8 @@ pub(super) struct Step {
     watches: u32,
     /// How many bytes of text no field took.
     lost: u32,
+    /// How many markers were found in the text of regions.
+    leaked: u32,
     /// The open region, counted from one.
     open: u32,
     status: Status,
@@ -114,6 +116,8 @@ pub(crate) struct Timeline {
     watches: Vec<Watch>,
     /// The text of the response that no field takes.
     unclaimed: Vec<Unclaimed>,
+    /// Where markers stand in the text of regions, in its order.
+    leaked: Vec<Range<usize>>,
     /// Why the parse failed as a whole.
     failure: Option<ParseError>,
     /// Messages after so many regions, so far apart.
@@ -318,6 +322,11 @@ impl<'t> Moment<'t> {
     /// How many bytes of text no field took, white space alone left out.
     pub(crate) fn unclaimed(&self) -> usize {
         self.step.lost as usize
+    }
+
+    /// Where markers stand in the text of regions that have ended.
+    pub(crate) fn leaked(&self) -> &'t [Range<usize>] {
+        &self.timeline.leaked[..self.step.leaked as usize]
     }
 
     pub(crate) fn open(&self) -> Option<&'t Region> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{CHECKPOINTS, Entry, EntryKind, Region, Step, Timeline, Watch, add};
 use crate::parser::{
-    Edge, Event, OnError, Options, ParseError, Passed, ResponseParser, Status, Waiting,
+    Edge, Event, Markers, OnError, Options, ParseError, Passed, ResponseParser, Status, Waiting,
 };
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
@@ -70,6 +70,7 @@ impl Recorder {
             delimiters: Vec::new(),
             watches: Vec::new(),
             unclaimed: Vec::new(),
+            leaked: Vec::new(),
             failure: None,
             checkpoints: Vec::new(),
             apart: 64,
@@ -88,7 +89,8 @@ impl Recorder {
             said: Vec::new(),
         };
         match ResponseParser::with_options(Arc::clone(template), prefix, tools, options) {
-            Ok(parser) => {
+            Ok(mut parser) => {
+                parser.find_leaked(Markers::of(template));
                 for event in parser.initial_events() {
                     recorder.said.extend(said(template, event));
                 }
@@ -208,6 +210,10 @@ impl Recorder {
             known.pop();
             let all = parser.unclaimed();
             known.extend(all[known.len().min(all.len())..].iter().cloned());
+            let prefix = self.timeline.prefix;
+            let told = &mut self.timeline.leaked;
+            let new = parser.leaked()[told.len()..].iter();
+            told.extend(new.map(|leaked| leaked.span.start + prefix..leaked.span.end + prefix));
             let snapshot = parser.snapshot();
             if !over {
                 status = snapshot.status;
@@ -247,6 +253,7 @@ impl Recorder {
             closed: number(regions - usize::from(self.open.is_some())),
             watches: number(timeline.watches.len()),
             lost: number(self.lost),
+            leaked: number(timeline.leaked.len()),
             open: number(self.open.map_or(0, |open| open + 1)),
             status,
         });

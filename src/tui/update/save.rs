@@ -89,6 +89,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
         }),
         unclaimed: timeline.unclaimed().map(|lost| lost.text.clone()).collect(),
         events: sample.records_events.then(|| events(state)),
+        deltas: None,
     };
     // Of a fixture that was there before nothing is left that this one does not have.
     let texts = fixture.texts();

@@ -30,6 +30,11 @@ pub(super) fn note(state: &State) -> String {
     if now.unclaimed() > 0 {
         note.push_str(&format!(", {} unclaimed", bytes(now.unclaimed())));
     }
+    match now.leaked().len() {
+        0 => {}
+        1 => note.push_str(", a marker in text"),
+        several => note.push_str(&format!(", {several} markers in text")),
+    }
     note
 }
 
@@ -73,7 +78,10 @@ pub(super) fn draw(state: &State, area: Rect, canvas: &mut Canvas<'_>) {
         });
         if is_chosen {
             canvas.put(area, area.x + 1, y, "›", Role::Title);
-        } else if shift.is_some_and(|shift| loses(&now, span.start + shift..span.end + shift)) {
+        } else if shift.is_some_and(|shift| {
+            let span = span.start + shift..span.end + shift;
+            loses(&now, span.clone()) || leaks(&now, span)
+        }) {
             canvas.put(area, area.x + 1, y, "!", Role::Warning);
         }
         let mut x = area.x + GUTTER;
@@ -122,6 +130,12 @@ fn loses(now: &Moment<'_>, span: Range<usize>) -> bool {
     })
 }
 
+/// Returns true if a marker stands in the text of a region there.
+fn leaks(now: &Moment<'_>, span: Range<usize>) -> bool {
+    let mut leaked = now.leaked().iter();
+    leaked.any(|marker| marker.start < span.end && marker.end > span.start)
+}
+
 /// How the bytes of the text look.
 struct Looks<'s> {
     now: Moment<'s>,
@@ -147,6 +161,8 @@ impl<'s> Looks<'s> {
             Role::Discarded
         } else if let Some((_, field, _)) = timeline.delimiter_at(byte) {
             Role::Delimiter(*field)
+        } else if leaks(now, byte..byte + 1) {
+            Role::Leaked
         } else if let Some(region) = timeline.region_at(byte) {
             Role::Field(timeline.regions()[region].field)
         } else {

@@ -5,6 +5,7 @@
 mod clients;
 mod formats;
 mod latency;
+mod memory;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The page.
 
-use obverse::derive::{Deviation, Verdict};
+use obverse::derive::{Deviation, UnclaimedCount, Verdict};
 
 use super::limits;
 use super::peers::Peer;
@@ -42,6 +42,7 @@ pub fn write(all: &[Derived], peers: &[Peer]) -> String {
     let heads = ["why", "response", "message", "what comes of it"];
     out.push_str(&table(&heads, limits::rows(all).into_iter()));
     out.push_str(&deviations(all));
+    out.push_str(&unclaimed(all));
     out.push_str(&beside(peers));
     out
 }
@@ -105,6 +106,42 @@ fn deviations(all: &[Derived]) -> String {
         "{DEVIATIONS}{}",
         table(&["deviation", "tried", "borne"], rows)
     )
+}
+
+const UNCLAIMED: &str = "
+## Text that no field takes
+
+A response template drops text that stands in none of its fields. Each derivation counts of how many responses some text other than white space was dropped: as they are rendered,
+changed as above, and cut short at a dozen places. Its report has the shortest under `unclaimed`. Of all chat templates those that are not in this table drop none.
+
+";
+
+fn unclaimed(all: &[Derived]) -> String {
+    let reports = all
+        .iter()
+        .filter_map(|derived| Some((derived, &derived.outcome.as_ref().ok()?.report.unclaimed)));
+    let losing = reports.filter(|(_, unclaimed)| unclaimed.lost() > 0);
+    let rows = losing.map(|(derived, unclaimed)| {
+        let of = |count: &UnclaimedCount| format!("{} of {}", count.lost, count.tried);
+        [
+            derived.name.clone(),
+            of(&unclaimed.renders),
+            of(&unclaimed.deviations),
+            of(&unclaimed.cuts),
+            unclaimed
+                .example()
+                .map(|found| rows::verbatim(&found.text))
+                .unwrap_or_default(),
+        ]
+    });
+    let heads = [
+        "chat template",
+        "rendered",
+        "changed",
+        "cut short",
+        "for example",
+    ];
+    format!("{UNCLAIMED}{}", table(&heads, rows))
 }
 
 const BESIDE: &str = "

@@ -221,15 +221,7 @@ fn tool(call: &Map) -> Value {
     let properties: Map = arguments
         .iter()
         .map(|(key, value)| {
-            let kind = match value {
-                Value::Null => "null",
-                Value::Bool(_) => "boolean",
-                Value::Int(_) => "integer",
-                Value::Float(_) => "number",
-                Value::String(_) => "string",
-                Value::Array(_) => "array",
-                Value::Object(_) => "object",
-            };
+            let kind = value.schema_type();
             (key.clone(), object([("type", Value::from(kind))]))
         })
         .collect();

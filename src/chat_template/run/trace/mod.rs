@@ -3,6 +3,7 @@
 //! Every origin is a number, an index into [`Trace`]'s nodes, so that values can carry it at the price of a copy. Inputs make
 //! a tree of nodes, and what is derived from several is a node that joins two others; they are taken apart once, at the end.
 
+mod noted;
 mod piece;
 mod resolve;
 mod text;
@@ -16,6 +17,7 @@ use foldhash::HashMap;
 use crate::chat_template::REASONING_KEYS;
 use crate::chat_template::syntax::tree::Span;
 
+pub(super) use self::noted::{By, Noted, Turned, Wrote};
 pub(super) use self::piece::Piece;
 pub(super) use self::text::Text;
 pub(super) use self::written::Written;

@@ -57,7 +57,7 @@ impl Piece {
         self.kind & KEY != 0
     }
 
-    /// What the piece is of: for a key, the member itself and not what holds it.
+    /// The origin that the piece is of: for a key, the member itself and not the object that holds it.
     pub(in crate::chat_template::run) fn itself(&self) -> Taint {
         Taint(self.origin)
     }
@@ -114,7 +114,7 @@ impl Piece {
         Self { origin, ..*self }
     }
 
-    /// The same with nothing of the origin's own text.
+    /// Returns the piece with nothing of the origin's own text.
     pub(super) fn without_from(&self) -> Self {
         Self {
             from: 0,

@@ -5,8 +5,10 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
 
+use super::noted::{By, Noted};
 use super::piece::Piece;
-use super::{Node, Place, Trace};
+use super::{Node, Place, Taint, Trace};
+use crate::chat_template::layout::{Layout, Turn, Write};
 use crate::chat_template::origins::{Origin, Path, Run, Step, Traced};
 use crate::chat_template::syntax::tree::Tree;
 
@@ -23,13 +25,14 @@ struct Resolver<'a> {
 }
 
 impl Trace {
-    /// What a render printed, told; `None` when there is more to tell than one render may.
+    /// Returns the text that a render printed, with its origins; `None` when there are more of them than one render may have.
     pub(in crate::chat_template::run) fn resolve(
         &self,
         tree: &Tree,
         text: String,
         pieces: &[Piece],
-    ) -> Option<Traced> {
+        noted: Noted,
+    ) -> Option<(Traced, Layout)> {
         let places = self.nodes.borrow();
         let mut resolver = Resolver {
             places: &places,
@@ -62,11 +65,38 @@ impl Trace {
             start = end;
         }
         let decided_by = resolver.decided(&self.decided.borrow());
-        Some(Traced {
+        let turns = noted.turns.into_iter().map(|turn| Turn {
+            start: turn.start,
+            end: turn.end,
+            source: (turn.span.start as usize, turn.span.end as usize),
+            items: resolver.items(turn.item),
+        });
+        let writes = noted.writes.into_iter().map(|write| {
+            let (source, is_expression) = match write.by {
+                By::Text(index) => {
+                    let places = &tree.places[index];
+                    (places.source((0, write.end - write.start)), false)
+                }
+                By::Expression(span) => ((span.start as usize, span.end as usize), true),
+            };
+            Write {
+                start: write.start,
+                end: write.end,
+                source,
+                is_expression,
+            }
+        });
+        let layout = Layout {
+            writes: writes.collect(),
+            turns: turns.collect(),
+            generated: noted.generated,
+        };
+        let traced = Traced {
             text,
             runs,
             decided_by,
-        })
+        };
+        Some((traced, layout))
     }
 }
 
@@ -120,6 +150,15 @@ impl Resolver<'_> {
                 derived: true,
             }),
         }
+    }
+
+    /// The inputs of a value.
+    fn items(&mut self, taint: Taint) -> Vec<Path> {
+        if taint.is_none() {
+            return Vec::new();
+        }
+        let inputs = self.inputs(taint.node());
+        inputs.iter().map(|node| self.path(*node)).collect()
     }
 
     /// The inputs that a node joins, those that count for more first.

@@ -58,7 +58,7 @@ impl Text {
         self.runs.is_none()
     }
 
-    /// What it is made of; nothing where that is not known.
+    /// Returns the pieces that it is made of; nothing where these are not known.
     pub(in crate::chat_template::run) fn pieces(&self) -> &[Piece] {
         match self.runs.as_deref() {
             None => &[],

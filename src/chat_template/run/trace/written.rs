@@ -38,14 +38,14 @@ impl Written {
         }
     }
 
-    /// The same, with room for what most renders print.
+    /// A new, empty text with room for as much as most renders print.
     pub(in crate::chat_template::run) fn with_room(trace: Option<&Rc<Trace>>) -> Self {
         let mut written = Self::new(trace);
         written.text.reserve(ROOM);
         written
     }
 
-    /// What knows the origins, where they are traced.
+    /// Returns the record of the origins, where they are traced.
     pub(in crate::chat_template::run) fn trace(&self) -> Option<&Rc<Trace>> {
         self.traced.as_ref().map(|traced| &traced.trace)
     }

@@ -1,8 +1,8 @@
-//! How most of the responses write the parts of a message.
+//! The form in which most of the responses write the parts of a message.
 //!
-//! What stands between two neighbours is cut where it is the same as elsewhere: of what stands between two calls, the beginning that is also
-//! behind the last call closes a call, and the end that is also before the first one opens it. So `a), b` and `b)]` give `)` for the
-//! close of a call, `, ` between two and `]` behind all.
+//! The text between two neighbours is cut where it is the same as elsewhere: of the text between two calls, the beginning that is also
+//! behind the last call closes a call, and the end that is also before the first one opens it. So `a), b` and `b)]` give `)` for the close
+//! of a call, `, ` between two and `]` behind all.
 
 use super::super::recorded::Recorded;
 use super::parts::{Body, Calls, Member, Pairs, Parts, Quoting, Text};
@@ -163,12 +163,12 @@ fn pairs(calls: &[&Found]) -> Option<Pairs> {
     })
 }
 
-/// What both begin with.
+/// Returns the text that both begin with.
 fn common_prefix<'t>(one: &'t str, other: &str) -> &'t str {
     &one[..text::common_prefix(one, other)]
 }
 
-/// What both end with.
+/// Returns the text that both end with.
 fn common_suffix<'t>(one: &'t str, other: &str) -> &'t str {
     &one[one.len() - text::common_suffix(one, other)..]
 }

@@ -1,14 +1,14 @@
-//! What no render shows: parts of a message that the chat template leaves out, and that the model writes all the same.
+//! Parts of a message that no render shows: the chat template leaves them out, and the model writes them all the same.
 //!
-//! A chat template that knows no `tool_calls` renders a message with calls as if it had none, and so nothing can be derived for
-//! them. Recorded responses with the messages that they must parse to show it: they are renders in all but name. Each is taken
-//! apart by its message ([`seen`]): where the names, the keys and the values stand. What stands around them in most of the responses ([`agreed`]) is
-//! how the model writes calls. That is written down as a chat template ([`rewrite`]), which puts the calls into the content of a message and then goes on as
-//! the given one does, and from that one is derived as from any other. Nothing here makes delimiters.
+//! A chat template that knows no `tool_calls` renders a message with calls as if it had none, and so nothing can be derived for them.
+//! Recorded responses with the messages that they must parse to show it: they are renders in all but name. Each is taken apart by its
+//! message ([`seen`]): where the names, the keys and the values stand. The text around them in most of the responses ([`agreed`]) tells how
+//! the model writes calls. That is written down as a chat template ([`rewrite`]), which puts the calls into the content of a message and
+//! then goes on as the given one does, and from that one is derived as from any other. Nothing here makes delimiters.
 //!
-//! What stands around must be the same in most of the responses, or it is not believed; one response with two calls tells what stands between
-//! calls, one call with two arguments what stands between these. What comes of it is taken only if it reads more of the responses
-//! than before, none worse, and loses nothing of what the given chat template proves.
+//! The text around the parts must be the same in most of the responses, or it is not believed; one response with two calls tells the text
+//! between calls, one call with two arguments the text between these. The response template that comes of it is taken only if it reads more
+//! of the responses than before, none worse, and loses nothing of what the given chat template proves.
 
 mod agreed;
 mod parts;
@@ -24,7 +24,7 @@ use crate::value::Value;
 
 /// A chat template that shows what the given one leaves out.
 pub(in crate::derive) struct Unshown {
-    /// It.
+    /// The chat template.
     pub(in crate::derive) source: ChatTemplateSource,
     /// The keys of messages that it shows.
     pub(in crate::derive) keys: Vec<String>,

@@ -1,8 +1,8 @@
-//! How the parts of a message are written that no render shows.
+//! The form of the parts of a message that no render shows.
 
 use crate::value::Value;
 
-/// How the parts of a message are written that no render shows.
+/// The form of the parts of a message that no render shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parts {
     pub(super) texts: Vec<Text>,
@@ -21,16 +21,16 @@ pub(super) struct Text {
 /// The calls, behind the texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Calls {
-    /// Before all of them.
+    /// The text before all of them.
     pub(super) open: String,
-    /// Before each.
+    /// The text before each.
     pub(super) head: String,
     pub(super) body: Body,
-    /// Behind each.
+    /// The text behind each.
     pub(super) tail: String,
-    /// Between two.
+    /// The text between two.
     pub(super) between: String,
-    /// Behind all of them.
+    /// The text behind all of them.
     pub(super) close: String,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Calls {
 pub(super) enum Body {
     /// As an object: its members in their order.
     Object(Vec<(String, Member)>),
-    /// The name, what stands between, and an object of arguments.
+    /// The name, the text behind it, and an object of arguments.
     Named(String),
     /// The name, and each argument by itself.
     Pairs(Pairs),
@@ -50,28 +50,28 @@ pub(super) enum Body {
 pub(super) enum Member {
     Name,
     Arguments,
-    /// The arguments as a string with JSON in it.
+    /// The arguments as a string of JSON.
     ArgumentsText,
     Id,
-    /// Always this.
+    /// A value that is equal in every call.
     Constant(Value),
 }
 
-/// Arguments by themselves.
+/// Arguments that stand apart from each other.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pairs {
-    /// Behind the name.
+    /// The text behind the name.
     pub(super) open: String,
     pub(super) before_key: String,
     pub(super) behind_key: String,
     pub(super) behind_value: String,
     pub(super) between: String,
     pub(super) texts: Quoting,
-    /// Whether what is no text is written as Python spells it.
+    /// True if values that are not texts are written as Python spells them.
     pub(super) is_python: bool,
 }
 
-/// How a text is written that is a value.
+/// The form of a text that is a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Quoting {
     Json,

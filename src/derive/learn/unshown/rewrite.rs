@@ -4,8 +4,8 @@ use super::parts::{Body, Calls, Member, Pairs, Parts, Quoting};
 use crate::derive::probe::CALLS_KEY;
 use crate::value::json;
 
-/// What is put before a chat template: it takes each message of the assistant that has such parts for one whose content has
-/// them written in it. What the chat template does with messages is then done with these.
+/// Returns the Jinja source that is put before a chat template: it takes each message of the assistant that has such parts for one whose
+/// content has them written in it. The chat template then treats these as its messages.
 pub(super) fn prelude(parts: &Parts) -> String {
     let mut written = String::new();
     let mut keys: Vec<&str> = Vec::new();
@@ -106,7 +106,7 @@ fn of_pairs(pairs: &Pairs) -> String {
     )
 }
 
-/// What stands between two turns of a loop.
+/// Returns the Jinja source that writes the text between two turns of a loop.
 fn between(text: &str) -> String {
     match text.is_empty() {
         true => String::new(),

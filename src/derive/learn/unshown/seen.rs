@@ -17,7 +17,7 @@ use crate::value::{Map, Value, json, python};
 /// How far a part may stand behind the one before it, in bytes.
 const MAX_BETWEEN: usize = 160;
 
-/// What the responses show.
+/// The parts of messages that the responses show.
 pub(super) struct Seen {
     /// Each text beside the content, with what stands around it.
     pub(super) texts: Vec<Text>,
@@ -46,18 +46,18 @@ pub(super) enum FoundBody {
     },
 }
 
-/// What one response shows of calls.
+/// The calls of one response, with the text around them.
 pub(super) struct Shown {
-    /// What stands before the first.
+    /// The text before the first call.
     pub(super) lead: String,
-    /// What stands between each two.
+    /// The texts between each two neighbouring calls.
     pub(super) gaps: Vec<String>,
-    /// What stands behind the last.
+    /// The text behind the last call.
     pub(super) trail: String,
     pub(super) calls: Vec<Found>,
 }
 
-/// What all responses show of the parts with these keys; `close` is a pattern for what ends the content.
+/// Returns the parts with these keys that all responses show; `close` is a pattern for the text that ends the content.
 pub(super) fn seen(recorded: &[Recorded], keys: &[String], close: Option<&str>) -> Seen {
     let end = close.and_then(|close| Pattern::regex(&format!("(?:{close})\\Z")).ok());
     let mut texts: Vec<Text> = Vec::new();
@@ -115,8 +115,8 @@ fn find(text: &str, part: &str, at: usize) -> Option<usize> {
     text[at..].find(part).map(|by| at + by)
 }
 
-/// A text that the response begins with, and where what stands around it ends: before the content, or before what follows on the
-/// same line.
+/// Returns a text that the response begins with, and the place where the text around it ends: before the content, or before the text that
+/// follows on the same line.
 fn around(response: &str, key: &str, text: &str, content: Option<&str>) -> Option<(Text, usize)> {
     let start = find(response, text, 0).filter(|start| *start <= MAX_BETWEEN)?;
     let end = start + text.len();
@@ -269,7 +269,7 @@ enum Spelled {
     Python,
 }
 
-/// How far on a value stands, and how long it is.
+/// Returns how many bytes ahead a value stands, and how long it is.
 fn value_in(text: &str, value: &Value) -> Option<(usize, usize, Spelled)> {
     let starts = text.char_indices().map(|(at, _)| at).skip(1);
     let mut starts = starts.take_while(|at| *at <= MAX_BETWEEN);

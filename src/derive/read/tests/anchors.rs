@@ -1,4 +1,4 @@
-//! Where the turn begins.
+//! Tests of where the turn begins.
 
 use super::super::analysis::Unreadable;
 use super::super::anchor::Anchor;

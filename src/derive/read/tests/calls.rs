@@ -1,4 +1,4 @@
-//! How calls are written.
+//! Tests of how calls are written.
 
 use super::super::arguments::Style;
 use super::super::calls::ToolCalls;
@@ -6,13 +6,13 @@ use super::super::cut::Body;
 use super::read;
 use crate::derive::compare::slot;
 
-/// What is read of calls that are written so, behind the content.
+/// The calls that are read where they are written so, behind the content.
 fn calls(calls: &str) -> Option<ToolCalls> {
     let answer = format!("<bot>{{{{ m.content or '' }}}}{calls}<end>");
     read(&answer, "<bot>").calls
 }
 
-/// The same where each is written so.
+/// The calls that are read where each is written so.
 fn each(call: &str) -> ToolCalls {
     calls(&format!(
         "{{%- for c in m.tool_calls or [] -%}}{call}{{%- endfor -%}}"

@@ -1,4 +1,4 @@
-//! How reasoning is written.
+//! Tests of how reasoning is written.
 
 use super::super::thought::{History, Opener, Reasoning};
 use super::read;

@@ -1,0 +1,66 @@
+//! Which statements and which turns of loops wrote what of a render: what stands around a message's text belongs to it because
+//! the loop wrote it while it was at that message.
+//!
+//! Told is what is written to the render itself. What a macro, a `set` block or a filter collects first counts as written by the
+//! statement that prints it.
+
+use super::origins::{Path, Step};
+
+/// Who wrote what of a render, in the order of writing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// The texts and expressions that were printed, without those that printed nothing.
+    pub(crate) writes: Vec<Write>,
+    /// The turns of loops, each behind those within it.
+    pub(crate) turns: Vec<Turn>,
+    /// The stretches that `generation` blocks wrote, in bytes, without the empty ones.
+    pub(crate) generated: Vec<(usize, usize)>,
+}
+
+/// A stretch of a render that one statement wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Write {
+    /// Where it starts in the render, in bytes.
+    pub(crate) start: usize,
+    /// Where it ends.
+    pub(crate) end: usize,
+    /// Where in the source the text or the expression stands, in bytes.
+    pub(crate) source: (usize, usize),
+    /// True if it is an expression, false if it is text between tags.
+    pub(crate) is_expression: bool,
+}
+
+/// A turn of a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// Where the render was when it began, in bytes.
+    pub(crate) start: usize,
+    /// Where it was when it ended.
+    pub(crate) end: usize,
+    /// Where in the source the expression stands that is walked over, in bytes.
+    pub(crate) source: (usize, usize),
+    /// The inputs that the item is or was made of, the first of them first.
+    pub(crate) items: Vec<Path>,
+}
+
+impl Turn {
+    /// The message that the item is, or is a part of: its index, when there is one only.
+    pub(crate) fn message(&self) -> Option<usize> {
+        let mut indices = self.items.iter().map(message_of);
+        let first = indices.next()??;
+        indices.all(|index| index == Some(first)).then_some(first)
+    }
+
+    /// Returns true if the item is a message itself.
+    pub(crate) fn is_of_message(&self) -> bool {
+        self.items.first().is_some_and(|path| path.len() == 2)
+    }
+}
+
+/// The index of the message that a path leads to or into.
+pub(crate) fn message_of(path: &Path) -> Option<usize> {
+    match path.get(..2)? {
+        [Step::Key(name), Step::Index(index)] if name == "messages" => Some(*index),
+        _ => None,
+    }
+}

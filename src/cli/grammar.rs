@@ -1,0 +1,242 @@
+//! `obverse grammar`: what a model may write, for the engines that hold it to that.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use obverse::chat_template::RenderInput;
+use obverse::derive::{self, Derivation};
+use obverse::grammar::emit::Language;
+use obverse::grammar::{Reasoning, Request, Sampler, SpecialToken, ToolChoice, Written};
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Map, Value, json};
+
+use super::derive::derive_problem;
+use super::given::GivenArgs;
+use super::problem::Problem;
+use super::render::kwarg;
+use super::source::{Opened, SourceArgs};
+use super::status::Status;
+use super::stop::Stop;
+use super::{escape, input, output};
+
+/// Derive the grammar of what a model may write: its calls by their schemas, its reasoning, its answer
+///
+/// A response template is derived from SOURCE, and the grammar is made of it and of the renders by which it was proved: what separates
+/// calls, and how a marker is spelled, is as the chat template writes it. Arguments obey the tools' schemas.
+///
+/// The whole response is told, from where the prompt leaves it: that of a user's message, rendered with --kwarg, or --prefix. Where that has
+/// opened the reasoning, the grammar begins in it.
+///
+/// With --sample N texts are written that the grammar allows, each on a line as a JSON string, in the place of the grammar.
+///
+/// What a language cannot say of the grammar is told on standard error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
+    #[arg(value_name = "SOURCE")]
+    source: PathBuf,
+
+    #[command(flatten)]
+    given: GivenArgs,
+
+    /// Which calls may be written: auto, required, none, or the name of the tool that must be called
+    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    tool_choice: String,
+
+    /// Allow more than one call: yes or no
+    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Parallel::Yes, hide_possible_values = true)]
+    parallel: Parallel,
+
+    /// Let the model reason: auto (as it likes), on or off
+    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Reasons::Auto, hide_possible_values = true)]
+    reasoning: Reasons,
+
+    /// A variable of the chat template, by which the prompt is rendered; may be given several times
+    #[arg(long = "kwarg", value_name = "K=JSON", value_parser = kwarg, conflicts_with_all = ["prefix", "prefix_file"])]
+    kwargs: Vec<(String, Value)>,
+
+    /// A JSON Schema that the answer must fit
+    #[arg(long, value_name = "SCHEMA")]
+    response_format: Option<PathBuf>,
+
+    /// A tokenizer.json or model folder: its special tokens are written as tokens, where the language has a way
+    #[arg(long, value_name = "FILE")]
+    tokenizer: Option<PathBuf>,
+
+    /// The language: gbnf (llama.cpp), lark (llguidance), structural-tag (xgrammar), or json, which has all of them
+    #[arg(long, value_enum, value_name = "LANGUAGE", hide_possible_values = true)]
+    #[arg(required_unless_present = "sample")]
+    format: Option<Format>,
+
+    /// Write so many texts that the grammar allows
+    #[arg(long, value_name = "N", conflicts_with = "format")]
+    sample: Option<u64>,
+
+    /// Where the texts of --sample begin: the same seed gives the same texts
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
+    seed: u64,
+
+    #[command(flatten)]
+    source_args: SourceArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Parallel {
+    Yes,
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Reasons {
+    Auto,
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Gbnf,
+    Lark,
+    StructuralTag,
+    Json,
+}
+
+/// Writes a grammar.
+pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
+    let [prefix, tools] = args.given.paths();
+    let format = args.response_format.as_deref();
+    input::one_stdin([Some(args.source.as_path()), prefix, tools, format])?;
+    let tools = args.given.tools()?;
+    let prefix = args.given.prefix()?;
+    let response_format = format.map(input::read_json).transpose()?;
+    let special_tokens = match &args.tokenizer {
+        Some(path) => special_tokens(path)?,
+        None => Vec::new(),
+    };
+    let opened = args.source_args.open(&args.source)?;
+    let options = derive::Options {
+        clock: args.source_args.date,
+        ..derive::Options::default()
+    };
+    let derivation = derive::derive(&opened.source, &options)
+        .map_err(|error| derive_problem(&error, &opened))?;
+    let template = ResponseTemplate::from_value(&derivation.document.to_value());
+    let template = Arc::new(template.map_err(|invalid| Problem::all(invalid.into_diagnostics()))?);
+    if !derivation.report.verified {
+        note(
+            "the response template is not proved: the grammar allows what came back, and refuses what did not",
+        );
+    }
+    let prefix = match prefix {
+        Some(prefix) => prefix,
+        None => prompt(args, &opened, &derivation, &tools)?,
+    };
+    let written = Written::new(&template, &derivation.cases, &opened.source.tokens.end);
+    let request = Request {
+        tools,
+        // The conversion fails for nothing.
+        tool_choice: ToolChoice::from_str(&args.tool_choice).unwrap_or_default(),
+        parallel: args.parallel == Parallel::Yes,
+        reasoning: match args.reasoning {
+            Reasons::Auto => Reasoning::Auto,
+            Reasons::On => Reasoning::On,
+            Reasons::Off => Reasoning::Off,
+        },
+        prefix,
+        response_format: response_format.map(|(schema, _)| schema),
+        special_tokens,
+    };
+    let grammar = written
+        .grammar(&request)
+        .map_err(|error| Problem::failed("no-grammar", error.to_string()))?;
+    if let Some(count) = args.sample {
+        let mut sampler = Sampler::new(&grammar);
+        let mut text = String::new();
+        for seed in args.seed..args.seed.saturating_add(count) {
+            text.push_str(&json::quote(&sampler.sample(seed)));
+            text.push('\n');
+        }
+        output::print_text(&text)?;
+        return Ok(Status::Done);
+    }
+    let language = match args.format {
+        Some(Format::Gbnf) => Language::Gbnf,
+        Some(Format::Lark) => Language::Lark,
+        Some(Format::StructuralTag) => Language::StructuralTag,
+        Some(Format::Json) | None => Language::Json,
+    };
+    let text = grammar.write(language);
+    for finding in &text.findings {
+        note(&finding.text);
+    }
+    output::print_text(&format!("{}\n", text.text.trim_end()))?;
+    Ok(Status::Done)
+}
+
+fn note(text: &str) {
+    output::tell(&format!("note: {}\n", escape::line(text)));
+}
+
+/// The prompt of a user's message with these tools, rendered.
+fn prompt(
+    args: &Args,
+    opened: &Opened,
+    derivation: &Derivation,
+    tools: &[Value],
+) -> Result<String, Problem> {
+    let message = [("role", "user"), ("content", "Hello")];
+    let message = message.map(|(key, text)| (key.to_owned(), Value::from(text)));
+    let input = RenderInput {
+        messages: vec![Value::Object(Map::from_iter(message))],
+        tools: (!tools.is_empty()).then(|| tools.to_vec()),
+        add_generation_prompt: true,
+        kwargs: args.kwargs.iter().cloned().collect(),
+        clock: args.source_args.date,
+        ..RenderInput::default()
+    };
+    let template = opened.source.select(!tools.is_empty());
+    let template = template.map_err(|_| opened.no_template("default"))?;
+    match template.render(&input) {
+        Ok(prompt) => Ok(prompt),
+        // A chat template that needs more than that has been given it for the derivation.
+        Err(_) if args.kwargs.is_empty() => {
+            let case = derivation
+                .cases
+                .iter()
+                .find(|case| case.tools.is_empty() == tools.is_empty());
+            Ok(case.map(|case| case.prefix.clone()).unwrap_or_default())
+        }
+        Err(error) => Err(super::source::render_problem(
+            &error,
+            opened.document(template),
+        )),
+    }
+}
+
+/// The special tokens of a `tokenizer.json`, or of the one in a model folder.
+fn special_tokens(path: &Path) -> Result<Vec<SpecialToken>, Problem> {
+    let file = if path.is_dir() {
+        path.join("tokenizer.json")
+    } else {
+        path.to_owned()
+    };
+    let (tokenizer, _) = input::read_json(&file)?;
+    let Some(added) = tokenizer.get("added_tokens").and_then(Value::as_array) else {
+        let message = format!(
+            "{} has no `added_tokens`: it is no tokenizer.json",
+            input::name(&file)
+        );
+        return Err(Problem::failed("usage", message));
+    };
+    let token = |token: &Value| {
+        let is_special = token.get("special").is_some_and(Value::is_truthy);
+        let id = match token.get("id")? {
+            Value::Int(id) => id.to_string().parse().ok()?,
+            _ => return None,
+        };
+        let text = token.get("content")?.as_str()?.to_owned();
+        is_special.then_some(SpecialToken { text, id })
+    };
+    Ok(added.iter().filter_map(token).collect())
+}

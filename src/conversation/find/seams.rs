@@ -1,0 +1,258 @@
+//! Seams: the texts between two places, as they were seen in renders, and the cut between the end of one message and the header of
+//! the next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pieces::{Piece, Spot, What};
+use crate::conversation::format::{Hole, Part, append};
+use crate::conversation::render::Talk;
+
+/// A stretch between two places of one render.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seam {
+    pub(super) after: Option<Spot>,
+    pub(super) before: Option<Spot>,
+    /// True if both places belong to one message.
+    pub(super) within: bool,
+    /// True if the message of the place after stands before all others, although it is written behind one.
+    pub(super) moved: bool,
+    pub(super) prompt: bool,
+    pub(super) bits: Vec<Bit>,
+}
+
+/// A bit of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Bit {
+    Part(Part),
+    Computed { place: (usize, usize), text: String },
+}
+
+/// The seams of a render, but for those in which a message may stand that shows no text: of what belongs to it nothing is known.
+pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
+    let shown: BTreeSet<usize> = pieces
+        .iter()
+        .filter_map(|piece| match &piece.what {
+            What::Place { message, .. } => *message,
+            _ => None,
+        })
+        .collect();
+    let hidden: Vec<usize> = (0..talk.messages.len())
+        .filter(|at| !shown.contains(at))
+        .collect();
+    let mut seams = Vec::new();
+    let mut before: Option<(Spot, Option<usize>)> = None;
+    // The message that was shown last, of all places before.
+    let mut last: Option<usize> = None;
+    let mut bits = Vec::new();
+    let mut at = 0;
+    let hides = |last: Option<usize>, next: Option<usize>| {
+        let from = last.map_or(0, |last| last + 1);
+        let to = next.unwrap_or(talk.messages.len());
+        hidden.iter().any(|one| (from..to).contains(one))
+    };
+    for piece in pieces {
+        bits.push(constant(text, at, piece.range.start));
+        at = piece.range.end;
+        match &piece.what {
+            What::Hole(part) => bits.push(Bit::Part(part.clone())),
+            What::Computed(place) => bits.push(Bit::Computed {
+                place: *place,
+                text: text[piece.range.clone()].to_owned(),
+            }),
+            What::Place { spot, message, .. } => {
+                let of = before.as_ref().and_then(|(_, message)| *message);
+                let seam = Seam {
+                    within: of.is_some() && of == *message,
+                    moved: *message == Some(0) && last.is_some_and(|last| last > 0),
+                    after: before.take().map(|(spot, _)| spot),
+                    before: Some(spot.clone()),
+                    prompt: false,
+                    bits: std::mem::take(&mut bits),
+                };
+                if message.is_none() || !hides(last, *message) {
+                    seams.push(seam);
+                }
+                before = Some((spot.clone(), *message));
+                last = last.max(*message);
+            }
+        }
+    }
+    bits.push(constant(text, at, text.len()));
+    if !hides(last, None) {
+        seams.push(Seam {
+            after: before.map(|(spot, _)| spot),
+            before: None,
+            within: false,
+            moved: false,
+            prompt: talk.prompt,
+            bits,
+        });
+    }
+    seams
+}
+
+fn constant(text: &str, start: usize, end: usize) -> Bit {
+    Bit::Part(Part::Text(
+        text.get(start..end).unwrap_or_default().to_owned(),
+    ))
+}
+
+/// Which of the texts that are computed from no input vary.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Varying {
+    /// Those that are another on another day.
+    pub(super) dates: BTreeSet<(usize, usize)>,
+    seen: BTreeMap<(usize, usize), BTreeSet<String>>,
+}
+
+/// From how many different texts on something is no choice among constants, but counted or made up.
+const MANY: usize = 4;
+
+impl Varying {
+    /// Notes what is computed in a render.
+    pub(super) fn note(&mut self, seams: &[Seam]) {
+        for bit in seams.iter().flat_map(|seam| &seam.bits) {
+            if let Bit::Computed { place, text } = bit {
+                self.seen.entry(*place).or_default().insert(text.clone());
+            }
+        }
+    }
+
+    /// The parts of a seam.
+    pub(super) fn parts(&self, seam: &Seam) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for bit in &seam.bits {
+            let part = match bit {
+                Bit::Part(part) => part.clone(),
+                Bit::Computed { place, text } => {
+                    let count = self.seen.get(place).map_or(0, BTreeSet::len);
+                    if self.dates.contains(place) {
+                        Part::hole(Hole::Date)
+                    } else if count >= MANY {
+                        Part::hole(Hole::Repeated)
+                    } else {
+                        Part::Text(text.clone())
+                    }
+                }
+            };
+            append(&mut parts, part);
+        }
+        parts
+    }
+}
+
+/// Returns the parts that follow `prefix`, if `parts` begin with it.
+pub(super) fn strip_prefix(parts: &[Part], prefix: &[Part]) -> Option<Vec<Part>> {
+    let mut rest = parts.to_vec();
+    for (at, wanted) in prefix.iter().enumerate() {
+        let first = rest.first()?.clone();
+        match (first, wanted) {
+            (Part::Text(text), Part::Text(wanted)) => {
+                let is_last = at + 1 == prefix.len();
+                let left = text.strip_prefix(wanted.as_str())?.to_owned();
+                if left.is_empty() {
+                    rest.remove(0);
+                } else if is_last {
+                    rest[0] = Part::Text(left);
+                } else {
+                    return None;
+                }
+            }
+            (first, wanted) if first == *wanted => {
+                rest.remove(0);
+            }
+            _ => return None,
+        }
+    }
+    Some(rest)
+}
+
+/// Returns the parts that precede `suffix`, if `parts` end with it.
+pub(super) fn strip_suffix(parts: &[Part], suffix: &[Part]) -> Option<Vec<Part>> {
+    let mut rest = parts.to_vec();
+    for (at, wanted) in suffix.iter().rev().enumerate() {
+        let last = rest.last()?.clone();
+        match (last, wanted) {
+            (Part::Text(text), Part::Text(wanted)) => {
+                let is_last = at + 1 == suffix.len();
+                let left = text.strip_suffix(wanted.as_str())?.to_owned();
+                rest.pop();
+                if !left.is_empty() {
+                    if !is_last {
+                        return None;
+                    }
+                    rest.push(Part::Text(left));
+                }
+            }
+            (last, wanted) if last == *wanted => {
+                rest.pop();
+            }
+            _ => return None,
+        }
+    }
+    Some(rest)
+}
+
+/// The text with which all of them begin.
+pub(super) fn common_prefix(all: &[&[Part]]) -> Vec<Part> {
+    let Some((first, others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let mut common: Vec<Part> = first.to_vec();
+    for parts in others {
+        let mut shared = Vec::new();
+        for (a, b) in common.iter().zip(parts.iter()) {
+            match (a, b) {
+                (Part::Text(a), Part::Text(b)) => {
+                    let len = crate::text::common_prefix(a, b);
+                    append(&mut shared, Part::Text(a[..len].to_owned()));
+                    if len < a.len() || len < b.len() {
+                        break;
+                    }
+                }
+                (a, b) if a == b => shared.push(a.clone()),
+                _ => break,
+            }
+        }
+        common = shared;
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(texts: &[&str]) -> Vec<Part> {
+        let part = |text: &&str| match *text {
+            "?" => Part::hole(Hole::Date),
+            text => Part::Text(text.to_owned()),
+        };
+        texts.iter().map(part).collect()
+    }
+
+    #[test]
+    fn ends_are_cut_off() {
+        let all = parts(&["end\nday ", "?", ":user"]);
+        assert_eq!(
+            strip_prefix(&all, &parts(&["end\n"])),
+            Some(parts(&["day ", "?", ":user"]))
+        );
+        assert_eq!(
+            strip_prefix(&all, &parts(&["end\nday ", "?"])),
+            Some(parts(&[":user"]))
+        );
+        assert_eq!(strip_prefix(&all, &parts(&["end\n", "?"])), None);
+        assert_eq!(
+            strip_suffix(&all, &parts(&["user"])),
+            Some(parts(&["end\nday ", "?", ":"]))
+        );
+        assert_eq!(
+            strip_suffix(&all, &parts(&["y ", "?", ":user"])),
+            Some(parts(&["end\nda"]))
+        );
+        assert_eq!(strip_suffix(&all, &parts(&["?", "user"])), None);
+        let other = parts(&["end\nday ", "?", ";"]);
+        assert_eq!(common_prefix(&[&all, &other]), parts(&["end\nday ", "?"]));
+    }
+}

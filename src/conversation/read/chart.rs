@@ -1,0 +1,330 @@
+//! Where the places of a text are: the search for a way through the steps of a format.
+//!
+//! The search goes depth first and takes, of the places where a text may end, the first, and of the steps that fit there the one that
+//! says most. Where it goes on nowhere is remembered, so that no place is tried twice at one position: the work is bounded by the number
+//! of positions at which a step's constant text occurs, times the number of steps. Readings that were found wrong by rendering them are
+//! kept out by what is banned.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::conversation::format::{
+    ConversationFormat, Holds, Part, Written, literal_len, ranges_at,
+};
+use crate::value::json;
+
+/// A step that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Link {
+    /// The index of the step.
+    pub(super) step: usize,
+    /// Where each of its parts stands.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Where it begins, and the place before it ends.
+    pub(super) at: usize,
+    /// Where it ends, and the place behind it begins.
+    pub(super) end: usize,
+    /// Where the place before it begins.
+    from: usize,
+}
+
+/// Which steps are not to be taken: the place before, where that begins, the step, and where it begins.
+pub(super) type Banned = HashSet<(Option<usize>, usize, usize, usize)>;
+
+impl Link {
+    pub(super) fn ban(&self, format: &ConversationFormat) -> (Option<usize>, usize, usize, usize) {
+        (format.steps[self.step].after, self.from, self.step, self.at)
+    }
+}
+
+/// Where no way goes on.
+#[derive(Debug, Clone)]
+pub(super) struct Stuck {
+    /// The first byte that does not fit.
+    pub(super) at: usize,
+    /// The texts that were expected there.
+    pub(super) expected: Vec<String>,
+    /// How far it went.
+    pub(super) links: Vec<Link>,
+}
+
+/// A text, and where the steps of a format may begin in it.
+pub(super) struct Chart<'a> {
+    format: &'a ConversationFormat,
+    text: &'a str,
+    parts: Vec<Vec<Part>>,
+    /// How many bytes of constant text each step has.
+    says: Vec<usize>,
+    /// The steps from each place, those first that say most.
+    from: HashMap<Option<usize>, Vec<usize>>,
+    /// Where the first text of each step occurs.
+    occurrences: HashMap<&'a str, Vec<usize>>,
+}
+
+struct Frame {
+    state: Option<usize>,
+    pos: usize,
+    steps: Vec<usize>,
+    /// For each of the steps where its next occurrence is to be looked for.
+    cursors: Vec<usize>,
+    /// Where the place ends, if that is known.
+    fixed: Option<usize>,
+}
+
+impl<'a> Chart<'a> {
+    pub(super) fn new(format: &'a ConversationFormat, text: &'a str) -> Self {
+        let parts: Vec<Vec<Part>> = format
+            .steps
+            .iter()
+            .map(|step| step.parts().cloned().collect())
+            .collect();
+        let mut from: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (at, step) in format.steps.iter().enumerate() {
+            from.entry(step.after).or_default().push(at);
+        }
+        let rank = |step: usize| {
+            let before = format.steps[step].before;
+            let role = before.and_then(|at| format.places[at].role.as_deref());
+            let rank = match role {
+                None => 0,
+                Some("system") => 1,
+                Some("user") => 2,
+                Some("assistant") => 3,
+                Some("tool") => 4,
+                Some(_) => 5,
+            };
+            (usize::MAX - literal_len(&parts[step]), rank, step)
+        };
+        from.values_mut()
+            .for_each(|steps| steps.sort_by_key(|step| rank(*step)));
+        let mut occurrences: HashMap<&str, Vec<usize>> = HashMap::new();
+        for step in &format.steps {
+            if let Some(Part::Text(first)) = step.parts().next()
+                && !first.is_empty()
+            {
+                occurrences.entry(first).or_insert_with(|| {
+                    let finder = memchr::memmem::Finder::new(first.as_bytes());
+                    let mut found = Vec::new();
+                    let mut at = 0;
+                    while let Some(next) = finder.find(&text.as_bytes()[at..]) {
+                        found.push(at + next);
+                        at += next + 1;
+                    }
+                    found
+                });
+            }
+        }
+        Self {
+            format,
+            text,
+            says: parts.iter().map(|parts| literal_len(parts)).collect(),
+            parts,
+            from,
+            occurrences,
+        }
+    }
+
+    /// A way through the whole text.
+    pub(super) fn run(&self, banned: &Banned) -> Result<Vec<Link>, Stuck> {
+        let mut stuck = Stuck {
+            at: 0,
+            expected: Vec::new(),
+            links: Vec::new(),
+        };
+        let mut dead: HashSet<(Option<usize>, usize)> = HashSet::new();
+        let mut links: Vec<Link> = Vec::new();
+        let mut frames = vec![self.frame(None, 0, &mut stuck, &links)];
+        while let Some(frame) = frames.last_mut() {
+            match self.next(frame, banned, &mut stuck, &links) {
+                Some(link) => {
+                    let before = self.format.steps[link.step].before;
+                    let end = link.end;
+                    links.push(link);
+                    if before.is_none() {
+                        return Ok(links);
+                    }
+                    if dead.contains(&(before, end)) {
+                        links.pop();
+                        continue;
+                    }
+                    frames.push(self.frame(before, end, &mut stuck, &links));
+                }
+                None => {
+                    dead.insert((frame.state, frame.pos));
+                    frames.pop();
+                    links.pop();
+                }
+            }
+        }
+        Err(stuck)
+    }
+
+    fn frame(&self, state: Option<usize>, pos: usize, stuck: &mut Stuck, links: &[Link]) -> Frame {
+        let steps = self.from.get(&state).cloned().unwrap_or_default();
+        let place = state.map(|at| &self.format.places[at]);
+        let is_json = place.is_some_and(|place| {
+            matches!(place.holds, Holds::Definition | Holds::Definitions)
+                || place.written == Written::Json
+        });
+        let fixed = match place {
+            None => Some(0),
+            Some(_) if is_json => match json::parse_prefix(&self.text[pos..]) {
+                Ok((_, len)) => Some(pos + len),
+                Err(error) => {
+                    let at = (pos + error.offset()).min(self.text.len());
+                    note(stuck, at, || error.message(), links);
+                    return Frame {
+                        state,
+                        pos,
+                        steps: Vec::new(),
+                        cursors: Vec::new(),
+                        fixed: None,
+                    };
+                }
+            },
+            Some(_) => None,
+        };
+        Frame {
+            state,
+            pos,
+            cursors: vec![fixed.unwrap_or(pos); steps.len()],
+            steps,
+            fixed,
+        }
+    }
+
+    /// The next way on.
+    fn next(
+        &self,
+        frame: &mut Frame,
+        banned: &Banned,
+        stuck: &mut Stuck,
+        links: &[Link],
+    ) -> Option<Link> {
+        loop {
+            // First what ends first, then what says most, then where the next place ends first.
+            let mut best: Option<(usize, usize, usize, usize)> = None;
+            for (index, step) in frame.steps.iter().enumerate() {
+                let cursor = frame.cursors[index];
+                let found = match frame.fixed {
+                    Some(fixed) => (cursor <= fixed).then_some(fixed),
+                    None => self.occurrence(*step, cursor),
+                };
+                let Some(at) = found else { continue };
+                let says = usize::MAX - self.says[*step];
+                if best.is_some_and(|(least, most, ..)| (at, says) > (least, most)) {
+                    continue;
+                }
+                let order = (at, says, self.next_end(*step, at + self.says[*step]), index);
+                if best.is_none_or(|best| order < best) {
+                    best = Some(order);
+                }
+            }
+            let Some((at, .., index)) = best else {
+                self.tell_missing(frame, stuck, links);
+                return None;
+            };
+            frame.cursors[index] = at + 1;
+            let step = frame.steps[index];
+            if banned.contains(&(frame.state, frame.pos, step, at)) {
+                continue;
+            }
+            match ranges_at(&self.parts[step], self.text, at) {
+                Ok(ranges) => {
+                    let end = ranges.last().map_or(at, |last| last.end);
+                    let is_last = self.format.steps[step].before.is_none();
+                    if is_last && end != self.text.len() {
+                        note(stuck, end, || "the end of the text".to_owned(), links);
+                        continue;
+                    }
+                    return Some(Link {
+                        step,
+                        ranges,
+                        at,
+                        end,
+                        from: frame.pos,
+                    });
+                }
+                Err(failed) => {
+                    note(stuck, failed, || self.rest(step, failed, at), links);
+                }
+            }
+        }
+    }
+
+    /// Where the place behind a step may end first, if it begins at `from`.
+    fn next_end(&self, step: usize, from: usize) -> usize {
+        let before = self.format.steps[step].before;
+        let steps = before
+            .and_then(|_| self.from.get(&before))
+            .into_iter()
+            .flatten();
+        let ends = steps.filter_map(|next| self.occurrence(*next, from));
+        ends.min().unwrap_or(usize::MAX)
+    }
+
+    /// The next place at which a step may begin.
+    fn occurrence(&self, step: usize, from: usize) -> Option<usize> {
+        match self.parts[step].first() {
+            None => (from <= self.text.len()).then_some(self.text.len()),
+            Some(Part::Text(first)) => {
+                let found = self.occurrences.get(first.as_str())?;
+                found.get(found.partition_point(|at| *at < from)).copied()
+            }
+            Some(Part::Hole { .. }) => None,
+        }
+    }
+
+    /// The constant text that a step has where it stops to fit.
+    fn rest(&self, step: usize, failed: usize, at: usize) -> String {
+        let mut start = at;
+        for part in &self.parts[step] {
+            let Some(text) = part.text() else {
+                let after = self.text.get(start..failed).unwrap_or_default();
+                start += after.len();
+                continue;
+            };
+            if failed < start + text.len() {
+                return text.get(failed - start..).unwrap_or(text).to_owned();
+            }
+            start += text.len();
+        }
+        "another text".to_owned()
+    }
+
+    /// A text that nothing ends.
+    fn tell_missing(&self, frame: &Frame, stuck: &mut Stuck, links: &[Link]) {
+        for step in &frame.steps {
+            if let Some(first) = self.parts[*step].first().and_then(Part::text)
+                && self
+                    .occurrence(*step, frame.fixed.unwrap_or(frame.pos))
+                    .is_none()
+            {
+                let at = frame.fixed.unwrap_or(self.text.len());
+                note(stuck, at, || first.to_owned(), links);
+            }
+        }
+    }
+}
+
+/// How many things are told that were expected.
+const MAX_EXPECTED: usize = 6;
+
+fn note(stuck: &mut Stuck, at: usize, expected: impl FnOnce() -> String, links: &[Link]) {
+    if at < stuck.at {
+        return;
+    }
+    if at > stuck.at {
+        stuck.at = at;
+        stuck.expected.clear();
+    }
+    if stuck.links.len() <= links.len() {
+        stuck.links = links.to_vec();
+    }
+    if stuck.expected.len() < MAX_EXPECTED {
+        let expected = expected();
+        if !stuck.expected.contains(&expected) {
+            stuck.expected.push(expected);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Readings held to the chat template: what was read is rendered, and where the text differs something else is read.
+//!
+//! Where the render differs first tells what to read otherwise: the turn that stands there as another message, or, if no message does,
+//! the step that was taken there. Each try costs a render; there are at most [`MAX_TRIES`].
+
+use super::chart::{Banned, Chart, Link};
+use super::draft::{Draft, completed};
+use super::{Conversation, ReadError, Reader, Reason};
+use crate::conversation::render::{Renderer, Talk};
+use crate::text::common_prefix;
+use crate::value::{Map, Value, json};
+
+/// How many conversations are rendered to find the one that a text is the render of.
+const MAX_TRIES: usize = 120;
+
+/// How many of the steps before a difference are doubted.
+const DOUBTED: usize = 4;
+
+/// How many readings wait to be tried.
+const MAX_OPEN: usize = 4096;
+
+/// Reads a text.
+pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
+    let chart = Chart::new(&reader.format, text);
+    let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
+    let mut tries = Tries { left: MAX_TRIES };
+    let mut open: Vec<(usize, Banned)> = vec![(0, Banned::new())];
+    let mut seen: Vec<Vec<Link>> = Vec::new();
+    // Those readings first that were right for longest.
+    while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].0, std::cmp::Reverse(*at))) {
+        let (_, banned) = open.remove(at);
+        let links = match chart.run(&banned) {
+            Ok(links) => links,
+            Err(_) if best.is_some() => continue,
+            Err(stuck) => {
+                let draft = Draft::new(reader, text, &stuck.links);
+                let messages = draft.messages();
+                let kwargs = draft.kwargs.clone();
+                return Err(ReadError {
+                    reason: Reason::Unfit,
+                    at: stuck.at,
+                    expected: stuck.expected,
+                    read: Box::new(draft.conversation(messages, kwargs)),
+                });
+            }
+        };
+        if seen.contains(&links) {
+            continue;
+        }
+        let mut draft = Draft::new(reader, text, &links);
+        let Some(renderer) = reader.renderer else {
+            let messages = draft.messages();
+            let kwargs = plain_kwargs(reader, &draft);
+            return Ok(draft.conversation(messages, kwargs));
+        };
+        let found = tries.settle(reader, &renderer, &mut draft, text);
+        if found.is_same {
+            let draft_is_whole = draft.kept().is_none();
+            let conversation = draft.conversation(found.messages, found.kwargs);
+            return Ok(Conversation {
+                exact: draft_is_whole.then_some(true),
+                ..conversation
+            });
+        }
+        let shared = found.shared;
+        if best.as_ref().is_none_or(|(most, ..)| shared > *most) {
+            best = Some((shared, draft, found.messages, found.kwargs));
+        }
+        if tries.left == 0 {
+            break;
+        }
+        // A chat template that refuses what was read does not say where it is wrong; and what is written early may come from a message
+        // that stands late, so that those behind are doubted, too, when nothing better is left.
+        let until = if shared == 0 { text.len() } else { shared };
+        let (before, behind): (Vec<&Link>, Vec<&Link>) =
+            links.iter().partition(|link| link.at <= until);
+        let nearest = before.iter().rev().take(DOUBTED).chain(behind.first());
+        let others = before
+            .iter()
+            .rev()
+            .skip(DOUBTED)
+            .chain(behind.iter().skip(1));
+        let nearest = nearest.map(|link| (shared, *link));
+        for (worth, link) in nearest.chain(others.map(|link| (shared / 2, *link))) {
+            let mut more = banned.clone();
+            more.insert(ban(link, reader));
+            if open.len() < MAX_OPEN {
+                open.push((worth, more));
+            }
+        }
+        seen.push(links);
+    }
+    let (at, draft, messages, kwargs) = best.unwrap_or_default();
+    Err(ReadError {
+        reason: Reason::Differs,
+        at,
+        expected: Vec::new(),
+        read: Box::new(Conversation {
+            exact: Some(false),
+            ..draft.conversation(messages, kwargs)
+        }),
+    })
+}
+
+fn ban(link: &Link, reader: &Reader<'_>) -> (Option<usize>, usize, usize, usize) {
+    link.ban(&reader.format)
+}
+
+/// The kwargs of a reading that nothing checks: of the settings under which all of its steps occur the first.
+fn plain_kwargs(reader: &Reader<'_>, draft: &Draft) -> Map {
+    let settings = settings(reader, draft);
+    settings.into_iter().next().unwrap_or_default()
+}
+
+/// The settings under which a reading may have been rendered, the likeliest first.
+fn settings(reader: &Reader<'_>, draft: &Draft) -> Vec<Map> {
+    let all = &reader.format.settings;
+    let common = |at: usize| draft.settings.iter().all(|some| some.contains(&at));
+    let likely: Vec<usize> = if draft.settings.is_empty() {
+        vec![0]
+    } else {
+        (0..all.len()).filter(|at| common(*at)).collect()
+    };
+    let others = (0..all.len()).filter(|at| !likely.contains(at));
+    let mut found: Vec<Map> = Vec::new();
+    for at in likely.iter().copied().chain(others) {
+        // What is printed may be a text, or the JSON of a value.
+        for spelled in [false, true] {
+            let mut setting = all.get(at).cloned().unwrap_or_default();
+            for (name, value) in &draft.kwargs {
+                let parsed = value
+                    .as_str()
+                    .filter(|_| spelled)
+                    .and_then(|text| json::parse(text).ok());
+                setting.insert(name.clone(), parsed.unwrap_or_else(|| value.clone()));
+            }
+            if !found.contains(&setting) {
+                found.push(setting);
+            }
+        }
+    }
+    if found.is_empty() {
+        found.push(draft.kwargs.clone());
+    }
+    found
+}
+
+/// A reading as it was rendered.
+struct Rendered {
+    /// The bytes that its render has in common with the text, from the beginning.
+    shared: usize,
+    /// True if its render is the text.
+    is_same: bool,
+    messages: Vec<Value>,
+    kwargs: Map,
+}
+
+/// How many renders are left.
+struct Tries {
+    left: usize,
+}
+
+impl Tries {
+    /// The messages and kwargs of a reading that render to most of the text.
+    fn settle(
+        &mut self,
+        reader: &Reader<'_>,
+        renderer: &Renderer<'_>,
+        draft: &mut Draft,
+        text: &str,
+    ) -> Rendered {
+        let renderer = Renderer {
+            clock: draft.clock.or(renderer.clock),
+            ..*renderer
+        };
+        let settings = settings(reader, draft);
+        let mut best = self.render(&renderer, draft, &settings[0], text);
+        for kwargs in settings.iter().skip(1) {
+            if best.is_same || self.left == 0 {
+                return best;
+            }
+            let other = self.render(&renderer, draft, kwargs, text);
+            if other.is_same || other.shared > best.shared {
+                best = other;
+            }
+        }
+        while !best.is_same && self.left > 0 {
+            let shared = best.shared;
+            let units = draft.turns.iter().enumerate().rev();
+            let mut doubtful = units
+                .filter(|(_, unit)| unit.range.start <= shared && !unit.written.is_empty())
+                .map(|(at, _)| at)
+                .take(2)
+                .collect::<Vec<_>>();
+            // A turn may be written otherwise because of one that follows.
+            doubtful.extend((0..draft.turns.len()).filter(|at| {
+                let unit = &draft.turns[*at];
+                unit.range.start > shared && unit.readings.len() > 1
+            }));
+            let kwargs = best.kwargs.clone();
+            let mut improved = None;
+            for at in doubtful.into_iter().take(4) {
+                let taken = draft.turns[at].taken;
+                if draft.turns[at].range.start <= shared {
+                    draft.space(at);
+                }
+                for other in 0..draft.turns[at].readings.len() {
+                    if other == taken || self.left == 0 {
+                        continue;
+                    }
+                    draft.turns[at].taken = other;
+                    let found = self.render(&renderer, draft, &kwargs, text);
+                    let least = improved
+                        .as_ref()
+                        .map_or(shared, |(_, _, one): &(_, _, Rendered)| one.shared);
+                    if found.is_same || found.shared > least {
+                        improved = Some((at, other, found));
+                    }
+                }
+                draft.turns[at].taken = taken;
+                if improved.is_some() {
+                    break;
+                }
+            }
+            let Some((at, other, found)) = improved else {
+                return best;
+            };
+            draft.turns[at].taken = other;
+            best = found;
+        }
+        best
+    }
+
+    fn render(
+        &mut self,
+        renderer: &Renderer<'_>,
+        draft: &Draft,
+        kwargs: &Map,
+        text: &str,
+    ) -> Rendered {
+        let bare = draft.messages();
+        let complete = completed(&bare);
+        let is_complete = complete == bare;
+        let mut best: Option<Rendered> = None;
+        for messages in [bare, complete] {
+            if best.is_some() && is_complete {
+                break;
+            }
+            self.left = self.left.saturating_sub(1);
+            let talk = Talk {
+                messages,
+                tools: match draft.kept() {
+                    // One stands in for those whose definitions were kept as text.
+                    Some(_) => vec![crate::conversation::find::talks::tool(0)],
+                    None => draft.tools.clone(),
+                },
+                kwargs: kwargs.clone(),
+                prompt: draft.prompt,
+            };
+            let rendered = renderer.text(&talk).ok();
+            let (shared, is_same) = match (&rendered, draft.kept()) {
+                (None, _) => (0, false),
+                (Some(one), None) => (common_prefix(one, text), one == text),
+                (Some(one), Some((hole, behind))) => around(one, text, hole, behind),
+            };
+            if is_same || best.as_ref().is_none_or(|best| shared > best.shared) {
+                best = Some(Rendered {
+                    shared,
+                    is_same,
+                    messages: talk.messages,
+                    kwargs: talk.kwargs,
+                });
+            }
+            if is_same {
+                break;
+            }
+        }
+        best.unwrap_or(Rendered {
+            shared: 0,
+            is_same: false,
+            messages: Vec::new(),
+            kwargs: Map::new(),
+        })
+    }
+}
+
+/// How much of a text a render shares that has other definitions of tools, and whether it shares all but these.
+fn around(
+    rendered: &str,
+    text: &str,
+    hole: &std::ops::Range<usize>,
+    behind: &str,
+) -> (usize, bool) {
+    let shared = common_prefix(rendered, text);
+    if shared < hole.start {
+        return (shared, false);
+    }
+    let rest = rendered.get(hole.start..).unwrap_or_default();
+    let Some(at) = (if behind.is_empty() {
+        Some(rest.len())
+    } else {
+        rest.find(behind)
+    }) else {
+        return (hole.start, false);
+    };
+    let (rest, wanted) = (&rest[at..], &text[hole.end..]);
+    (hole.end + common_prefix(rest, wanted), rest == wanted)
+}

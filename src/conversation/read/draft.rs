@@ -1,0 +1,332 @@
+//! Drafts of a conversation, as a way through a text reads it: the messages, each with what else it could be, and where all stands.
+
+use std::ops::Range;
+
+use super::chart::Link;
+use super::{Added, Conversation, Reader, Span, date, turn};
+use crate::chat_template::Clock;
+use crate::conversation::format::{Holds, Hole, Part, Place, Step, Written};
+use crate::conversation::render::{CALLS, object};
+use crate::value::{Map, Value, json};
+
+/// A reading of a text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft {
+    pub(super) turns: Vec<Unit>,
+    pub(super) tools: Vec<Value>,
+    pub(super) added: Vec<Added>,
+    pub(super) spans: Vec<Span>,
+    pub(super) prompt: bool,
+    /// The settings that steps were seen under, for each step that was seen under some alone.
+    pub(super) settings: Vec<Vec<usize>>,
+    /// The texts of variables that are printed.
+    pub(super) kwargs: Map,
+    pub(super) clock: Option<Clock>,
+    /// Where definitions of tools stand that were kept as text, and the constant behind them.
+    kept: Option<(Range<usize>, String)>,
+}
+
+/// A message of a reading.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    /// Where it stands, its header and end included.
+    pub(super) range: Range<usize>,
+    /// The messages that it may be, the likeliest first.
+    pub(super) readings: Vec<Map>,
+    /// Which of them is taken.
+    pub(super) taken: usize,
+    /// True if it stands before all others.
+    pub(super) moved: bool,
+    /// The text that it was read from.
+    pub(super) written: String,
+}
+
+impl Draft {
+    /// Makes messages of a way through a text. A way that does not reach the end gives what was read whole.
+    pub(super) fn new(reader: &Reader<'_>, text: &str, links: &[Link]) -> Self {
+        let format = &reader.format;
+        let mut draft = Self::default();
+        let mut bodies: Vec<(usize, usize, Range<usize>)> = Vec::new();
+        for (at, link) in links.iter().enumerate() {
+            let step = &format.steps[link.step];
+            draft.take_parts(reader, text, link, step);
+            let next = links.get(at + 1);
+            let Some((place, next)) = step.before.map(|at| &format.places[at]).zip(next) else {
+                continue;
+            };
+            let range = link.end..next.at;
+            match place.holds {
+                Holds::Definition | Holds::Definitions => draft.define(place, &text[range]),
+                Holds::Text | Holds::Turn => {
+                    draft.take_place(place, text, link, step, next, &format.steps[next.step]);
+                    if place.holds == Holds::Turn {
+                        bodies.push((draft.turns.len() - 1, at, range));
+                    }
+                }
+            }
+        }
+        for (unit, at, body) in bodies {
+            let next = &links[at + 1];
+            let end = end_of(next, &format.steps[next.step]);
+            let before = &text[links[at].at..body.start];
+            draft.turns[unit].written = text[links[at].at..end].to_owned();
+            draft.turns[unit].readings = turn::readings(
+                reader,
+                before,
+                &text[body],
+                &text[next.at..end],
+                &draft.tools,
+            );
+        }
+        draft
+    }
+
+    fn take_parts(&mut self, reader: &Reader<'_>, text: &str, link: &Link, step: &Step) {
+        if !step.settings.is_empty() {
+            self.settings.push(step.settings.clone());
+        }
+        self.prompt |= step.prompt;
+        let added = step.end.len()..step.end.len() + step.added.len();
+        let stretch = &link.ranges[added];
+        if let (Some(first), Some(last)) = (stretch.first(), stretch.last()) {
+            self.added.push(Added {
+                start: first.start,
+                end: last.end,
+                text: text[first.start..last.end].to_owned(),
+            });
+        }
+        for (part, range) in step.parts().zip(&link.ranges) {
+            let Part::Hole { any, name } = part else {
+                continue;
+            };
+            let shown = &text[range.clone()];
+            match any {
+                Hole::Date => {
+                    self.clock = self
+                        .clock
+                        .or_else(|| date::parse(shown, &reader.format.dates));
+                }
+                Hole::Kwarg => {
+                    let name = name.clone().unwrap_or_default();
+                    self.kwargs.insert(name, Value::from(shown));
+                }
+                Hole::Definitions => {
+                    let start = self
+                        .kept
+                        .as_ref()
+                        .map_or(range.start, |(kept, _)| kept.start);
+                    let all: Vec<&Part> = step.parts().collect();
+                    let at = all.iter().position(|one| std::ptr::eq(*one, part));
+                    let behind = at.and_then(|at| all.get(at + 1)?.text());
+                    self.kept = Some((start..range.end, behind.unwrap_or_default().to_owned()));
+                    self.added.push(Added {
+                        start: range.start,
+                        end: range.end,
+                        text: shown.to_owned(),
+                    });
+                }
+                Hole::Repeated => {}
+            }
+        }
+    }
+
+    fn define(&mut self, place: &Place, text: &str) {
+        let Ok(value) = json::parse(text) else { return };
+        let values = match value {
+            Value::Array(items) if place.holds == Holds::Definitions => items,
+            value => vec![value],
+        };
+        let whole = |value: Value| match place.written {
+            Written::JsonFunction => {
+                object([("type", Value::from("function")), ("function", value)])
+            }
+            _ => value,
+        };
+        self.tools.extend(values.into_iter().map(whole));
+    }
+
+    fn take_place(
+        &mut self,
+        place: &Place,
+        text: &str,
+        link: &Link,
+        step: &Step,
+        next: &Link,
+        next_step: &Step,
+    ) {
+        let role = place.role.as_deref().unwrap_or_default();
+        let end = end_of(next, next_step);
+        let header = step.end.len() + step.added.len();
+        let start = link
+            .ranges
+            .get(header)
+            .map_or(link.end, |range| range.start);
+        if !step.within || self.turns.is_empty() {
+            let mut message = Map::new();
+            message.insert("role", Value::from(role));
+            self.turns.push(Unit {
+                range: start..end,
+                readings: vec![message],
+                taken: 0,
+                moved: step.moved,
+                written: String::new(),
+            });
+        }
+        let message = self.turns.len() - 1;
+        let mut span = |part: &str, range: Range<usize>| {
+            if !range.is_empty() {
+                self.spans.push(Span {
+                    message,
+                    role: role.to_owned(),
+                    part: part.to_owned(),
+                    start: range.start,
+                    end: range.end,
+                });
+            }
+        };
+        span("header", start..link.end);
+        span(place.key.as_deref().unwrap_or("turn"), link.end..next.at);
+        span("end", next.at..end);
+        let unit = &mut self.turns[message];
+        unit.range.end = end;
+        if let (Some(key), Some(reading)) = (&place.key, unit.readings.first_mut()) {
+            let written = &text[link.end..next.at];
+            reading.insert(key.as_str(), Value::from(spelled(written, place.written)));
+        }
+    }
+
+    /// Adds to what a turn may be that with more of the space around its texts.
+    pub(super) fn space(&mut self, at: usize) {
+        let Some(unit) = self.turns.get_mut(at) else {
+            return;
+        };
+        let Some(taken) = unit.readings.get(unit.taken) else {
+            return;
+        };
+        for other in turn::spaced(taken, &unit.written) {
+            if !unit.readings.contains(&other) {
+                unit.readings.push(other);
+            }
+        }
+    }
+
+    /// Where definitions of tools stand that were kept as text, and the constant behind them; `None` where they are written as JSON
+    /// as well.
+    pub(super) fn kept(&self) -> Option<&(Range<usize>, String)> {
+        self.kept.as_ref().filter(|_| self.tools.is_empty())
+    }
+
+    /// The messages as they were taken.
+    pub(super) fn messages(&self) -> Vec<Value> {
+        let (moved, others): (Vec<&Unit>, Vec<&Unit>) =
+            self.turns.iter().partition(|unit| unit.moved);
+        let all = moved.into_iter().chain(others);
+        let taken = all.filter_map(|unit| unit.readings.get(unit.taken));
+        taken.cloned().map(Value::Object).collect()
+    }
+
+    /// The conversation as it was taken.
+    pub(super) fn conversation(mut self, messages: Vec<Value>, kwargs: Map) -> Conversation {
+        // Spans name messages by where they are written until here.
+        let moved: Vec<bool> = self.turns.iter().map(|unit| unit.moved).collect();
+        let count = moved.iter().filter(|moved| **moved).count();
+        for span in &mut self.spans {
+            let same = moved[..span.message]
+                .iter()
+                .filter(|one| **one == moved[span.message]);
+            let rank = same.count();
+            span.message = if moved[span.message] {
+                rank
+            } else {
+                count + rank
+            };
+        }
+        Conversation {
+            messages,
+            add_generation_prompt: self.prompt,
+            kwargs,
+            date: self.clock.map(|clock| clock.to_string()),
+            exact: None,
+            tools: self.tools,
+            added: self.added,
+            spans: self.spans,
+        }
+    }
+}
+
+/// Where the end of the message before a step ends.
+fn end_of(link: &Link, step: &Step) -> usize {
+    match step.end.len() {
+        0 => link.at,
+        count => link.ranges[count - 1].end,
+    }
+}
+
+/// The text that is written so.
+fn spelled(written: &str, way: Written) -> String {
+    let parsed = match way {
+        Written::Json => json::parse(written).ok(),
+        Written::Escaped => json::parse(&format!("\"{written}\"")).ok(),
+        _ => None,
+    };
+    match parsed {
+        Some(Value::String(text)) => text,
+        _ => written.to_owned(),
+    }
+}
+
+/// The messages with names and ids for results and calls that lack them: a result's are those of its call, and the other way round.
+pub(crate) fn completed(messages: &[Value]) -> Vec<Value> {
+    let mut all = messages.to_vec();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let mut made = 0;
+    for at in 0..all.len() {
+        let results = all[at + 1..]
+            .iter()
+            .take_while(|message| text(message.get("role")).as_deref() == Some("tool"))
+            .map(|result| text(result.get("tool_call_id")));
+        let results: Vec<Option<String>> = results.collect();
+        let mut called: Vec<(Option<String>, String)> = Vec::new();
+        if let Value::Object(message) = &mut all[at]
+            && let Some(Value::Array(calls)) = message.get_mut(CALLS)
+        {
+            for (index, call) in calls.iter_mut().enumerate() {
+                let Value::Object(call) = call else { continue };
+                let id = text(call.get("id"))
+                    .or_else(|| results.get(index).cloned().flatten())
+                    .unwrap_or_else(|| {
+                        made += 1;
+                        format!("call{made:05}")
+                    });
+                if call.get("id").is_none() {
+                    let place = call.get_index_of("function").unwrap_or(0);
+                    call.shift_insert(place, "id", Value::from(id.as_str()));
+                }
+                let function = call.get("function");
+                called.push((text(function.and_then(|one| one.get("name"))), id));
+            }
+        }
+        let answers = all[at + 1..]
+            .iter_mut()
+            .take_while(|message| text(message.get("role")).as_deref() == Some("tool"));
+        for (index, result) in answers.enumerate() {
+            let Value::Object(result) = result else {
+                continue;
+            };
+            let by_id = text(result.get("tool_call_id"));
+            let call = by_id
+                .and_then(|id| called.iter().find(|(_, known)| *known == id))
+                .or_else(|| called.get(index));
+            let Some((name, id)) = call else { continue };
+            if let Some(name) = name
+                && result.get("name").is_none()
+            {
+                result.shift_insert(1, "name", Value::from(name.as_str()));
+            }
+            if result.get("tool_call_id").is_none() {
+                result.shift_insert(1, "tool_call_id", Value::from(id.as_str()));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,421 @@
+//! Calls of given tools as a format writes them.
+
+use super::avoid::{Avoid, Piece};
+use super::expr::{Arena, Expr, Id, JsonOf};
+use super::format::{Atom, Dialect, Format, Shape, Spelling, Tag, TagAtom, TagForm};
+use super::json::{JsonWriter, members, referred};
+use super::request::Tool;
+use crate::value::{Map, Value, json};
+
+/// Writes calls into an arena.
+#[derive(Debug)]
+pub(crate) struct Calls<'a> {
+    pub(crate) arena: &'a mut Arena,
+    pub(crate) format: &'a Format,
+    /// The sequences that would end the region of a call if they stood in a text of it.
+    pub(crate) ends: Vec<Vec<Piece>>,
+    pub(crate) findings: &'a mut Vec<(&'static str, String)>,
+}
+
+impl Calls<'_> {
+    /// A call of one of the tools, in one of the spellings.
+    pub(crate) fn any_of(&mut self, tools: &[Tool], spellings: &[Spelling]) -> Id {
+        let mut all = Vec::new();
+        for tool in tools {
+            for spelling in spellings {
+                if let Some(call) = self.call(tool, spelling) {
+                    all.push(call);
+                }
+            }
+        }
+        self.arena.choice(all)
+    }
+
+    fn note(&mut self, code: &'static str, text: String) {
+        if !self.findings.iter().any(|(_, known)| *known == text) {
+            self.findings.push((code, text));
+        }
+    }
+
+    /// A call of a tool; `None` where it cannot be spelled so.
+    fn call(&mut self, tool: &Tool, spelling: &Spelling) -> Option<Id> {
+        let mut items = Vec::new();
+        for atom in spelling {
+            items.push(match atom {
+                Atom::Text(text) => self.arena.text(text),
+                Atom::Name => self.arena.text(&tool.name),
+                Atom::Run { chars, min, max } => self.arena.add(Expr::Run {
+                    chars: chars.clone(),
+                    min: *min,
+                    max: *max,
+                }),
+                Atom::Args(shape) => self.arguments(tool, shape)?,
+            });
+        }
+        Some(self.arena.seq(items))
+    }
+
+    fn arguments(&mut self, tool: &Tool, shape: &Shape) -> Option<Id> {
+        match shape {
+            Shape::Json => Some(self.json(&tool.parameters)),
+            Shape::Empty(text) => {
+                let required = tool.parameters.get("required").and_then(Value::as_array);
+                required
+                    .is_none_or(<[Value]>::is_empty)
+                    .then(|| self.arena.text(text))
+            }
+            Shape::Tags {
+                lead,
+                separator,
+                tail,
+            } => {
+                let separator = separator.as_deref().unwrap_or_default();
+                let inner = self.tags(tool, separator, tail)?;
+                let (lead, tail) = (self.arena.text(lead), self.arena.text(tail));
+                Some(self.arena.seq([lead, inner, tail]))
+            }
+        }
+    }
+
+    /// Returns the plain texts that must not stand in a string.
+    fn plain_ends(&self) -> Vec<String> {
+        let plain = self
+            .ends
+            .iter()
+            .filter_map(|pieces| match pieces.as_slice() {
+                [Piece::Text(text)] => Some(text.clone()),
+                _ => None,
+            });
+        plain.collect()
+    }
+
+    fn json(&mut self, schema: &Value) -> Id {
+        if self.format.style.is_string {
+            self.note(
+                "arguments-as-text",
+                "arguments are a string of JSON in which JSON stands: no engine holds what stands in a string to a schema".to_owned(),
+            );
+            return self.native(&Value::Object(Map::from_iter([(
+                "type".to_owned(),
+                Value::from("string"),
+            )])));
+        }
+        match self.format.style.dialect.clone() {
+            Some(dialect) => self.written(schema, schema, Some(&dialect)),
+            None => self.native(schema),
+        }
+    }
+
+    /// JSON as engines know it.
+    fn native(&mut self, schema: &Value) -> Id {
+        let avoid = self.plain_ends();
+        let schema = if self.format.sorted {
+            sorted(schema.clone())
+        } else {
+            schema.clone()
+        };
+        self.arena.add(Expr::Json(JsonOf {
+            schema: json::to_string(&schema),
+            avoid,
+        }))
+    }
+
+    fn written(&mut self, schema: &Value, root: &Value, dialect: Option<&Dialect>) -> Id {
+        let avoid = self.plain_ends();
+        let mut ignored = Vec::new();
+        let scope = super::json::named(&json::to_string(root));
+        let mut writer = JsonWriter {
+            arena: self.arena,
+            root,
+            dialect,
+            avoid: &avoid,
+            ignored: &mut ignored,
+            sorted: self.format.sorted,
+            no_backslash: !self.format.style.has_backslash(),
+            scope: format!("{scope}-"),
+        };
+        let id = writer.value(schema, 0);
+        for keyword in ignored {
+            self.note(
+                "schema-keyword",
+                format!("the grammar does not ask for `{keyword}` of a schema"),
+            );
+        }
+        id
+    }
+
+    /// The tags of a tool's arguments; `None` where it has none.
+    fn tags(&mut self, tool: &Tool, separator: &str, tail: &str) -> Option<Id> {
+        let required: Vec<&str> = tool
+            .parameters
+            .get("required")
+            .and_then(Value::as_array)
+            .map_or_else(Vec::new, |keys| {
+                keys.iter().filter_map(Value::as_str).collect()
+            });
+        let properties = tool.parameters.get("properties").and_then(Value::as_object);
+        let mut properties: Vec<(String, Value)> = properties.map_or_else(Vec::new, |properties| {
+            let each = properties.iter();
+            each.map(|(key, value)| (key.to_string(), value.clone()))
+                .collect()
+        });
+        if self.format.sorted {
+            properties.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+        let items: Vec<(Id, bool)> = properties
+            .iter()
+            .map(|(key, schema)| {
+                let tag = self.tag(key, schema, &tool.parameters, separator, tail);
+                (tag, required.contains(&key.as_str()))
+            })
+            .collect();
+        let separator = self.arena.text(separator);
+        members(self.arena, &items, separator)
+    }
+
+    /// The tag of an argument, in each way in which a value of its types is written.
+    fn tag(&mut self, key: &str, schema: &Value, root: &Value, separator: &str, tail: &str) -> Id {
+        let mut ways = Vec::new();
+        for (of, schema) in typed(schema, root, 0) {
+            let tags = self.tags_of(of);
+            if tags.is_empty() {
+                self.note(
+                    "type-not-shown",
+                    format!("no response shows how an argument of type {of} is written"),
+                );
+            }
+            for tag in tags {
+                if let Some(way) = self.one_tag(&tag, key, of, &schema, root, separator, tail) {
+                    ways.push(way);
+                }
+            }
+        }
+        self.arena.choice(ways)
+    }
+
+    /// The tags in which a value of the type is written.
+    fn tags_of(&self, of: &str) -> Vec<Tag> {
+        let all = &self.format.style.tags;
+        let like: &[&str] = match of {
+            "integer" => &["integer", "number"],
+            "number" => &["number", "integer"],
+            "object" => &["object", "array"],
+            "array" => &["array", "object"],
+            "boolean" => &["boolean"],
+            other => std::slice::from_ref(match other {
+                "null" => &"null",
+                _ => &"string",
+            }),
+        };
+        let found = like.iter().map(|of| {
+            let of = all.iter().filter(|tag| tag.of == *of);
+            of.cloned().collect::<Vec<Tag>>()
+        });
+        found
+            .into_iter()
+            .find(|tags| !tags.is_empty())
+            .unwrap_or_default()
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a tag is made of, none of which belongs together"
+    )]
+    fn one_tag(
+        &mut self,
+        tag: &Tag,
+        key: &str,
+        of: &str,
+        schema: &Value,
+        root: &Value,
+        separator: &str,
+        tail: &str,
+    ) -> Option<Id> {
+        let mut items = Vec::new();
+        for (at, atom) in tag.atoms.iter().enumerate() {
+            items.push(match atom {
+                TagAtom::Text(text) => self.arena.text(text),
+                TagAtom::Key => self.arena.text(key),
+                TagAtom::Value => {
+                    let close = match tag.atoms.get(at + 1) {
+                        Some(TagAtom::Text(text)) => vec![text.clone()],
+                        _ => vec![separator.to_owned(), tail.to_owned()],
+                    };
+                    self.tag_value(&tag.form, of, schema, root, &close)?
+                }
+            });
+        }
+        Some(self.arena.seq(items))
+    }
+
+    fn tag_value(
+        &mut self,
+        form: &TagForm,
+        of: &str,
+        schema: &Value,
+        root: &Value,
+        close: &[String],
+    ) -> Option<Id> {
+        let literals = literals(schema);
+        let text_of = |form: &TagForm, value: &Value| match (form, value) {
+            (TagForm::Raw, Value::String(text)) => Some(text.clone()),
+            (TagForm::Quoted(open, end), Value::String(text)) => Some(format!("{open}{text}{end}")),
+            (TagForm::Word(word), Value::Bool(value)) => word
+                .eq_ignore_ascii_case(&value.to_string())
+                .then(|| word.clone()),
+            (TagForm::Word(word), Value::Null) => Some(word.clone()),
+            (TagForm::Dialect, value) => Some(self.format.style.dialect.as_ref()?.write(value)),
+            (TagForm::Json, value) => Some(json::to_string(value)),
+            _ => None,
+        };
+        if let Some(values) = literals {
+            let texts: Vec<String> = values
+                .iter()
+                .filter_map(|value| text_of(form, value))
+                .collect();
+            if texts.is_empty() {
+                return None;
+            }
+            let texts: Vec<Id> = texts.iter().map(|text| self.arena.text(text)).collect();
+            return Some(self.arena.choice(texts));
+        }
+        Some(match form {
+            TagForm::Raw => self.free(close),
+            TagForm::Quoted(open, end) => {
+                let text = self.free(std::slice::from_ref(end));
+                let (open, end) = (self.arena.text(open), self.arena.text(end));
+                self.arena.seq([open, text, end])
+            }
+            TagForm::Word(word) => self.arena.text(word),
+            TagForm::Dialect => {
+                let dialect = self.format.style.dialect.clone()?;
+                self.written(schema, root, Some(&dialect))
+            }
+            // A text that need not be JSON is JSON where it is written so.
+            TagForm::Json if of == "string" || is_scalar(of) => self.written(schema, root, None),
+            TagForm::Json => self.native(&standing_alone(schema, root)),
+        })
+    }
+
+    /// A text that goes on to its close, or that of the call.
+    fn free(&mut self, close: &[String]) -> Id {
+        let close = close
+            .iter()
+            .map(|text| text.trim())
+            .filter(|text| !text.is_empty());
+        let close = close.map(|text| vec![Piece::Text(text.to_owned())]);
+        let ends = self.ends.clone();
+        self.arena.add(Expr::Free(Avoid::new(close.chain(ends))))
+    }
+}
+
+fn is_scalar(of: &str) -> bool {
+    matches!(of, "integer" | "number" | "boolean" | "null")
+}
+
+/// The values that a schema lists; `None` where it lists none.
+fn literals(schema: &Value) -> Option<Vec<Value>> {
+    match (
+        schema.get("const"),
+        schema.get("enum").and_then(Value::as_array),
+    ) {
+        (Some(value), _) => Some(vec![value.clone()]),
+        (None, Some(values)) => Some(values.to_vec()),
+        (None, None) => None,
+    }
+}
+
+/// A part of a schema as a schema of its own, with what its references lead into.
+fn standing_alone(schema: &Value, root: &Value) -> Value {
+    let (Value::Object(part), Value::Object(root)) = (schema, root) else {
+        return schema.clone();
+    };
+    let mut whole = part.clone();
+    for key in ["$defs", "definitions"] {
+        if let Some(definitions) = root.get(key) {
+            whole.insert(key, definitions.clone());
+        }
+    }
+    Value::Object(whole)
+}
+
+/// The types that a schema takes, each with what it asks of a value of that type.
+fn typed(schema: &Value, root: &Value, depth: usize) -> Vec<(&'static str, Value)> {
+    const TYPES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "null", "array", "object",
+    ];
+    let known = |name: &str| TYPES.into_iter().find(|known| *known == name);
+    if depth > 8 {
+        return vec![("string", schema.clone())];
+    }
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str)
+        && let Some(found) = referred(root, reference)
+    {
+        return typed(found, root, depth + 1);
+    }
+    for union in ["anyOf", "oneOf"] {
+        if let Some(schemas) = schema.get(union).and_then(Value::as_array) {
+            let all = schemas.iter().flat_map(|one| typed(one, root, depth + 1));
+            return all.collect();
+        }
+    }
+    if let Some(values) = literals(schema) {
+        let mut all: Vec<(&'static str, Value)> = Vec::new();
+        for value in values {
+            let of = value.schema_type();
+            let one = Value::Object(Map::from_iter([("const".to_owned(), value)]));
+            all.push((of, one));
+        }
+        return all;
+    }
+    let null = schema.get("nullable").is_some_and(Value::is_truthy);
+    let null = null.then(|| ("null", Value::Object(Map::new())));
+    let each = |name: &str| known(name).map(|name| (name, with_type(schema, name)));
+    let named: Vec<(&'static str, Value)> = match schema.get("type") {
+        Some(Value::String(name)) => each(name).into_iter().collect(),
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter_map(each)
+            .collect(),
+        _ if schema.get("properties").is_some() => vec![("object", schema.clone())],
+        _ if schema.get("items").is_some() => vec![("array", schema.clone())],
+        _ => vec![("string", schema.clone())],
+    };
+    named.into_iter().chain(null).collect()
+}
+
+fn with_type(schema: &Value, name: &str) -> Value {
+    let Value::Object(members) = schema else {
+        return schema.clone();
+    };
+    let mut members = members.clone();
+    members.insert("type", Value::from(name));
+    Value::Object(members)
+}
+
+/// The schema with the members of objects in the order of their names.
+fn sorted(schema: Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let members = members.into_iter().map(|(key, value)| {
+                let value = match (key.as_str(), value) {
+                    ("properties", Value::Object(properties)) => {
+                        let each = properties.into_iter();
+                        let mut properties: Map = each
+                            .map(|(key, value)| (key.to_string(), sorted(value)))
+                            .collect();
+                        properties.sort_keys();
+                        Value::Object(properties)
+                    }
+                    ("enum" | "const", value) => value,
+                    (_, value) => sorted(value),
+                };
+                (key.to_string(), value)
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}

@@ -1,0 +1,96 @@
+//! Sets of characters.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+/// A set of characters as ranges in order, none touching the next. Surrogates are no characters and in no range.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Chars(Vec<(char, char)>);
+
+impl Chars {
+    pub(crate) fn of(class: &ClassUnicode) -> Self {
+        Self(
+            class
+                .ranges()
+                .iter()
+                .map(|range| (range.start(), range.end()))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn from_ranges(ranges: &[(char, char)]) -> Self {
+        Self::of(&ClassUnicode::new(
+            ranges.iter().map(|(a, b)| ClassUnicodeRange::new(*a, *b)),
+        ))
+    }
+
+    pub(crate) fn one(c: char) -> Self {
+        Self(vec![(c, c)])
+    }
+
+    pub(crate) fn all() -> Self {
+        Self::from_ranges(&[('\0', char::MAX)])
+    }
+
+    /// Returns the characters that Python's `\s` matches.
+    pub(crate) fn space() -> Self {
+        let spaces = (0..0x3001).filter_map(char::from_u32);
+        let spaces: Vec<(char, char)> = spaces
+            .filter(|c| c.is_whitespace() || ('\x1c'..='\x1f').contains(c))
+            .map(|c| (c, c))
+            .collect();
+        Self::from_ranges(&spaces)
+    }
+
+    fn class(&self) -> ClassUnicode {
+        ClassUnicode::new(self.0.iter().map(|(a, b)| ClassUnicodeRange::new(*a, *b)))
+    }
+
+    pub(crate) fn ranges(&self) -> &[(char, char)] {
+        &self.0
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn has(&self, c: char) -> bool {
+        self.0.iter().any(|(a, b)| (*a..=*b).contains(&c))
+    }
+
+    pub(crate) fn negated(&self) -> Self {
+        let mut class = self.class();
+        class.negate();
+        Self::of(&class)
+    }
+
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let mut class = self.class();
+        class.intersect(&other.class());
+        Self::of(&class)
+    }
+
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        let mut class = self.class();
+        class.union(&other.class());
+        Self::of(&class)
+    }
+
+    /// Returns true if it is told more shortly by what is not in it.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.has(char::MAX)
+    }
+
+    /// A set between brackets, as GBNF and regular expressions have it.
+    pub(crate) fn bracketed(&self, escape: &dyn Fn(char) -> String) -> String {
+        let (sign, set) = if self.is_wide() && self.0.len() > 1 {
+            ("^", self.negated())
+        } else {
+            ("", self.clone())
+        };
+        let ranges = set.0.iter().map(|(a, b)| match a == b {
+            true => escape(*a),
+            false => format!("{}-{}", escape(*a), escape(*b)),
+        });
+        format!("[{sign}{}]", ranges.collect::<String>())
+    }
+}

@@ -1,0 +1,95 @@
+//! A grammar in the language of an engine.
+
+mod gbnf;
+mod lark;
+mod rules;
+mod structural_tag;
+mod tokens;
+
+use super::{Finding, Grammar};
+use crate::value::{Map, Value, json};
+
+/// The language that a grammar is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// The grammars of llama.cpp.
+    Gbnf,
+    /// Lark as llguidance reads it.
+    Lark,
+    /// A structural tag of xgrammar, as JSON.
+    StructuralTag,
+    /// All of them with what each cannot say, as one JSON object.
+    Json,
+}
+
+/// A grammar as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Text {
+    /// The grammar.
+    pub text: String,
+    /// Findings of what the language cannot say of it, beside what is known of the grammar itself.
+    pub findings: Vec<Finding>,
+}
+
+impl Grammar {
+    /// Writes the grammar.
+    pub fn write(&self, language: Language) -> Text {
+        match language {
+            Language::Gbnf => gbnf::write(self),
+            Language::Lark => lark::write(self),
+            Language::StructuralTag => structural_tag::write(self),
+            Language::Json => self.all(),
+        }
+    }
+
+    fn all(&self) -> Text {
+        let mut all = Map::new();
+        for (key, language) in [
+            ("gbnf", Language::Gbnf),
+            ("lark", Language::Lark),
+            ("structural_tag", Language::StructuralTag),
+        ] {
+            let written = self.write(language);
+            let mut one = Map::new();
+            let text = Value::from(written.text.as_str());
+            let grammar = match language {
+                Language::StructuralTag => json::parse(&written.text).unwrap_or(text),
+                _ => text,
+            };
+            one.insert("grammar", grammar);
+            one.insert("findings", told(&written.findings));
+            all.insert(key, Value::Object(one));
+        }
+        let tokens = self.special_tokens().iter();
+        let tokens: Vec<Value> = tokens
+            .map(|token| Value::from(token.text.as_str()))
+            .collect();
+        all.insert("preserved_tokens", Value::Array(tokens));
+        all.insert("findings", told(self.findings()));
+        Text {
+            text: json::Format::indented(2).write(&Value::Object(all)),
+            findings: self.findings().to_vec(),
+        }
+    }
+}
+
+fn told(findings: &[Finding]) -> Value {
+    let one = |finding: &Finding| {
+        Value::Object(Map::from_iter([
+            ("code".to_owned(), Value::from(finding.code)),
+            ("text".to_owned(), Value::from(finding.text.as_str())),
+        ]))
+    };
+    Value::Array(findings.iter().map(one).collect())
+}
+
+/// Puts findings to others that are not among them.
+fn extend(findings: &mut Vec<Finding>, more: &[Finding]) {
+    for finding in more {
+        if !findings.contains(finding) {
+            findings.push(finding.clone());
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Structural tags, the grammars of xgrammar as JSON.
+//!
+//! A structural tag has no rules, so what stands in several places is written in each: a choice whose ways all end alike is
+//! written with that end behind it. What leads back to itself, and a text in which more than plain texts must not stand, are written
+//! as the grammars that structural tags take within them.
+
+use super::tokens::{Cut, cut};
+use super::{Finding, Text, extend, gbnf};
+use crate::grammar::Grammar;
+use crate::grammar::expr::{Arena, Expr, Id};
+use crate::value::{Map, Value, json};
+
+/// Writes a grammar.
+pub(super) fn write(grammar: &Grammar) -> Text {
+    let mut writer = Writer {
+        grammar: grammar.clone(),
+        findings: Vec::new(),
+        embeds: false,
+    };
+    let format = writer.format(grammar.root);
+    let mut tag = Map::new();
+    tag.insert("type", Value::from("structural_tag"));
+    tag.insert("format", format);
+    let mut findings = grammar.findings().to_vec();
+    if writer.embeds {
+        writer.findings.push(Finding {
+            code: "embedded-grammar",
+            text: "a part of it is written as a grammar within the structural tag, which xgrammar takes and other backends of \
+                   structural tags may not"
+                .to_owned(),
+        });
+    }
+    extend(&mut findings, &writer.findings);
+    Text {
+        text: json::to_string(&Value::Object(tag)),
+        findings,
+    }
+}
+
+struct Writer {
+    grammar: Grammar,
+    findings: Vec<Finding>,
+    embeds: bool,
+}
+
+fn object<const N: usize>(kind: &str, members: [(&str, Value); N]) -> Value {
+    let mut object = Map::new();
+    object.insert("type", Value::from(kind));
+    for (key, value) in members {
+        object.insert(key, value);
+    }
+    Value::Object(object)
+}
+
+impl Writer {
+    fn format(&mut self, id: Id) -> Value {
+        match self.grammar.arena.get(id).clone() {
+            Expr::Text(text) => self.text(&text),
+            Expr::Run { chars, min, max } => {
+                let set = chars.bracketed(&in_regex);
+                let times = match max {
+                    Some(max) => format!("{{{min},{max}}}"),
+                    None if min == 0 => "*".to_owned(),
+                    None if min == 1 => "+".to_owned(),
+                    None => format!("{{{min},}}"),
+                };
+                object("regex", [("pattern", Value::from(format!("{set}{times}")))])
+            }
+            Expr::Free(avoid) => match avoid.literals() {
+                Some(texts) => {
+                    let texts: Vec<Value> = texts.into_iter().map(Value::from).collect();
+                    object("any_text", [("excludes", Value::Array(texts))])
+                }
+                None => match gbnf::free_alone(&avoid) {
+                    Some(grammar) => {
+                        self.embeds = true;
+                        object("grammar", [("grammar", Value::from(grammar))])
+                    }
+                    None => object("any_text", []),
+                },
+            },
+            Expr::Json(of) => {
+                let schema = json::parse(&of.schema).unwrap_or(Value::Bool(true));
+                let mut format = object("json_schema", [("json_schema", schema)]);
+                if let Value::Object(members) = &mut format
+                    && !of.avoid.is_empty()
+                {
+                    let avoid = of.avoid.iter().map(|text| Value::from(text.as_str()));
+                    members.insert("excludes", Value::Array(avoid.collect()));
+                }
+                format
+            }
+            Expr::Seq(items) => {
+                let items: Vec<Value> = items.iter().map(|id| self.format(*id)).collect();
+                sequence(items)
+            }
+            Expr::Choice(items) if items.is_empty() => {
+                object("regex", [("pattern", Value::from("[]"))])
+            }
+            Expr::Choice(items) => self.choice(&items),
+            Expr::Repeat { item, min, max } => {
+                let content = self.format(item);
+                match (min, max) {
+                    (0, Some(1)) => object("optional", [("content", content)]),
+                    (0, None) => object("star", [("content", content)]),
+                    (1, None) => object("plus", [("content", content)]),
+                    (min, max) => {
+                        let max = max.map_or(Value::from(-1), |max| Value::from(i64::from(max)));
+                        let min = Value::from(i64::from(min));
+                        object("repeat", [("min", min), ("max", max), ("content", content)])
+                    }
+                }
+            }
+            Expr::Rule(_) => {
+                self.embeds = true;
+                let mut part = self.grammar.clone();
+                part.root = id;
+                let written = gbnf::write(&part);
+                object("grammar", [("grammar", Value::from(written.text))])
+            }
+        }
+    }
+
+    fn text(&self, text: &str) -> Value {
+        let parts = cut(text, &self.grammar.special);
+        let part = |cut: Cut<'_>| match cut {
+            Cut::Text(text) => object("const_string", [("value", Value::from(text))]),
+            Cut::Token(token) => object("token", [("token", Value::from(token.text.as_str()))]),
+        };
+        sequence(parts.into_iter().map(part).collect())
+    }
+
+    /// A choice, with what its ways begin and end with in common around it.
+    fn choice(&mut self, items: &[Id]) -> Value {
+        let (before, items, after) = factored(&mut self.grammar.arena, items);
+        let ways: Vec<Value> = items.iter().map(|id| self.format(*id)).collect();
+        let choice = match ways.len() {
+            1 => ways.into_iter().next().unwrap_or_default(),
+            _ => object("or", [("elements", Value::Array(ways))]),
+        };
+        let before: Vec<Value> = before.iter().map(|id| self.format(*id)).collect();
+        let after: Vec<Value> = after.iter().map(|id| self.format(*id)).collect();
+        sequence(before.into_iter().chain([choice]).chain(after).collect())
+    }
+}
+
+/// One format or several, one after the other.
+fn sequence(items: Vec<Value>) -> Value {
+    let mut flat = Vec::new();
+    for item in items {
+        let inner = match (&item, item.get("type").and_then(Value::as_str)) {
+            (Value::Object(_), Some("sequence")) => item.get("elements").and_then(Value::as_array),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => flat.extend(inner.to_vec()),
+            None => flat.push(item),
+        }
+    }
+    match flat.len() {
+        0 => object("const_string", [("value", Value::from(""))]),
+        1 => flat.into_iter().next().unwrap_or_default(),
+        _ => object("sequence", [("elements", Value::Array(flat))]),
+    }
+}
+
+/// The ways of a choice without what they begin and end with in common; and both of that.
+pub(super) fn factored(arena: &mut Arena, items: &[Id]) -> (Vec<Id>, Vec<Id>, Vec<Id>) {
+    let mut ways: Vec<Vec<Id>> = items.iter().map(|id| arena.items(*id)).collect();
+    let mut before = Vec::new();
+    let same = |ways: &[Vec<Id>], of: &dyn Fn(&Vec<Id>) -> Option<Id>| {
+        let first = ways.first().and_then(of)?;
+        ways.iter()
+            .all(|way| of(way) == Some(first))
+            .then_some(first)
+    };
+    while let Some(id) = same(&ways, &|way| way.first().copied()) {
+        before.push(id);
+        ways.iter_mut().for_each(|way| {
+            way.remove(0);
+        });
+    }
+    let mut after = Vec::new();
+    while let Some(id) = same(&ways, &|way| way.last().copied()) {
+        after.insert(0, id);
+        ways.iter_mut().for_each(|way| {
+            way.pop();
+        });
+    }
+    let mut items: Vec<Id> = Vec::new();
+    for way in ways {
+        let id = arena.seq(way);
+        if !items.contains(&id) {
+            items.push(id);
+        }
+    }
+    (before, items, after)
+}
+
+/// A character within the brackets of a regular expression.
+fn in_regex(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\\' | ']' | '[' | '-' | '^' => format!("\\{c}"),
+        c if c.is_ascii_graphic() || c == ' ' => c.to_string(),
+        c => match u32::from(c) {
+            code if code < 0x100 => format!("\\x{code:02x}"),
+            code if code < 0x1_0000 => format!("\\u{code:04x}"),
+            code => format!("\\u{{{code:x}}}"),
+        },
+    }
+}

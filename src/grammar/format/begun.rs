@@ -1,0 +1,88 @@
+//! Where a prompt leaves the response: in the middle of the reasoning, behind it, or at the beginning.
+
+use super::parsed::delimiters;
+use super::region::regions;
+use super::{Edge, Format, Kind, Place};
+
+/// Where a prompt leaves a response.
+#[derive(Debug, Clone)]
+pub(crate) enum Begun {
+    /// In the text of a state.
+    In(usize),
+    /// Before what is left of these edges.
+    Before {
+        edges: Vec<Edge>,
+        /// True if reasoning is behind.
+        reasoned: bool,
+    },
+}
+
+impl Format {
+    /// Where the prompt leaves the response.
+    pub(crate) fn begun(&self, prefix: &str) -> Result<Begun, String> {
+        let template = &self.template;
+        let text = template
+            .after_last_anchor(prefix)
+            .map_err(|error| error.to_string())?;
+        let passed = delimiters(template, prefix, "", &[])?;
+        let implicit = template.implicit();
+        let (mut from, mut at) = (Place::Start, 0);
+        let mut reasoned = false;
+        for region in regions(&passed, implicit, text.len()) {
+            let body = &text[region.body.clone()];
+            let is_implicit = Some(region.field) == implicit;
+            if is_implicit && body.trim().is_empty() {
+                continue;
+            }
+            let open = &text[region.open.clone()];
+            let is = |kind: &Kind| matches!(kind, Kind::Text(text) if text.open == open);
+            let found = self
+                .states
+                .iter()
+                .position(|state| state.field == region.field && is(&state.kind));
+            let Some(state) = found else {
+                return Err(
+                    "the prompt ends in a part of the response that no render shows".to_owned(),
+                );
+            };
+            if region.close.is_empty() && region.body.end == text.len() {
+                return Ok(Begun::In(state));
+            }
+            reasoned |= matches!(&self.states[state].kind, Kind::Text(text) if !text.is_content);
+            (from, at) = (Place::State(state), region.body.end);
+        }
+        let written = &text[at..];
+        let edges = self.edges.iter().filter(|edge| edge.from == from);
+        let rest = edges.filter_map(|edge| {
+            let rest = rest(&edge.text, written)?;
+            Some(Edge {
+                text: rest.to_owned(),
+                ..edge.clone()
+            })
+        });
+        let edges: Vec<Edge> = rest.collect();
+        if edges.is_empty() {
+            let text = crate::value::json::quote(written);
+            return Err(format!(
+                "the prompt ends with {text}, which no response that was rendered goes on from"
+            ));
+        }
+        Ok(Begun::Before { edges, reasoned })
+    }
+}
+
+/// Returns what is left of a text of which something was written, white space aside.
+fn rest<'t>(text: &'t str, written: &str) -> Option<&'t str> {
+    if let Some(rest) = text.strip_prefix(written) {
+        return Some(rest);
+    }
+    let mut rest = text;
+    for c in written.chars() {
+        match rest.strip_prefix(c) {
+            Some(further) => rest = further,
+            None if c.is_whitespace() => {}
+            None => rest = rest.trim_start().strip_prefix(c)?,
+        }
+    }
+    Some(rest)
+}

@@ -1,0 +1,316 @@
+//! Calls as they are written: where in a region the name, the id and the arguments stand.
+
+use std::ops::Range;
+
+use super::args::Seen;
+use super::region::Region;
+use super::tags::{self, Shape};
+use crate::content::Node;
+use crate::grammar::chars::Chars;
+use crate::pattern::spelled::{self, Part};
+use crate::response_template::{Field, ResponseTemplate};
+use crate::value::{Map, Path, Value, json};
+
+/// A part of a call, from the first that is not fixed to the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Atom {
+    Text(String),
+    /// The tool's name.
+    Name,
+    /// Characters of a set: an id, a number.
+    Run {
+        chars: Chars,
+        min: u32,
+        max: Option<u32>,
+    },
+    /// The arguments, with the shape of what is around them.
+    Args(Shape),
+}
+
+/// How a call is written.
+pub(crate) type Spelling = Vec<Atom>;
+
+/// A call in a response.
+#[derive(Debug)]
+pub(super) struct CallStretch {
+    pub(super) field: usize,
+    pub(super) spelling: Spelling,
+    /// From the first part that is not fixed to the last.
+    pub(super) span: Range<usize>,
+    pub(super) seen: Seen,
+}
+
+/// The characters of ids.
+fn id_chars() -> Chars {
+    Chars::from_ranges(&[
+        ('a', 'z'),
+        ('A', 'Z'),
+        ('0', '9'),
+        ('_', '_'),
+        ('-', '-'),
+        ('.', '.'),
+        (':', ':'),
+    ])
+}
+
+/// Where a value of a call comes from.
+enum Source {
+    /// A named group of what opens the region.
+    Group(String),
+    /// The parsed text of the region, or a value in it.
+    Body(Path),
+}
+
+/// Where the transform has the value at a path of the call from; `None` where it is fixed or not there.
+fn source(field: &Field, path: &[&str]) -> Option<Source> {
+    let Some(transform) = &field.transform else {
+        let steps = path.iter().fold(Path::default(), |path, key| path.key(key));
+        return Some(Source::Body(steps));
+    };
+    let mut node = transform.node();
+    for (done, key) in path.iter().enumerate() {
+        match node {
+            Node::Object(members) => {
+                node = &members.iter().find(|(name, _)| name == key)?.1;
+            }
+            Node::Placeholder { names, .. } => {
+                return Some(placed(field, names, &path[done..]));
+            }
+            _ => return None,
+        }
+    }
+    match node {
+        Node::Placeholder { names, .. } => Some(placed(field, names, &[])),
+        _ => None,
+    }
+}
+
+fn placed(field: &Field, names: &[String], further: &[&str]) -> Source {
+    let further = further.iter().map(|key| (*key).to_owned());
+    let (first, rest) = names
+        .split_first()
+        .map_or(("", &[][..]), |(first, rest)| (first, rest));
+    let path = |names: Vec<String>| {
+        names
+            .iter()
+            .fold(Path::default(), |path, key| path.key(key))
+    };
+    if first == "content" {
+        return Source::Body(path(rest.iter().cloned().chain(further).collect()));
+    }
+    if field.transform_each {
+        return Source::Body(path(names.iter().cloned().chain(further).collect()));
+    }
+    Source::Group(first.to_owned())
+}
+
+/// A part of a call that is not fixed, and where it stands.
+struct Hole {
+    span: Range<usize>,
+    atom: Atom,
+}
+
+/// The calls of a region.
+pub(super) fn read(
+    template: &ResponseTemplate,
+    region: &Region,
+    text: &str,
+    calls: &[Value],
+    tools: &[Value],
+) -> Result<Vec<CallStretch>, String> {
+    let field = &template.fields()[region.field];
+    let opened = holes_of_open(field, &text[region.open.clone()], region.open.start)?;
+    let sources = ["name", "arguments"].map(|key| source(field, &["function", key]));
+    let id = source(field, &["id"]);
+    let body = &text[region.body.clone()];
+    let start = region.body.start;
+    let lead = body.len() - body.trim_start().len();
+    let inner = body.trim();
+    let inner_at = start + lead;
+    let whole = matches!(&sources[1], Some(Source::Body(path)) if path.steps().is_empty());
+    if whole {
+        let call = calls
+            .first()
+            .ok_or("there is a call in the text and none in the message")?;
+        let arguments = arguments(call)?;
+        let (span, shape, seen) = match field.content.name() {
+            "xml-inline" => {
+                let found = tags::read(&field.content, body, &arguments)?;
+                (region.body.clone(), found.shape, Seen::Tags(found.tags))
+            }
+            "json" | "text" => {
+                let span = inner_at..inner_at + inner.len();
+                let seen = Seen::json(inner, &arguments, &field.content);
+                (span, Shape::Json, seen)
+            }
+            other => return Err(format!("how arguments are written is not told: {other}")),
+        };
+        let seen = seen.in_order(call, &arguments, tools);
+        let mut holes = opened;
+        holes.push(Hole {
+            span,
+            atom: Atom::Args(shape),
+        });
+        return Ok(vec![stretch(region.field, text, holes, seen)]);
+    }
+    let (value, places) = json::parse_with_places(inner)
+        .map_err(|error| format!("the text of a call is no JSON: {error}"))?;
+    let count = if field.transform_each {
+        value.as_array().map_or(1, <[Value]>::len)
+    } else {
+        1
+    };
+    let mut opened = Some(opened);
+    let mut found = Vec::new();
+    for index in 0..count {
+        let call = calls
+            .get(index)
+            .ok_or("there are more calls in the text than in the message")?;
+        let arguments = arguments(call)?;
+        let root = match &value {
+            Value::Array(_) if field.transform_each => Path::default().index(index),
+            _ => Path::default(),
+        };
+        let place = |source: &Option<Source>| match source {
+            Some(Source::Body(path)) => {
+                let spans = places.get(&root.join(path))?;
+                Some(inner_at + spans.value.start..inner_at + spans.value.end)
+            }
+            _ => None,
+        };
+        let mut holes = opened.take().unwrap_or_default();
+        if let Some(span) = place(&sources[0]) {
+            let span = inside_quotes(text, span);
+            holes.push(Hole {
+                span,
+                atom: Atom::Name,
+            });
+        }
+        if let Some(span) = place(&id) {
+            holes.push(id_hole(text, span));
+        }
+        let span =
+            place(&sources[1]).ok_or("the arguments of a call were not found in its text")?;
+        let raw = &text[span.clone()];
+        let seen = Seen::json(raw, &arguments, &field.content).in_order(call, &arguments, tools);
+        holes.push(Hole {
+            span,
+            atom: Atom::Args(Shape::Json),
+        });
+        found.push(stretch(region.field, text, holes, seen));
+    }
+    Ok(found)
+}
+
+/// The place of an id, as the text that it is.
+fn id_hole(text: &str, span: Range<usize>) -> Hole {
+    let is_text = text[span.clone()].starts_with('"');
+    let (span, chars) = match is_text {
+        true => (inside_quotes(text, span), id_chars()),
+        false => (span, Chars::from_ranges(&[('0', '9')])),
+    };
+    let atom = Atom::Run {
+        chars,
+        min: 1,
+        max: Some(if is_text { 64 } else { 12 }),
+    };
+    Hole { span, atom }
+}
+
+fn inside_quotes(text: &str, span: Range<usize>) -> Range<usize> {
+    if text[span.clone()].starts_with('"') {
+        span.start + 1..span.end - 1
+    } else {
+        span
+    }
+}
+
+/// The arguments of a call; those that are a text, as the object that the text is.
+fn arguments(call: &Value) -> Result<Map, String> {
+    let arguments = call
+        .get("function")
+        .and_then(|function| function.get("arguments"));
+    match arguments {
+        Some(Value::Object(members)) => Ok(members.clone()),
+        Some(Value::String(text)) => match json::parse(text) {
+            Ok(Value::Object(members)) => Ok(members),
+            _ => Err("the arguments of a call are a text that is no JSON object".to_owned()),
+        },
+        _ => Err("a call without arguments".to_owned()),
+    }
+}
+
+/// Returns the holes of an opening delimiter: what is not fixed in it.
+fn holes_of_open(field: &Field, text: &str, start: usize) -> Result<Vec<Hole>, String> {
+    let Some(open) = field
+        .open
+        .as_ref()
+        .filter(|open| open.as_literals().is_none())
+    else {
+        return Ok(Vec::new());
+    };
+    let parts = spelled::spelled(open, text)
+        .ok_or_else(|| format!("how a delimiter is spelled was not found out: {text}"))?;
+    let name = match source(field, &["function", "name"]) {
+        Some(Source::Group(name)) => Some(name),
+        _ => None,
+    };
+    let is_name =
+        |part: &spelled::Spelled| name.as_ref().is_some_and(|name| part.groups.contains(name));
+    // All of the group is the name, however many parts the pattern makes of it.
+    let mut holes: Vec<Hole> = Vec::new();
+    for part in parts {
+        let span = start + part.start..start + part.end;
+        if is_name(&part) {
+            match holes.last_mut() {
+                Some(last) if last.atom == Atom::Name && last.span.end == span.start => {
+                    last.span.end = span.end;
+                }
+                _ => holes.push(Hole {
+                    span,
+                    atom: Atom::Name,
+                }),
+            }
+            continue;
+        }
+        match part.part {
+            Part::Fixed | Part::Space => {}
+            Part::Again(_) => holes.push(Hole {
+                span,
+                atom: Atom::Name,
+            }),
+            // One character of a few, such as a quote or another, is written as it was.
+            Part::Run { max: Some(1), .. } => {}
+            Part::Run { class, min, max } => {
+                let atom = Atom::Run {
+                    chars: Chars::of(&class),
+                    min,
+                    max,
+                };
+                holes.push(Hole { span, atom });
+            }
+        }
+    }
+    Ok(holes)
+}
+
+/// The call from its first hole to its last.
+fn stretch(field: usize, text: &str, mut holes: Vec<Hole>, seen: Seen) -> CallStretch {
+    holes.sort_by_key(|hole| hole.span.start);
+    let start = holes.first().map_or(0, |hole| hole.span.start);
+    let mut spelling = Vec::new();
+    let mut at = start;
+    for hole in holes {
+        if hole.span.start > at {
+            spelling.push(Atom::Text(text[at..hole.span.start].to_owned()));
+        }
+        at = hole.span.end;
+        spelling.push(hole.atom);
+    }
+    CallStretch {
+        field,
+        spelling,
+        span: start..at,
+        seen,
+    }
+}

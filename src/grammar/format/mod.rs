@@ -1,0 +1,314 @@
+//! How a format is written: read off responses of which it is known what they say.
+//!
+//! A response is cut into what the model is free in (a text, the name of a tool, its arguments) and what is fixed between. The response
+//! template says where one ends and the next begins, so that whoever reads and whoever writes agree on it; how the fixed
+//! parts are spelled is taken from the responses: a pattern reads more spellings than a model should be made to write, and
+//! what stands between two calls, or behind the last, only a response shows.
+//!
+//! What follows what is told as a graph: a [`State`] is a text of a field or a call, an [`Edge`] is the fixed text from one to the
+//! next, as it was seen. A format of calls in a list has an edge from a call to a call, which is how often it is seen to be
+//! followed by another, and so has one in which each call stands in its own tags.
+
+mod args;
+mod begun;
+mod call;
+mod dialect;
+mod parsed;
+mod region;
+mod tags;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(crate) use args::Style;
+pub(crate) use begun::Begun;
+pub(crate) use call::{Atom, Spelling};
+pub(crate) use dialect::Dialect;
+pub(crate) use tags::{Shape, Tag, TagAtom, TagForm};
+
+use super::avoid::{Avoid, Piece};
+use super::chars::Chars;
+use crate::derive::Case;
+use crate::judge::message::CALLS_KEY;
+use crate::pattern::Pattern;
+use crate::pattern::spelled::{self, Sought};
+use crate::response_template::ResponseTemplate;
+use parsed::{Parsed, Stretch};
+
+/// A place of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// Before everything.
+    Start,
+    /// A text or a call, by its index in [`Format::states`].
+    State(usize),
+    /// Behind everything.
+    End,
+}
+
+/// The fixed text between two places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) from: Place,
+    pub(crate) to: Place,
+    pub(crate) text: String,
+}
+
+/// A text of a field, or a call, that is written between two fixed texts.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// The field's index in the response template.
+    pub(crate) field: usize,
+    pub(crate) kind: Kind,
+}
+
+/// The kind of a state.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// A text.
+    Text(Text),
+    /// A call, in one of these spellings.
+    Call(Vec<Spelling>),
+}
+
+/// A text of a field.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    /// The text that opens it, as it is written; empty for the implicit field.
+    pub(crate) open: String,
+    /// True if it is the answer, false if it is anything else that the model says.
+    pub(crate) is_content: bool,
+    /// The sequences that must not stand in it.
+    pub(crate) avoid: Avoid,
+    /// How it is written where there is nothing to say.
+    pub(crate) blank: BTreeSet<String>,
+    seen: Vec<String>,
+}
+
+/// How a format is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Format {
+    pub(crate) template: Arc<ResponseTemplate>,
+    pub(crate) states: Vec<State>,
+    pub(crate) edges: Vec<Edge>,
+    /// The texts that end a turn, where an engine may read them as the end instead.
+    pub(crate) ends: Vec<String>,
+    /// True if the arguments of calls are written in the order of their names.
+    pub(crate) sorted: bool,
+    /// How arguments are written.
+    pub(crate) style: Style,
+    /// Why what was not understood was left out, each with an example.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Format {
+    /// Reads it off responses. `end_tokens` are tokens at which an engine stops.
+    pub(crate) fn of(
+        template: &Arc<ResponseTemplate>,
+        cases: &[Case],
+        end_tokens: &[String],
+    ) -> Self {
+        let mut format = Self {
+            template: Arc::clone(template),
+            states: Vec::new(),
+            edges: Vec::new(),
+            ends: Vec::new(),
+            sorted: false,
+            style: Style::default(),
+            left_out: Vec::new(),
+        };
+        let mut ends: BTreeSet<String> = end_tokens.iter().cloned().collect();
+        for case in cases {
+            match parsed::parse(template, case) {
+                Ok(parsed) => format.learn(&parsed, &mut ends),
+                Err(why) if !format.left_out.contains(&why) => format.left_out.push(why),
+                Err(_) => {}
+            }
+        }
+        format.style.settle();
+        format.sorted = format.style.is_sorted();
+        let end_texts = |format: &Self| -> Vec<String> {
+            let ends = format.edges.iter().filter(|edge| edge.to == Place::End);
+            ends.map(|edge| edge.text.clone()).collect()
+        };
+        let all = end_texts(&format);
+        format.ends = ends
+            .into_iter()
+            .filter(|end| {
+                !end.trim().is_empty() && all.iter().any(|text| text.ends_with(end.as_str()))
+            })
+            .collect();
+        format.ends.sort_by_key(|end| std::cmp::Reverse(end.len()));
+        for state in &mut format.states {
+            if let Kind::Call(spellings) = &mut state.kind {
+                forget_lone(spellings);
+            }
+        }
+        for index in 0..format.states.len() {
+            let field = format.states[index].field;
+            if let Kind::Text(text) = &format.states[index].kind {
+                let avoid = format.avoided(field, text.open.is_empty(), &text.seen);
+                if let Kind::Text(text) = &mut format.states[index].kind {
+                    text.avoid = avoid;
+                    text.seen.clear();
+                }
+            }
+        }
+        format
+    }
+
+    fn learn(&mut self, parsed: &Parsed, ends: &mut BTreeSet<String>) {
+        let mut at = (Place::Start, 0);
+        for stretch in &parsed.stretches {
+            let (state, span) = match stretch {
+                Stretch::Text { field, open, span } => {
+                    let text = &parsed.text[span.clone()];
+                    (self.text_state(*field, open, text), span.clone())
+                }
+                Stretch::Call(call) => {
+                    let state = self.call_state(call.field, &call.spelling);
+                    self.style.see(&call.seen);
+                    (state, call.span.clone())
+                }
+            };
+            let to = Place::State(state);
+            self.add_edge(at.0, to, &parsed.text[at.1..span.start]);
+            at = (to, span.end);
+        }
+        let rest = &parsed.text[at.1..];
+        self.add_edge(at.0, Place::End, rest);
+        if let Some(end) = parsed.turn_end {
+            ends.insert(parsed.text[end.max(at.1)..].to_owned());
+        }
+    }
+
+    fn add_edge(&mut self, from: Place, to: Place, text: &str) {
+        let edge = Edge {
+            from,
+            to,
+            text: text.to_owned(),
+        };
+        if !self.edges.contains(&edge) {
+            self.edges.push(edge);
+        }
+    }
+
+    fn text_state(&mut self, field: usize, open: &str, text: &str) -> usize {
+        let is = |state: &State| {
+            state.field == field && matches!(&state.kind, Kind::Text(text) if text.open == open)
+        };
+        let at = self.states.iter().position(is).unwrap_or_else(|| {
+            let kind = Kind::Text(Text {
+                open: open.to_owned(),
+                is_content: self.template.fields()[field].name == "content",
+                avoid: Avoid::new([]),
+                blank: BTreeSet::new(),
+                seen: Vec::new(),
+            });
+            self.states.push(State { field, kind });
+            self.states.len() - 1
+        });
+        if let Kind::Text(known) = &mut self.states[at].kind {
+            if text.trim().is_empty() {
+                known.blank.insert(text.to_owned());
+            }
+            known.seen.push(text.to_owned());
+        }
+        at
+    }
+
+    fn call_state(&mut self, field: usize, spelling: &Spelling) -> usize {
+        let is = |state: &State| state.field == field && matches!(state.kind, Kind::Call(_));
+        let at = self.states.iter().position(is).unwrap_or_else(|| {
+            let kind = Kind::Call(Vec::new());
+            self.states.push(State { field, kind });
+            self.states.len() - 1
+        });
+        if let Kind::Call(spellings) = &mut self.states[at].kind
+            && !spellings.contains(spelling)
+        {
+            spellings.push(spelling.clone());
+        }
+        at
+    }
+
+    /// Returns what must not stand in a text of the field: what would end it, or open another.
+    fn avoided(&self, field: usize, is_implicit: bool, seen: &[String]) -> Avoid {
+        let fields = self.template.fields();
+        let mut patterns: Vec<&Pattern> = Vec::from_iter(&fields[field].close);
+        if is_implicit {
+            patterns.extend(fields.iter().filter_map(|field| field.open.as_ref()));
+        }
+        let ways = patterns
+            .into_iter()
+            .filter_map(spelled::beginnings)
+            .flatten();
+        Avoid::new(ways.map(|way| shortest(pieces(&way), seen)))
+    }
+
+    /// Returns what would end the region of a call if it stood in a text of it, as far as no text that was seen has it.
+    pub(crate) fn ends_of_call(&self, field: usize) -> Vec<Vec<Piece>> {
+        let close = self.template.fields()[field].close.as_ref();
+        let ways = close.and_then(spelled::beginnings).unwrap_or_default();
+        let ways = ways.iter().map(|way| pieces(way));
+        let fits = |way: &Vec<Piece>| {
+            let avoid = Avoid::new([way.clone()]);
+            self.style.strings().iter().all(|text| avoid.allows(text))
+        };
+        Avoid::new(ways.filter(fits)).pieces().to_vec()
+    }
+
+    /// Returns true if the field is that of calls.
+    pub(crate) fn is_calls(template: &ResponseTemplate, field: usize) -> bool {
+        template.fields()[field].name == CALLS_KEY
+    }
+}
+
+/// Drops the spellings of calls with one argument that are like one of calls with several.
+fn forget_lone(spellings: &mut Vec<Spelling>) {
+    let known = spellings.clone();
+    let is_like = |a: &Atom, b: &Atom| match (a, b) {
+        (
+            Atom::Args(Shape::Tags {
+                lead,
+                separator: None,
+                tail,
+            }),
+            Atom::Args(Shape::Tags {
+                lead: other_lead,
+                separator: Some(_),
+                tail: other_tail,
+            }),
+        ) => lead == other_lead && tail == other_tail,
+        (a, b) => a == b,
+    };
+    spellings.retain(|one| {
+        !known.iter().any(|other| {
+            other != one
+                && other.len() == one.len()
+                && one.iter().zip(other).all(|(a, b)| is_like(a, b))
+        })
+    });
+}
+
+fn pieces(way: &[Sought]) -> Vec<Piece> {
+    let piece = |part: &Sought| match part {
+        Sought::Text(text) => Piece::Text(text.clone()),
+        Sought::Space => Piece::Space,
+        Sought::Run(class, min) => Piece::Run(Chars::of(class), *min),
+    };
+    way.iter().map(piece).collect()
+}
+
+/// The shortest beginning of a delimiter that no text has: what begins as it does is a delimiter to whoever writes it.
+fn shortest(pieces: Vec<Piece>, seen: &[String]) -> Vec<Piece> {
+    let ends = (1..=pieces.len())
+        .filter(|end| matches!(&pieces[end - 1], Piece::Text(text) if text.len() > 1));
+    for end in ends {
+        let beginning = Avoid::new([pieces[..end].to_vec()]);
+        if seen.iter().all(|text| beginning.allows(text)) {
+            return pieces[..end].to_vec();
+        }
+    }
+    pieces
+}

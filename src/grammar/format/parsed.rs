@@ -1,0 +1,96 @@
+//! A response, cut into what the model is free in and what is fixed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Format;
+use super::call::{self, CallStretch};
+use super::region::regions;
+use crate::derive::Case;
+use crate::judge::message::CALLS_KEY;
+use crate::parser::{Edge, Options, Passed, ResponseParser};
+use crate::response_template::ResponseTemplate;
+use crate::value::Value;
+
+/// A response and its stretches, in their order; what stands between them is fixed.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    /// The response with what of the prompt belongs to it.
+    pub(super) text: String,
+    pub(super) stretches: Vec<Stretch>,
+    /// Where begins what ends the turn and no region.
+    pub(super) turn_end: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(super) enum Stretch {
+    Text {
+        field: usize,
+        /// The text that opens the region; empty for the implicit field.
+        open: String,
+        span: Range<usize>,
+    },
+    Call(Box<CallStretch>),
+}
+
+/// Parses a text as a whole and tells its delimiters.
+pub(super) fn delimiters(
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+    response: &str,
+    tools: &[Value],
+) -> Result<Vec<Passed>, String> {
+    let options = Options {
+        keep_delimiters: true,
+        ..Options::default()
+    };
+    let failed = |error: crate::parser::ParseError| error.to_string();
+    let mut parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options)
+        .map_err(failed)?;
+    parser.feed(response).map_err(failed)?;
+    parser.finalize().map_err(failed)?;
+    Ok(parser.take_delimiters())
+}
+
+pub(super) fn parse(template: &Arc<ResponseTemplate>, case: &Case) -> Result<Parsed, String> {
+    let before = template
+        .after_last_anchor(&case.prefix)
+        .map_err(|error| error.to_string())?;
+    let text = format!("{before}{}", case.response);
+    let passed = delimiters(template, &case.prefix, &case.response, &case.tools)?;
+    let implicit = template.implicit();
+    let turn_end = passed.last().and_then(|last| {
+        let is_close = last.side == Edge::Close;
+        let at = if Some(last.field) == implicit {
+            last.span.start
+        } else {
+            last.span.end
+        };
+        (is_close && at < text.len()).then_some(at)
+    });
+    let calls = case.message.get(CALLS_KEY).and_then(Value::as_array);
+    let mut calls = calls.unwrap_or_default();
+    let mut stretches = Vec::new();
+    for region in regions(&passed, implicit, text.len()) {
+        if Format::is_calls(template, region.field) {
+            let found = call::read(template, &region, &text, calls, &case.tools)?;
+            calls = calls.get(found.len()..).unwrap_or_default();
+            stretches.extend(found.into_iter().map(|call| Stretch::Call(Box::new(call))));
+        } else {
+            let is_implicit = Some(region.field) == implicit;
+            if is_implicit && text[region.body.clone()].trim().is_empty() {
+                continue;
+            }
+            stretches.push(Stretch::Text {
+                field: region.field,
+                open: text[region.open].to_owned(),
+                span: region.body,
+            });
+        }
+    }
+    Ok(Parsed {
+        text,
+        stretches,
+        turn_end,
+    })
+}

@@ -1,0 +1,642 @@
+//! JSON of a schema as expressions: for engines that know no schemas, for the sampler, and for formats that write JSON otherwise.
+//!
+//! Members stand in the order in which the schema declares them, those that are required all of them. What a schema asks for
+//! and a context-free grammar of sensible size cannot say (a multiple of, unique items, bounds of numbers) is not asked for; it is
+//! named.
+
+use super::avoid::{Avoid, Piece};
+use super::chars::Chars;
+use super::expr::{Arena, Expr, Id};
+use super::format::Dialect;
+use crate::value::{Map, Value, json};
+
+/// Keywords that are told by nothing that is written, or say nothing of a value.
+const SILENT: &[&str] = &[
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "$schema",
+    "$id",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$defs",
+    "definitions",
+    "strict",
+    "nullable",
+    "discriminator",
+];
+
+/// Keywords that are written.
+const WRITTEN: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "$ref",
+    "minLength",
+    "maxLength",
+];
+
+/// How deep a schema without references may nest.
+const MAX_DEPTH: usize = 40;
+
+/// Writes JSON into an arena.
+#[derive(Debug)]
+pub(crate) struct JsonWriter<'a> {
+    pub(crate) arena: &'a mut Arena,
+    /// The document that references lead into.
+    pub(crate) root: &'a Value,
+    pub(crate) dialect: Option<&'a Dialect>,
+    /// The texts that must not stand in a string.
+    pub(crate) avoid: &'a [String],
+    /// The keywords that are not asked for.
+    pub(crate) ignored: &'a mut Vec<String>,
+    /// True where members stand in the order of their names.
+    pub(crate) sorted: bool,
+    /// True if a text of a dialect must not have a backslash, since what stands escaped in it is not read back.
+    pub(crate) no_backslash: bool,
+    /// Sets this schema's rules apart from others'.
+    pub(crate) scope: String,
+}
+
+/// Things one after the other with something between, of which some may be missing; `None` where there are none.
+/// None at all is not one of the texts.
+pub(crate) fn members(arena: &mut Arena, items: &[(Id, bool)], separator: Id) -> Option<Id> {
+    let mut after = arena.empty();
+    let mut first: Option<Id> = None;
+    for (item, is_required) in items.iter().rev() {
+        let begun = arena.seq([*item, after]);
+        first = Some(match first {
+            Some(later) if !is_required => arena.choice([begun, later]),
+            _ => begun,
+        });
+        let further = arena.seq([separator, *item]);
+        let further = match is_required {
+            true => further,
+            false => arena.optional(further),
+        };
+        after = arena.seq([further, after]);
+    }
+    first
+}
+
+impl JsonWriter<'_> {
+    pub(crate) fn value(&mut self, schema: &Value, depth: usize) -> Id {
+        let schema = match schema {
+            Value::Bool(false) => return self.arena.never(),
+            Value::Object(members) if depth <= MAX_DEPTH => members,
+            _ => return self.any(),
+        };
+        for key in schema.keys() {
+            let name = key.as_str();
+            if !SILENT.contains(&name)
+                && !WRITTEN.contains(&name)
+                && !self.ignored.iter().any(|known| known == name)
+            {
+                self.ignored.push(name.to_owned());
+            }
+        }
+        let written = self.written(schema, depth);
+        if schema.get("nullable").is_some_and(Value::is_truthy) {
+            let null = self.literal(&Value::Null);
+            return self.arena.choice([written, null]);
+        }
+        written
+    }
+
+    fn written(&mut self, schema: &Map, depth: usize) -> Id {
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            return self.reference(reference, depth);
+        }
+        if let Some(value) = schema.get("const") {
+            return self.literal(value);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            let values: Vec<Id> = values.iter().map(|value| self.literal(value)).collect();
+            return self.arena.choice(values);
+        }
+        for union in ["anyOf", "oneOf"] {
+            if let Some(schemas) = schema.get(union).and_then(Value::as_array) {
+                let all: Vec<Id> = schemas
+                    .iter()
+                    .map(|one| self.value(&merged(schema, one, union), depth + 1))
+                    .collect();
+                return self.arena.choice(all);
+            }
+        }
+        if let Some(schemas) = schema.get("allOf").and_then(Value::as_array) {
+            let mut all = schema.clone();
+            all.shift_remove("allOf");
+            let all = schemas
+                .iter()
+                .fold(Value::Object(all), |all, one| both(all, one, self.root));
+            return self.value(&all, depth + 1);
+        }
+        match schema.get("type") {
+            Some(Value::String(name)) => self.typed(name, schema, depth),
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                let all: Vec<Id> = names.map(|name| self.typed(name, schema, depth)).collect();
+                self.arena.choice(all)
+            }
+            _ if schema.contains_key("properties") => self.typed("object", schema, depth),
+            _ if schema.contains_key("items") => self.typed("array", schema, depth),
+            _ => self.any(),
+        }
+    }
+
+    fn reference(&mut self, reference: &str, depth: usize) -> Id {
+        let rule = format!("{}{}", self.scope, named(reference));
+        if self.arena.rule(&rule).is_none() {
+            let Some(schema) = referred(self.root, reference) else {
+                return self.any();
+            };
+            let schema = schema.clone();
+            let never = self.arena.never();
+            self.arena.set_rule(&rule, never);
+            let body = self.value(&schema, depth.min(1));
+            self.arena.set_rule(&rule, body);
+        }
+        self.arena.rule_ref(&rule)
+    }
+
+    fn typed(&mut self, name: &str, schema: &Map, depth: usize) -> Id {
+        match name {
+            "string" => self.string(schema),
+            "integer" => self.integer(),
+            "number" => self.number(),
+            "boolean" => {
+                let both = [true, false].map(|value| self.literal(&Value::Bool(value)));
+                self.arena.choice(both)
+            }
+            "null" => self.literal(&Value::Null),
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, depth),
+            _ => self.any(),
+        }
+    }
+
+    /// The value itself.
+    pub(crate) fn literal(&mut self, value: &Value) -> Id {
+        let text = match self.dialect {
+            Some(dialect) => dialect.write(value),
+            None => json::to_string(value),
+        };
+        self.arena.text(&text)
+    }
+
+    /// White space where JSON takes some: a little of it, so that nobody writes it for ever.
+    fn space(&mut self) -> Id {
+        if self.dialect.is_some() {
+            return self.arena.empty();
+        }
+        let rule = "space";
+        if self.arena.rule(rule).is_none() {
+            let blank = self.arena.text(" ");
+            let tabs = self.arena.add(Expr::Run {
+                chars: Chars::from_ranges(&[(' ', ' '), ('\t', '\t')]),
+                min: 0,
+                max: Some(32),
+            });
+            let line = self.arena.text("\n");
+            let lines = self.arena.seq([line, tabs]);
+            let both = self.arena.choice([blank, lines]);
+            let body = self.arena.optional(both);
+            self.arena.set_rule(rule, body);
+        }
+        self.arena.rule_ref(rule)
+    }
+
+    fn separator(&mut self, at: usize, standard: &str) -> Id {
+        if let Some(dialect) = self.dialect {
+            let text = [&dialect.separators.0, &dialect.separators.1][at];
+            return self.arena.text(text);
+        }
+        let space = self.space();
+        let sign = self.arena.text(standard);
+        self.arena.seq([space, sign, space])
+    }
+
+    fn bracketed(&mut self, open: &str, inner: Id, close: &str) -> Id {
+        let space = self.space();
+        let (open, close) = (self.arena.text(open), self.arena.text(close));
+        let inner = if self.arena.is_empty(inner) {
+            space
+        } else {
+            self.arena.seq([space, inner, space])
+        };
+        self.arena.seq([open, inner, close])
+    }
+
+    fn object(&mut self, schema: &Map, depth: usize) -> Id {
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map_or_else(Vec::new, |keys| {
+                keys.iter().filter_map(Value::as_str).collect()
+            });
+        let mut properties: Vec<(String, Value)> = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .map_or_else(Vec::new, |properties| {
+                let each = properties.iter();
+                each.map(|(key, value)| (key.to_string(), value.clone()))
+                    .collect()
+            });
+        if self.sorted {
+            properties.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+        let colon = self.separator(1, ":");
+        let comma = self.separator(0, ",");
+        let mut items = Vec::new();
+        for (key, value) in &properties {
+            let name = match self.dialect {
+                Some(dialect) => dialect.key(key),
+                None => json::quote(key),
+            };
+            let name = self.arena.text(&name);
+            let value = self.value(value, depth + 1);
+            let member = self.arena.seq([name, colon, value]);
+            items.push((member, required.contains(&key.as_str())));
+        }
+        let further = match schema.get("additionalProperties") {
+            Some(Value::Bool(true)) => Some(self.any()),
+            Some(Value::Object(members)) => {
+                let members = Value::Object(members.clone());
+                Some(self.value(&members, depth + 1))
+            }
+            None if properties.is_empty() => Some(self.any()),
+            _ => None,
+        };
+        let is_empty = items.iter().all(|(_, is_required)| !is_required);
+        let mut inner = members(self.arena, &items, comma);
+        if let Some(value) = further {
+            let key = self.key();
+            let member = self.arena.seq([key, colon, value]);
+            let next = self.arena.seq([comma, member]);
+            let more = self.arena.repeat(next, 0, None);
+            let alone = self.arena.seq([member, more]);
+            inner = Some(match inner {
+                Some(inner) if is_empty => {
+                    let with = self.arena.seq([inner, more]);
+                    self.arena.choice([with, alone])
+                }
+                Some(inner) => self.arena.seq([inner, more]),
+                None => alone,
+            });
+        }
+        let empty = self.arena.empty();
+        let none = self.bracketed("{", empty, "}");
+        match inner {
+            Some(inner) => {
+                let some = self.bracketed("{", inner, "}");
+                if is_empty {
+                    self.arena.choice([some, none])
+                } else {
+                    some
+                }
+            }
+            None => none,
+        }
+    }
+
+    fn array(&mut self, schema: &Map, depth: usize) -> Id {
+        let number = |key: &str| match schema.get(key) {
+            Some(Value::Int(number)) => number.to_string().parse::<u32>().ok(),
+            _ => None,
+        };
+        let (min, max) = (number("minItems").unwrap_or(0), number("maxItems"));
+        let comma = self.separator(0, ",");
+        let first: Vec<Value> = schema
+            .get("prefixItems")
+            .and_then(Value::as_array)
+            .map_or_else(Vec::new, <[Value]>::to_vec);
+        if !first.is_empty() {
+            let items: Vec<(Id, bool)> = first
+                .iter()
+                .map(|item| (self.value(item, depth + 1), true))
+                .collect();
+            let inner = members(self.arena, &items, comma).unwrap_or_else(|| self.arena.empty());
+            return self.bracketed("[", inner, "]");
+        }
+        let item = match schema.get("items") {
+            Some(items) => self.value(items, depth + 1),
+            None => self.any(),
+        };
+        let empty = self.arena.empty();
+        let none = self.bracketed("[", empty, "]");
+        if max == Some(0) {
+            return none;
+        }
+        let next = self.arena.seq([comma, item]);
+        let further = self
+            .arena
+            .repeat(next, min.saturating_sub(1), max.map(|max| max - 1));
+        let inner = self.arena.seq([item, further]);
+        let some = self.bracketed("[", inner, "]");
+        if min == 0 {
+            self.arena.choice([some, none])
+        } else {
+            some
+        }
+    }
+
+    fn key(&mut self) -> Id {
+        match self.dialect {
+            Some(dialect) if dialect.bare_keys => self.arena.add(Expr::Run {
+                chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
+                min: 1,
+                max: Some(64),
+            }),
+            _ => self.string(&Map::new()),
+        }
+    }
+
+    fn string(&mut self, schema: &Map) -> Id {
+        let number = |key: &str| match schema.get(key) {
+            Some(Value::Int(number)) => number.to_string().parse::<u32>().ok(),
+            _ => None,
+        };
+        if let Some(dialect) = self.dialect {
+            let (open, close) = &dialect.quotes;
+            let backslash = self.no_backslash.then(|| Piece::Text("\\".to_owned()));
+            let avoid = self
+                .avoid
+                .iter()
+                .map(|text| vec![Piece::Text(text.clone())]);
+            let avoid = avoid.chain([vec![Piece::Text(close.clone())]]);
+            let avoid = avoid.chain(backslash.map(|piece| vec![piece]));
+            let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
+            let (open, close) = (self.arena.text(open), self.arena.text(close));
+            return self.arena.seq([open, text, close]);
+        }
+        let quote = self.arena.text("\"");
+        let (min, max) = (number("minLength"), number("maxLength"));
+        if min.is_none() && max.is_none() && !self.avoid.is_empty() {
+            let rest = self.string_without();
+            return self.arena.seq([quote, rest]);
+        }
+        let rule = "character";
+        if self.arena.rule(rule).is_none() {
+            let plain = self.arena.add(Expr::Run {
+                chars: plain(),
+                min: 1,
+                max: Some(1),
+            });
+            let escape = self.escape();
+            let body = self.arena.choice([plain, escape]);
+            self.arena.set_rule(rule, body);
+        }
+        let one = self.arena.rule_ref(rule);
+        let many = self.arena.repeat(one, min.unwrap_or(0), max);
+        self.arena.seq([quote, many, quote])
+    }
+
+    fn escape(&mut self) -> Id {
+        let backslash = self.arena.text("\\");
+        let signs = self.arena.add(Expr::Run {
+            chars: Chars::from_ranges(&"\"\\/bfnrt".chars().map(|c| (c, c)).collect::<Vec<_>>()),
+            min: 1,
+            max: Some(1),
+        });
+        let u = self.arena.text("u");
+        let digits = self.arena.add(Expr::Run {
+            chars: hexadecimal(),
+            min: 4,
+            max: Some(4),
+        });
+        let code = self.arena.seq([u, digits]);
+        let either = self.arena.choice([signs, code]);
+        self.arena.seq([backslash, either])
+    }
+
+    /// Returns what follows a string's first quote where something must not stand in it as it is written: a rule for each state of
+    /// the automaton that looks for it.
+    fn string_without(&mut self) -> Id {
+        let avoid = Avoid::new(
+            self.avoid
+                .iter()
+                .map(|text| vec![Piece::Text(text.clone())]),
+        );
+        let base = format!("string-without-{}", named(&self.avoid.join("-")));
+        let rule = |at: usize| format!("{base}-{at}");
+        if self.arena.rule(&rule(0)).is_some() {
+            return self.arena.rule_ref(&rule(0));
+        }
+        let Some(automaton) = avoid.automaton() else {
+            return self.arena.never();
+        };
+        let never = self.arena.never();
+        for at in 0..automaton.states.len() {
+            self.arena.set_rule(&rule(at), never);
+        }
+        let quote = self.arena.text("\"");
+        for (at, steps) in automaton.states.iter().enumerate() {
+            let mut ways = vec![quote];
+            for (chars, to) in steps {
+                let chars = chars.and(&plain());
+                if !chars.is_empty() {
+                    let one = self.arena.add(Expr::Run {
+                        chars,
+                        min: 1,
+                        max: Some(1),
+                    });
+                    let next = self.arena.rule_ref(&rule(*to));
+                    ways.push(self.arena.seq([one, next]));
+                }
+            }
+            if let Some(escaped) = automaton.step(at, '\\') {
+                for sign in "\"\\/bfnrt".chars() {
+                    if let Some(to) = automaton.step(escaped, sign) {
+                        let text = self.arena.text(&format!("\\{sign}"));
+                        let next = self.arena.rule_ref(&rule(to));
+                        ways.push(self.arena.seq([text, next]));
+                    }
+                }
+                let code = self.arena.text("\\u");
+                let digits = self.arena.add(Expr::Run {
+                    chars: hexadecimal(),
+                    min: 4,
+                    max: Some(4),
+                });
+                let next = self.arena.rule_ref(&rule(0));
+                ways.push(self.arena.seq([code, digits, next]));
+            }
+            let body = self.arena.choice(ways);
+            self.arena.set_rule(&rule(at), body);
+        }
+        self.arena.rule_ref(&rule(0))
+    }
+
+    fn digits(&mut self, from: char, min: u32, max: u32) -> Id {
+        self.arena.add(Expr::Run {
+            chars: Chars::from_ranges(&[(from, '9')]),
+            min,
+            max: Some(max),
+        })
+    }
+
+    pub(crate) fn integer(&mut self) -> Id {
+        let minus = self.arena.text("-");
+        let sign = self.arena.optional(minus);
+        let zero = self.arena.text("0");
+        let (first, rest) = (self.digits('1', 1, 1), self.digits('0', 0, 18));
+        let many = self.arena.seq([first, rest]);
+        let number = self.arena.choice([many, zero]);
+        self.arena.seq([sign, number])
+    }
+
+    pub(crate) fn number(&mut self) -> Id {
+        let whole = self.integer();
+        let point = self.arena.text(".");
+        let digits = self.digits('0', 1, 18);
+        let fraction = self.arena.seq([point, digits]);
+        let fraction = self.arena.optional(fraction);
+        let (small, large) = (self.arena.text("e"), self.arena.text("E"));
+        let e = self.arena.choice([small, large]);
+        let (minus, plus) = (self.arena.text("-"), self.arena.text("+"));
+        let sign = self.arena.choice([minus, plus]);
+        let sign = self.arena.optional(sign);
+        let power = self.digits('0', 1, 2);
+        let exponent = self.arena.seq([e, sign, power]);
+        let exponent = self.arena.optional(exponent);
+        self.arena.seq([whole, fraction, exponent])
+    }
+
+    /// Any value at all.
+    fn any(&mut self) -> Id {
+        let mark = match (self.dialect, self.avoid) {
+            (None, []) => String::new(),
+            (None, avoid) => format!("-{}", named(&avoid.join("-"))),
+            (Some(_), avoid) => format!("-dialect-{}", named(&avoid.join("-"))),
+        };
+        let rule = format!("value{mark}");
+        let reference = self.arena.rule_ref(&rule);
+        if self.arena.rule(&rule).is_some() {
+            return reference;
+        }
+        let never = self.arena.never();
+        self.arena.set_rule(&rule, never);
+        let comma = self.separator(0, ",");
+        let colon = self.separator(1, ":");
+        let key = self.key();
+        let empty = self.arena.empty();
+        let mut ways: Vec<Id> = [Value::Null, Value::Bool(true), Value::Bool(false)]
+            .iter()
+            .map(|value| self.literal(value))
+            .collect();
+        ways.push(self.number());
+        ways.push(self.string(&Map::new()));
+        ways.push(self.bracketed("[", empty, "]"));
+        ways.push(self.bracketed("{", empty, "}"));
+        for (open, item, close) in [
+            ("[", reference, "]"),
+            ("{", self.arena.seq([key, colon, reference]), "}"),
+        ] {
+            let next = self.arena.seq([comma, item]);
+            let more = self.arena.repeat(next, 0, None);
+            let inner = self.arena.seq([item, more]);
+            ways.push(self.bracketed(open, inner, close));
+        }
+        let body = self.arena.choice(ways);
+        self.arena.set_rule(&rule, body);
+        reference
+    }
+}
+
+/// The characters that stand in a string of JSON as they are.
+fn plain() -> Chars {
+    Chars::from_ranges(&[('\0', '\x1f'), ('"', '"'), ('\\', '\\')]).negated()
+}
+
+fn hexadecimal() -> Chars {
+    Chars::from_ranges(&[('0', '9'), ('a', 'f'), ('A', 'F')])
+}
+
+/// A text as a part of a rule's name: its letters and digits, and a number that sets it apart.
+pub(crate) fn named(text: &str) -> String {
+    let word: String = text
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let word: Vec<&str> = word.split('-').filter(|part| !part.is_empty()).collect();
+    let sum = text.bytes().fold(0u32, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u32::from(byte))
+    });
+    let mut word = word.join("-");
+    word.truncate(24);
+    format!("{word}-{:x}", sum & 0xffff)
+}
+
+/// Returns what a reference within a document leads to.
+pub(crate) fn referred<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
+    let path = reference.strip_prefix('#')?;
+    path.split('/').skip(1).try_fold(root, |value, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match value {
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            value => value.get(&step),
+        }
+    })
+}
+
+/// One of a union, with what stands beside the union.
+fn merged(schema: &Map, one: &Value, union: &str) -> Value {
+    let mut beside = schema.clone();
+    beside.shift_remove(union);
+    match one {
+        Value::Object(members) => {
+            for (key, value) in members {
+                beside.insert(key.clone(), value.clone());
+            }
+            Value::Object(beside)
+        }
+        other => other.clone(),
+    }
+}
+
+/// Returns what two schemas ask for together, as far as members are concerned.
+fn both(all: Value, one: &Value, root: &Value) -> Value {
+    let one = match one.get("$ref").and_then(Value::as_str) {
+        Some(reference) => referred(root, reference).unwrap_or(one),
+        None => one,
+    };
+    let (Value::Object(mut all), Value::Object(one)) = (all, one) else {
+        return one.clone();
+    };
+    for (key, value) in one {
+        match (all.get_mut(key.as_str()), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => {
+                for (key, value) in more {
+                    known.insert(key.clone(), value.clone());
+                }
+            }
+            (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
+                known.extend(more.iter().cloned());
+            }
+            _ => {
+                all.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(all)
+}

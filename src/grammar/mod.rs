@@ -1,0 +1,238 @@
+//! Grammars: what a model may write, for the engines that hold it to that.
+//!
+//! Whoever knows how a response is read also knows what may be written. A [`Grammar`] is made of a response template and of responses
+//! of which it is known what they say: those by which a derivation proved it. The response template says what is fixed
+//! and what is free, so that reading and writing cannot disagree; how the fixed parts are spelled, and what follows what, is
+//! as the chat template renders it; the arguments of calls obey the tools' schemas.
+//!
+//! In the order in which it happens:
+//!
+//! - `format` reads off responses how a format is written, as a graph of texts and calls with what is fixed between;
+//! - [`Request`] says what is asked for: tools, which calls, reasoning, from which prompt on;
+//! - `graph` and `calls` make one expression of both, in the language of `expr`; `json` writes JSON of a schema in it, `avoid` knows
+//!   what must not stand in a text;
+//! - `emit` writes it for an engine, and `sample` writes texts that it allows.
+//!
+//! [`peg`] is another kind of grammar, that reads: parsing expression grammars as data, and text read with them as it arrives; [`reader`]
+//! makes messages of what they read, for formats that response templates cannot say.
+//!
+//! Nothing here knows a model or a marker.
+
+mod avoid;
+mod calls;
+mod chars;
+pub mod emit;
+mod expr;
+mod format;
+mod graph;
+mod json;
+pub mod peg;
+pub mod reader;
+mod request;
+mod sample;
+
+use std::sync::Arc;
+
+use crate::derive::Case;
+use crate::response_template::ResponseTemplate;
+use crate::value::Value;
+use avoid::Avoid;
+use expr::{Arena, Expr, Id};
+use format::Format;
+use json::JsonWriter;
+
+pub use request::{Reasoning, Request, SpecialToken, ToolChoice};
+pub use sample::Sampler;
+
+/// Something worth knowing about a grammar.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// A stable name.
+    pub code: &'static str,
+    /// The finding in a sentence.
+    pub text: String,
+}
+
+/// How a format is written, read off once and asked for any number of grammars.
+#[derive(Debug, Clone)]
+pub struct Written(Format);
+
+/// A grammar of all that a model may write.
+#[derive(Debug, Clone)]
+pub struct Grammar {
+    arena: Arena,
+    root: Id,
+    special: Vec<SpecialToken>,
+    findings: Vec<Finding>,
+}
+
+/// Why there is no grammar.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrammarError {
+    /// The prompt leaves the response where no response is known to go on.
+    #[error("{0}")]
+    Prompt(String),
+    /// Nothing that is asked for can be written in the format.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+impl Written {
+    /// Reads off responses how a format is written. The cases are those of a derivation; `end_tokens` are the tokens at which an
+    /// engine stops, which a grammar need not ask for.
+    pub fn new(template: &Arc<ResponseTemplate>, cases: &[Case], end_tokens: &[String]) -> Self {
+        Self(Format::of(template, cases, end_tokens))
+    }
+
+    /// Returns what was not understood of the responses, so that the grammar may refuse such.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        let format = &self.0;
+        let all = format.left_out.iter().chain(&format.style.unknown);
+        all.map(String::as_str)
+    }
+
+    /// The grammar of what is asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the prompt leaves the response in a place that no response shows, or nothing can be written that is asked for.
+    pub fn grammar(&self, request: &Request) -> Result<Grammar, GrammarError> {
+        let mut arena = Arena::default();
+        let mut notes = Vec::new();
+        let begun = self
+            .0
+            .begun(&request.prefix)
+            .map_err(GrammarError::Prompt)?;
+        let mut walk = graph::Walk::new(&mut arena, &self.0, request, &mut notes);
+        let root = walk.begin(&begun);
+        if arena.is_never(root) {
+            return Err(GrammarError::Nothing(nothing(request)));
+        }
+        for text in self.left_out() {
+            notes.push((
+                "left-out",
+                format!("a way to write is left out, since it was not understood: {text}"),
+            ));
+        }
+        let findings = notes.into_iter();
+        Ok(Grammar {
+            arena,
+            root,
+            special: request.special_tokens.clone(),
+            findings: findings
+                .map(|(code, text)| Finding { code, text })
+                .collect(),
+        })
+    }
+}
+
+fn nothing(request: &Request) -> String {
+    let why = match &request.tool_choice {
+        ToolChoice::Tool(name) if request.callable().is_empty() => {
+            return format!("there is no tool `{name}` to be called");
+        }
+        ToolChoice::Required if request.callable().is_empty() => {
+            "a call is required, and there is no tool to be called"
+        }
+        ToolChoice::Required | ToolChoice::Tool(_) => {
+            "a call is required, and no response shows how one is written"
+        }
+        _ if request.reasoning == Reasoning::On => {
+            "reasoning is asked for, and no response shows any"
+        }
+        _ => "nothing that is asked for can be written in this format",
+    };
+    why.to_owned()
+}
+
+impl Grammar {
+    /// Returns what is worth knowing about it: what of the schemas is not asked for, what was left out.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The texts that an engine reads as one token.
+    pub fn special_tokens(&self) -> &[SpecialToken] {
+        &self.special
+    }
+
+    /// The grammar with every schema written out, for who knows none.
+    #[must_use]
+    pub(crate) fn expanded(&self) -> Self {
+        let mut expanded = Self {
+            arena: Arena::default(),
+            root: self.root,
+            special: self.special.clone(),
+            findings: self.findings.clone(),
+        };
+        let mut done = std::collections::HashMap::new();
+        let mut ignored = Vec::new();
+        expanded.root = self.copy(self.root, &mut expanded.arena, &mut done, &mut ignored);
+        for (name, body) in self.arena.rules() {
+            let body = self.copy(*body, &mut expanded.arena, &mut done, &mut ignored);
+            expanded.arena.set_rule(name, body);
+        }
+        for keyword in ignored {
+            let text = format!("the grammar does not ask for `{keyword}` of a schema");
+            let finding = Finding {
+                code: "schema-keyword",
+                text,
+            };
+            if !expanded.findings.contains(&finding) {
+                expanded.findings.push(finding);
+            }
+        }
+        expanded
+    }
+
+    fn copy(
+        &self,
+        id: Id,
+        into: &mut Arena,
+        done: &mut std::collections::HashMap<Id, Id>,
+        ignored: &mut Vec<String>,
+    ) -> Id {
+        if let Some(copy) = done.get(&id) {
+            return *copy;
+        }
+        let copy = match self.arena.get(id).clone() {
+            Expr::Json(of) => {
+                let schema = crate::value::json::parse(&of.schema).unwrap_or(Value::Bool(true));
+                let mut writer = JsonWriter {
+                    arena: into,
+                    root: &schema,
+                    dialect: None,
+                    avoid: &of.avoid,
+                    ignored,
+                    sorted: false,
+                    no_backslash: false,
+                    scope: format!("{}-", json::named(&of.schema)),
+                };
+                writer.value(&schema, 0)
+            }
+            Expr::Seq(items) => {
+                let items: Vec<Id> = items
+                    .iter()
+                    .map(|id| self.copy(*id, into, done, ignored))
+                    .collect();
+                into.seq(items)
+            }
+            Expr::Choice(items) => {
+                let items: Vec<Id> = items
+                    .iter()
+                    .map(|id| self.copy(*id, into, done, ignored))
+                    .collect();
+                into.choice(items)
+            }
+            Expr::Repeat { item, min, max } => {
+                let item = self.copy(item, into, done, ignored);
+                into.repeat(item, min, max)
+            }
+            other => into.add(other),
+        };
+        done.insert(id, copy);
+        copy
+    }
+}

@@ -1,0 +1,85 @@
+//! `obverse grammar`: what a model may write. That engines take the grammars is held by `tests/reference/grammar`.
+
+use serde_json::Value;
+
+use crate::bench::Bench;
+
+const CHAT: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}\
+    <call>{\"name\": {{ c.function.name | tojson }}, \"arguments\": {{ c.function.arguments | tojson }}}</call>{% endfor %}</s>{% endfor %}\
+    {% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}";
+
+const TOOLS: &str = r#"[{"type": "function", "function": {"name": "find", "description": "Finds.", "parameters":
+    {"type": "object", "properties": {"what": {"type": "string"}, "count": {"type": "integer"}}, "required": ["what"]}}}]"#;
+
+fn bench() -> Bench {
+    Bench::new()
+        .file("chat.jinja", CHAT)
+        .file("tools.json", TOOLS)
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
+}
+
+/// What is sampled is read back to calls of the tool that there is, with the argument that it wants.
+#[test]
+fn samples_are_read_by_the_response_template() {
+    let bench = bench();
+    let template = bench.run("derive chat.jinja").stdout;
+    let bench = bench.file("template.json", &template);
+    let ask = "grammar chat.jinja --tools tools.json --tool-choice required --sample 25 --seed 3";
+    let samples = bench.run(ask).done();
+    assert_eq!(samples, bench.run(ask).done(), "a seed says which");
+    let texts = lines(&samples);
+    assert_eq!(texts.len(), 25);
+    let asked = texts.iter().map(|text| {
+        let tools: Value = serde_json::from_str(TOOLS).expect("JSON");
+        format!(
+            "{}\n",
+            serde_json::json!({"response": text, "tools": tools})
+        )
+    });
+    let asked: String = asked.collect();
+    let read = bench.run_with("parse --jsonl template.json", &asked).done();
+    for (read, text) in lines(&read).iter().zip(&texts) {
+        let calls = read["message"]["tool_calls"].as_array();
+        let calls = calls.unwrap_or_else(|| panic!("{text} is read as {read}"));
+        assert!(
+            !calls.is_empty() && read.get("unclaimed").is_none(),
+            "{read}"
+        );
+        for call in calls {
+            assert_eq!(call["function"]["name"], "find");
+            assert!(call["function"]["arguments"]["what"].is_string(), "{call}");
+        }
+    }
+}
+
+#[test]
+fn each_format_is_written_and_an_object_has_all_of_them() {
+    let bench = bench();
+    let of = |format: &str| {
+        let ask = format!("grammar chat.jinja --tools tools.json --format {format}");
+        bench.run(&ask).stdout
+    };
+    assert!(of("gbnf").contains("root ::="));
+    assert!(of("lark").contains("start:"));
+    let tag: Value = serde_json::from_str(&of("structural-tag")).expect("JSON");
+    assert_eq!(tag["type"], "structural_tag");
+    assert!(of("structural-tag").contains(r#"\"name\": \"find\""#));
+    let all: Value = serde_json::from_str(&of("json")).expect("JSON");
+    assert!(all.is_object(), "{all}");
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_an_error() {
+    let run = bench().run("grammar chat.jinja --tools tools.json --tool-choice lose --format lark");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("error[no-grammar]"), "{}", run.stderr);
+    let run = bench().run("grammar missing.jinja --format lark");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("error[unreadable]"), "{}", run.stderr);
+}
