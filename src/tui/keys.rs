@@ -77,12 +77,13 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
     "Looking" {
         "Tab" [(KeyCode::Tab, NONE)] "the next pane (Shift-Tab the last one)" => Action::NextPane(Way::Forward);
         "" [(KeyCode::BackTab, SHIFT), (KeyCode::BackTab, NONE)] "" => Action::NextPane(Way::Back);
-        "1…6" [key('1')] "Response, Events, State, Message, Template, Derivation" => Action::Focus(Pane::Response);
+        "1…7" [key('1')] "Response, Events, State, Message, Template, Derivation, Deltas" => Action::Focus(Pane::Response);
         "" [key('2')] "" => Action::Focus(Pane::Events);
         "" [key('3')] "" => Action::Focus(Pane::State);
         "" [key('4')] "" => Action::Focus(Pane::Message);
         "" [key('5')] "" => Action::Focus(Pane::Template);
         "" [key('6'), key('d')] "" => Action::Focus(Pane::Derivation);
+        "" [key('7'), key('D')] "" => Action::Focus(Pane::Deltas);
         "z" [key('z')] "the pane alone, or all of them" => Action::Zoom;
         "↓ ↑" [(KeyCode::Down, NONE), key('j')] "in the pane (also j k)" => Action::Move(1);
         "" [(KeyCode::Up, NONE), key('k')] "" => Action::Move(-1);

@@ -11,16 +11,18 @@ pub(crate) enum Pane {
     Message,
     Template,
     Derivation,
+    Deltas,
 }
 
 impl Pane {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Response,
         Self::Events,
         Self::State,
         Self::Message,
         Self::Template,
         Self::Derivation,
+        Self::Deltas,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Pane {
             Self::Message => "Message",
             Self::Template => "Template",
             Self::Derivation => "Derivation",
+            Self::Deltas => "Deltas",
         }
     }
 }
@@ -41,6 +44,9 @@ pub(crate) const GUTTER: u16 = 2;
 /// Below this only one pane is shown at a time.
 const NARROW: u16 = 60;
 const LOW: u16 = 14;
+
+/// So many rows are enough for four panes, one below the other.
+const HIGH: u16 = 36;
 
 /// So many columns are enough for the response and the template.
 const READ: u16 = 100;
@@ -214,10 +220,20 @@ pub(crate) fn of(area: Rect, focus: Pane, zoom: bool, derivation: bool) -> Layou
         Pane::Template
     };
     let mut panes = stack(left, &[(Pane::Response, 5), (lower, 4)]);
-    panes.extend(stack(
-        right,
-        &[(Pane::Events, 1), (Pane::State, 1), (Pane::Message, 1)],
-    ));
+    // The deltas stand beside the events: in the state's place while one looks at them, and always where there is room.
+    let beside: &[(Pane, u16)] = if right.height >= HIGH {
+        &[
+            (Pane::Events, 1),
+            (Pane::Deltas, 1),
+            (Pane::State, 1),
+            (Pane::Message, 1),
+        ]
+    } else if focus == Pane::Deltas {
+        &[(Pane::Events, 1), (Pane::Deltas, 1), (Pane::Message, 1)]
+    } else {
+        &[(Pane::Events, 1), (Pane::State, 1), (Pane::Message, 1)]
+    };
+    panes.extend(stack(right, beside));
     Layout {
         title,
         status,
@@ -264,6 +280,7 @@ mod tests {
                 (false, Pane::Response),
                 (true, Pane::State),
                 (false, Pane::Derivation),
+                (false, Pane::Deltas),
             ] {
                 let layout = of(area, focus, zoom, true);
                 let mut rects: Vec<Rect> = layout.panes.iter().map(|(_, rect)| *rect).collect();

@@ -294,7 +294,7 @@ fn the_page_shows_what_the_tool_prints() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let page = std::fs::read_to_string(docs.join("debugger.md")).expect("the page");
     let mut bench = Bench::new();
-    for name in ["template.json", "response.txt"] {
+    for name in ["template.json", "response.txt", "tags.json", "call.txt"] {
         let text = std::fs::read(docs.join("debugger").join(name)).expect("a file");
         bench = bench.file(name, text);
     }

@@ -9,6 +9,7 @@ mod bench;
     reason = "it is shared with other tests, and says what it skips"
 )]
 mod corpus;
+mod deltas;
 mod derivations;
 mod editing;
 mod hostile;

@@ -101,43 +101,43 @@ fn at_120_by_40() {
     assert_snapshot!(bench.screen(120, 40).to_text(), @r#"
     template.json · sample.txt · 4                                                                         end byte 112/112
     ▶1 Response ───────────────────────────────────────────────────────────│─2 Events ──────────────────────────────────────
-    t <think>Whether to call.</think>Let me look.⏎                         │ close thinking "Whether to call."
-    o <call look>{"at": [1, 2]}</call><call look>{"at": oops}</call><end>⏎ │ open  content
-                                                                           │ text  content Let me look.⏎
-                                                                           │ close content "Let me look."
-                                                                           │ open  tool_calls <call look>
+    t <think>Whether to call.</think>Let me look.⏎                         │ close content "Let me look."
+    o <call look>{"at": [1, 2]}</call><call look>{"at": oops}</call><end>⏎ │ open  tool_calls <call look>
                                                                            │ text  tool_calls {"at": [1, 2]}
                                                                            │ close tool_calls {"name": "look", "arguments":…
                                                                            │ open  tool_calls <call look>
                                                                            │ text  tool_calls {"at": oops}
                                                                            │ error tool_calls field 'tool_calls': the regio…
                                                                            │›stray content closes nothing: <end>⏎
+                                                                           │─7 Deltas ──────────────────────────────────────
+                                                                           │ text  role assistant
+                                                                           │ text  thinking Whether to call.
+                                                                           │ text  content Let me look.
+                                                                           │›value tool_calls[0] {"name": "look", "argument…
+                                                                           │
+                                                                           │
+                                                                           │
+                                                                           │
+                                                                           │
                                                                            │─3 State ───────────────────────────────────────
                                                                            │ the response is over
-                                                                           │
-                                                                           │
-                                                                           │
-                                                                           │
-                                                                           │
-                                                                           │
-                                                                           │
     ─5 Template ───────────────────────────────────────────────────────────│
       {                                                                    │
         "defaults": {"role": "assistant"},                                 │
         "start_anchor": "<assistant>",                                     │
-        "fields": {                                                        │─4 Message ─────────────────────────────────────
-          "thinking": {"open": "<think>", "close": "</think>"},            │   role "assistant"
-    ▌     "content": {"close_pattern": "<end>\\s*"},                       │*  thinking "Whether to call."
-          "tool_calls": {                                                  │*  content "Let me look."
-            "open_pattern": "<call (?P<name>\\w+)>",                       │*▾ tool_calls [1]
-    ✗       "close": "</call>",  ← a line feed behind "</call>" replaces w…│*  ▾ 0 {2}
-            "repeats": true,                                               │*      name "look"
-            "content": "json",                                             │*    ▾ arguments {1}
-            "transform": {"name": "{name}", "arguments": "{content}"}      │*      ▾ at [2]
-          }                                                                │*          0 1
-        }                                                                  │*          1 2
-    ✗ a line feed behind "</call>" replaces what "content" had before the …│
-      r repairs it: let it take the white space behind it: `\s*` at its end│
+        "fields": {                                                        │
+          "thinking": {"open": "<think>", "close": "</think>"},            │
+    ▌     "content": {"close_pattern": "<end>\\s*"},                       │
+          "tool_calls": {                                                  │─4 Message ─────────────────────────────────────
+            "open_pattern": "<call (?P<name>\\w+)>",                       │   role "assistant"
+    ✗       "close": "</call>",  ← a line feed behind "</call>" replaces w…│*  thinking "Whether to call."
+            "repeats": true,                                               │*  content "Let me look."
+            "content": "json",                                             │*▾ tool_calls [1]
+            "transform": {"name": "{name}", "arguments": "{content}"}      │*  ▾ 0 {2}
+          }                                                                │*      name "look"
+        }                                                                  │*    ▾ arguments {1}
+    ✗ a line feed behind "</call>" replaces what "content" had before the …│*      ▾ at [2]
+      r repairs it: let it take the white space behind it: `\s*` at its end│*          0 1
     ? help  q quit  →← chunk  ][ event  x problem  Tab pane  e edit  s fixture  S template  Space play
     "#);
 }
@@ -308,19 +308,19 @@ fn the_help_names_every_key() {
       │  o       another sample                                                                      │
       │Changing                                                                                      │
       │  e       edit the template (when it has the focus) or the response                           │
-      │  p       edit the prefix                                                                     │
+      │  p       edit the prefix                                                                     │──
       │  r       repair in the template what the linter knows how to                                 │
       │  s       save the sample and its message as a fixture                                        │
       │  S ^S    save the template                                                                   │
       │Looking                                                                                       │
       │  Tab     the next pane (Shift-Tab the last one)                                              │
-      │  1…6     Response, Events, State, Message, Template, Derivation                              │
+      │  1…7     Response, Events, State, Message, Template, Derivation, Deltas                      │
       │  z       the pane alone, or all of them                                                      │
-      │  ↓ ↑     in the pane (also j k)                                                              │──
+      │  ↓ ↑     in the pane (also j k)                                                              │
       │  PgDn    a page (and PgUp)                                                                   │
       │  Enter   fold, show in full, go to the marker's place                                        │
       │  m       from the delimiter at the cursor to its marker                                      │
-      │  w       show every space                                                                    │)…
+      │  w       show every space                                                                    │
       │  H       the bytes around the place, in hexadecimal                                          │
       │  y Y     copy the value, its JSON path                                                       │
       │  ? F1    this help (F1 also where ? is text)                                                 │
@@ -330,11 +330,11 @@ fn the_help_names_every_key() {
       │  Esc     done (the parse runs along with every valid edit)                                   │
       │  ^Z ^Y   undo, redo                                                                          │
       │  ^S      save: the template to its file, the response as a fixture                           │
-      │  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text                     │
+      │  ^← ^→   by words; ^A ^E, Home End: in the line; ^Home ^End: in the text                     │──
       │  ^W ^U ^K  remove the word before the cursor, the line before it, behind it                  │
       │Answering                                                                                     │
       │  Enter   that is it                                                                          │
-      │  Esc     leave it                                                                            │
+      │  Esc     leave it                                                                            │)…
     ─5│  chunks are whole, words, recorded, random:SEED, 3 (characters), 3b (bytes),                 │
       │  tokens:FILE (a tokenizer.json)                                                              │
       │  breakpoints are field NAME, event KIND, text TEXT; kinds are open, text,                    │
@@ -345,14 +345,14 @@ fn the_help_names_every_key() {
     ▌ │  /       the samples that have a text in them                                                │
       │  a       another one: a breakpoint, a chunking                                               │
       │  d       delete a breakpoint                                                                 │
-    ✗ │  Esc     back                                                                                │──
+    ✗ │  Esc     back                                                                                │
       │Saving                                                                                        │
       │  y       save what is shown (also Enter)                                                     │
       │  n       save nothing (also Esc)                                                             │
       │  ↓ ↑     in what changes                                                                     │
       │Quitting                                                                                      │
       │  y       quit, and lose what is not saved (also q ^C)                                        │
-      │  s       save it first                                                                       │
+      │  s       save it first                                                                       │──
       │  n       do not quit (also Esc)                                                              │
       │Reading                                                                                       │
       │  ↓ ↑     in the text (also PgDn PgUp Home)                                                   │

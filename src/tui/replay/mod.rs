@@ -4,11 +4,13 @@
 //! in the lists of entries, regions and delimiters, which are recorded once for all steps.
 
 mod recorder;
+mod told;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use recorder::Recorder;
+pub(crate) use told::Growths;
 
 use crate::parser::{Edge, Limits, Options, ParseError, Status, Unclaimed, add_to_message};
 use crate::pattern::Pattern;
@@ -40,6 +42,8 @@ pub(super) struct Step {
     leaked: u32,
     /// The open region, counted from one.
     open: u32,
+    /// How much of the message's growth had been told.
+    told: told::Mark,
     status: Status,
 }
 
@@ -118,6 +122,7 @@ pub(crate) struct Timeline {
     unclaimed: Vec<Unclaimed>,
     /// Where markers stand in the text of regions, in its order.
     leaked: Vec<Range<usize>>,
+    told: told::Told,
     /// Why the parse failed as a whole.
     failure: Option<ParseError>,
     /// Messages after so many regions, so far apart.
@@ -198,6 +203,11 @@ impl Timeline {
 
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// For each step of the message's growth the place at which the last piece of it is told.
+    pub(crate) fn told_places(&self) -> impl Iterator<Item = Place> {
+        self.told.last().iter().map(|step| self.place(*step))
     }
 
     pub(crate) fn regions(&self) -> &[Region] {
@@ -304,6 +314,11 @@ impl<'t> Moment<'t> {
         self.step.status
     }
 
+    /// What the clients of a server would have been told.
+    pub(crate) fn told(&self) -> Growths<'t> {
+        self.timeline.told.until(self.step.told)
+    }
+
     /// The entries that have happened.
     pub(crate) fn entries(&self) -> &'t [Entry] {
         &self.timeline.entries[..self.step.entries as usize]
@@ -396,6 +411,11 @@ fn add(message: &mut Map, template: &ResponseTemplate, region: &Region) {
     if let (Some(value), Some(field)) = (&region.value, template.fields().get(region.field)) {
         let _ = add_to_message(message, field, value.clone());
     }
+}
+
+/// Places are kept in four bytes; what is longer than they count is shown as if it ended there.
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// The first number below `end` for which `holds` is false; it is false for all that follow one for which it is.

@@ -6,7 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{CHECKPOINTS, Entry, EntryKind, Region, Step, Timeline, Watch, add};
+use super::told::Told;
+use super::{CHECKPOINTS, Entry, EntryKind, Region, Step, Timeline, Watch, add, number};
+use crate::deltas::{self, DeltaParser, DeltaTemplate};
 use crate::parser::{
     Edge, Event, Markers, OnError, Options, ParseError, Passed, ResponseParser, Status, Waiting,
 };
@@ -27,7 +29,7 @@ enum Said {
 pub(crate) struct Recorder {
     timeline: Timeline,
     /// `None` once nothing more can be fed.
-    parser: Option<ResponseParser>,
+    parser: Option<DeltaParser>,
     /// How much of the response has arrived.
     arrived: usize,
     /// Up to where the walk has come.
@@ -71,6 +73,7 @@ impl Recorder {
             watches: Vec::new(),
             unclaimed: Vec::new(),
             leaked: Vec::new(),
+            told: Told::default(),
             failure: None,
             checkpoints: Vec::new(),
             apart: 64,
@@ -88,11 +91,19 @@ impl Recorder {
             message: template.defaults().clone(),
             said: Vec::new(),
         };
-        match ResponseParser::with_options(Arc::clone(template), prefix, tools, options) {
+        let deltas = DeltaTemplate::new(Arc::clone(template));
+        let options = deltas::Options {
+            parser: options,
+            ..deltas::Options::default()
+        };
+        match DeltaParser::with_options(deltas, prefix, tools, options) {
             Ok(mut parser) => {
                 parser.find_leaked(Markers::of(template));
                 for event in parser.initial_events() {
                     recorder.said.extend(said(template, event));
+                }
+                for growth in parser.initial_growth() {
+                    recorder.timeline.told.push(growth.clone(), 0);
                 }
                 recorder.parser = Some(parser);
                 recorder.note(false);
@@ -125,11 +136,13 @@ impl Recorder {
         let chunk = response.get(from..to).unwrap_or_default();
         self.timeline.text.push_str(chunk);
         let template = Arc::clone(&self.timeline.template);
-        let said_now = &mut self.said;
+        let step = self.timeline.steps.len();
+        let (said_now, told) = (&mut self.said, &mut self.timeline.told);
         let fed = match &mut self.parser {
-            Some(parser) => {
-                parser.feed_with(chunk, &mut |event| said_now.extend(said(&template, &event)))
-            }
+            Some(parser) => parser.feed_steps(chunk, &mut |one| match one {
+                deltas::Step::Event(event) => said_now.extend(said(&template, &event)),
+                deltas::Step::Growth(growth) => told.push(growth, step),
+            }),
             None => Ok(()),
         };
         self.note(false);
@@ -141,17 +154,20 @@ impl Recorder {
     /// Ends the response.
     pub(crate) fn finish(&mut self) {
         let template = Arc::clone(&self.timeline.template);
-        let said_now = &mut self.said;
+        let step = self.timeline.steps.len();
+        let (said_now, told) = (&mut self.said, &mut self.timeline.told);
         let ended = match &mut self.parser {
-            Some(parser) => {
-                parser.finalize_with(&mut |event| said_now.extend(said(&template, &event)))
-            }
+            Some(parser) => parser.finalize_steps(&mut |one| match one {
+                deltas::Step::Event(event) => said_now.extend(said(&template, &event)),
+                deltas::Step::Growth(growth) => told.push(growth, step),
+            }),
             None => Ok(()),
         };
         self.note(true);
         match ended {
             Ok(()) => {
-                let parsed = self.parser.as_ref().map(ResponseParser::message);
+                let parsed = self.parser.as_ref().map(DeltaParser::parser);
+                let parsed = parsed.map(ResponseParser::message);
                 self.timeline.message = parsed.unwrap_or(&self.message).clone();
             }
             Err(error) => {
@@ -188,7 +204,7 @@ impl Recorder {
         let said = std::mem::take(&mut self.said);
         let (position, until) = match &self.parser {
             Some(parser) => {
-                let snapshot = parser.snapshot();
+                let snapshot = parser.parser().snapshot();
                 let until = match snapshot.status {
                     Status::Reading | Status::Ended => snapshot.position,
                     // What is not read is taken by nothing.
@@ -204,7 +220,7 @@ impl Recorder {
         } else {
             Status::Ended
         };
-        if let Some(parser) = &self.parser {
+        if let Some(parser) = self.parser.as_ref().map(DeltaParser::parser) {
             // The last stretch may have grown.
             let known = &mut self.timeline.unclaimed;
             known.pop();
@@ -255,6 +271,7 @@ impl Recorder {
             lost: number(self.lost),
             leaked: number(timeline.leaked.len()),
             open: number(self.open.map_or(0, |open| open + 1)),
+            told: timeline.told.mark(),
             status,
         });
     }
@@ -460,9 +477,4 @@ fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<Said> {
         Event::RegionClose { value, .. } => Said::Close(value.as_ref().clone()),
         Event::RegionError { error, .. } => Said::Error(error.as_ref().as_ref().clone()),
     })
-}
-
-/// Places are kept in four bytes; what is longer than they count is shown as if it ended there.
-fn number(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use super::State;
+use crate::deltas::Growth;
 use crate::diagnostic::Diagnostic;
 use crate::parser::ParseError;
 use crate::tui::replay::EntryKind;
-use crate::value::Value;
 use crate::value::json::{self, Format};
+use crate::value::{Path, Value};
 
 /// Columns of a text or a value that a row shows at most.
 pub(crate) const SHOWN: usize = 200;
@@ -74,6 +75,26 @@ pub(crate) fn of_event(state: &State) -> Option<(String, String)> {
         EntryKind::Failure => error(&mut text, timeline.failure()?),
     }
     Some((title, text))
+}
+
+/// The chosen step of the message's growth: its name, and all there is of it.
+pub(crate) fn of_growth(state: &State) -> Option<(String, String)> {
+    let (growth, text) = state.now().told().get(state.chosen_growth()?)?;
+    let title = growth.type_name().replace('_', " ");
+    Some(match growth {
+        Growth::Text { path, .. } => (format!("{title} {}", grown_path(path)), text.to_owned()),
+        Growth::Arguments { index, .. } => (format!("{title} of call {index}"), text.to_owned()),
+        other => (
+            title,
+            Format::indented(2).write(&Value::Object(other.to_map())),
+        ),
+    })
+}
+
+/// A place in the message, as a row of the growth names it: `content`, `tool_calls[0]`.
+pub(crate) fn grown_path(path: &Path) -> String {
+    let text = path.to_string();
+    text.strip_prefix("$.").unwrap_or(&text).to_owned()
 }
 
 fn error(text: &mut String, error: &ParseError) {

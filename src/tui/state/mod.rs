@@ -106,6 +106,8 @@ pub(crate) struct State {
     pub(crate) place: Place,
     /// The chosen entry of the events; the last one that has happened when there is none.
     pub(crate) entry: Option<usize>,
+    /// The chosen step of the message's growth; the last one that was told when there is none.
+    pub(crate) grown: Option<usize>,
     pub(crate) message: Map,
     /// The message before the last move.
     pub(crate) before: Map,
@@ -136,7 +138,7 @@ pub(crate) struct State {
     pub(crate) template_rows: Rows,
     /// True if the response was scrolled by hand since the last move.
     pub(crate) scrolled: bool,
-    pub(crate) scrolls: [Scroll; 6],
+    pub(crate) scrolls: [Scroll; 7],
 }
 
 impl State {
@@ -160,6 +162,7 @@ impl State {
                 over: false,
             },
             entry: None,
+            grown: None,
             message: Map::new(),
             before: Map::new(),
             folded: HashSet::new(),
@@ -189,7 +192,7 @@ impl State {
             rows_of: 0,
             template_rows: Rows::default(),
             scrolled: false,
-            scrolls: [Scroll::default(); 6],
+            scrolls: [Scroll::default(); 7],
             template: setup.template,
             samples,
             sample: 0,
@@ -250,11 +253,12 @@ impl State {
 
     /// The number of the entry that is chosen.
     pub(crate) fn chosen(&self) -> Option<usize> {
-        let count = self.now().entries().len();
-        self.entry
-            .map(|entry| entry.min(count.saturating_sub(1)))
-            .or(count.checked_sub(1))
-            .filter(|_| count > 0)
+        chosen_of(self.entry, self.now().entries().len())
+    }
+
+    /// The number of the step of the message's growth that is chosen.
+    pub(crate) fn chosen_growth(&self) -> Option<usize> {
+        chosen_of(self.grown, self.now().told().len())
     }
 
     /// Makes the place one that there is.
@@ -297,6 +301,7 @@ impl State {
             };
         }
         self.entry = None;
+        self.grown = None;
         self.refresh();
         self.compare();
     }
@@ -471,6 +476,13 @@ impl State {
             scroll.row = row;
             keep_in_view(scroll, usize::from(rect.height), count, true);
         }
+        if let Some(rect) = layout.content(Pane::Deltas) {
+            let row = self.chosen_growth().unwrap_or(0);
+            let count = self.now().told().len();
+            let scroll = self.scroll_mut(Pane::Deltas);
+            scroll.row = row;
+            keep_in_view(scroll, usize::from(rect.height), count, true);
+        }
         if let Some(rect) = layout.content(Pane::Message) {
             let count = self.message_rows;
             let height = usize::from(layout::tree_height(rect, self.now().open().is_some()));
@@ -479,6 +491,12 @@ impl State {
             keep_in_view(scroll, height, count, true);
         }
     }
+}
+
+/// The one of so many that is chosen: the last one unless another was.
+fn chosen_of(chosen: Option<usize>, count: usize) -> Option<usize> {
+    let last = count.checked_sub(1)?;
+    Some(chosen.unwrap_or(last).min(last))
 }
 
 /// Scrolls so that no more rows are missing at the end than need be and, if asked, the chosen row is shown.

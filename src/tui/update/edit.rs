@@ -210,6 +210,7 @@ pub(super) fn arrived(state: &mut State, bytes: &[u8]) {
             let timeline = state.timeline();
             state.place = timeline.place(timeline.len() - 1);
             state.entry = None;
+            state.grown = None;
             state.scrolled = false;
         }
         state.refresh();

@@ -133,6 +133,7 @@ fn normal(state: &mut State, action: Action) -> Effect {
             state.zoom = false;
             state.play.on = false;
             state.entry = None;
+            state.grown = None;
         }
         _ => {}
     }
@@ -170,6 +171,7 @@ fn go(state: &mut State, by: isize) {
     let way = if by < 0 { Way::Back } else { Way::Forward };
     match state.focus {
         Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
+        Pane::Deltas => seek::growth(state, way),
         Pane::Message => {
             let count = state.message_rows;
             let scroll = state.scroll_mut(Pane::Message);
@@ -276,6 +278,11 @@ fn open(state: &mut State) {
         },
         Pane::Response | Pane::Events => {
             if let Some((title, text)) = detail::of_event(state) {
+                show(state, title, text);
+            }
+        }
+        Pane::Deltas => {
+            if let Some((title, text)) = detail::of_growth(state) {
                 show(state, title, text);
             }
         }
@@ -428,6 +435,11 @@ fn click(state: &mut State, x: u16, y: u16) {
                 }
             }
         }
+        Pane::Deltas => {
+            if row < state.now().told().len() {
+                seek::go_to_growth(state, row);
+            }
+        }
         Pane::Derivation => click_marker(state, content, y),
         Pane::State | Pane::Template => {}
     }
@@ -466,6 +478,10 @@ fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
             Some(Pane::Events) => {
                 let way = if by < 0 { Way::Back } else { Way::Forward };
                 seek::step(state, Unit::Event, way);
+            }
+            Some(Pane::Deltas) => {
+                let way = if by < 0 { Way::Back } else { Way::Forward };
+                seek::growth(state, way);
             }
             Some(Pane::Message) => {
                 let focus = std::mem::replace(&mut state.focus, Pane::Message);

@@ -58,6 +58,7 @@ fn last(state: &State) -> Place {
 fn go(state: &mut State, place: Place, entry: Option<usize>) {
     state.place = place;
     state.entry = entry;
+    state.grown = None;
     state.scrolled = false;
     state.follows = state.sample().live && place == last(state);
     state.settle();
@@ -130,6 +131,44 @@ pub(super) fn go_to_entry(state: &mut State, entry: usize) {
     match place_of(fine(state), entry) {
         Some(place) => go(state, place, Some(entry)),
         None => go_to_end(state),
+    }
+}
+
+/// Goes to where the next step of the message's growth is told, or the last one before.
+pub(super) fn growth(state: &mut State, way: Way) {
+    let (place, chosen) = (state.place, state.grown);
+    let found = find_growth(fine(state), place, chosen, way);
+    match (found, way) {
+        (Some((index, place)), _) => {
+            go(state, place, None);
+            state.grown = Some(index);
+        }
+        (None, Way::Forward) => go_to_end(state),
+        (None, Way::Back) => go_to_start(state),
+    }
+}
+
+fn find_growth(
+    timeline: &Timeline,
+    place: Place,
+    chosen: Option<usize>,
+    way: Way,
+) -> Option<(usize, Place)> {
+    let mut places = timeline.told_places().enumerate();
+    match (way, chosen) {
+        (Way::Forward, Some(chosen)) => places.nth(chosen + 1),
+        (Way::Forward, None) => places.find(|(_, at)| *at > place),
+        (Way::Back, Some(chosen)) => places.nth(chosen.checked_sub(1)?),
+        (Way::Back, None) => places.take_while(|(_, at)| *at < place).last(),
+    }
+}
+
+/// Goes to where a step of the message's growth is told whole.
+pub(super) fn go_to_growth(state: &mut State, index: usize) {
+    let place = fine(state).told_places().nth(index);
+    if let Some(place) = place {
+        go(state, place, None);
+        state.grown = Some(index);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The screen: it reads the state and changes nothing.
 
 mod canvas;
+mod deltas;
 mod derivation;
 mod events;
 mod message;
@@ -35,6 +36,7 @@ pub(crate) fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer)
             Pane::Message => message::draw(state, content, &mut canvas),
             Pane::Template => template::draw(state, content, &mut canvas),
             Pane::Derivation => derivation::draw(state, content, &mut canvas),
+            Pane::Deltas => deltas::draw(state, content, &mut canvas),
         }
     }
     if let Some(divider) = layout.divider {
