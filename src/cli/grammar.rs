@@ -215,7 +215,7 @@ fn prompt(
 }
 
 /// The special tokens of a `tokenizer.json`, or of the one in a model folder.
-fn special_tokens(path: &Path) -> Result<Vec<SpecialToken>, Problem> {
+pub(super) fn special_tokens(path: &Path) -> Result<Vec<SpecialToken>, Problem> {
     let file = if path.is_dir() {
         path.join("tokenizer.json")
     } else {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use obverse::derive::{self, DeriveError, Verdict};
+use obverse::derive::{self, Derivation, DeriveError, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::serve::{self, Config, Manner, Model, Notice, Upstream};
+use obverse::grammar::Written;
+use obverse::serve::{self, Config, Constraint, Manner, Model, Notice, TakesGrammar, Upstream};
 use obverse::value::Value;
 use tokio::net::TcpListener;
 
@@ -18,7 +19,7 @@ use super::problem::Problem;
 use super::source::{Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, output, render, template};
+use super::{escape, grammar, output, render, template};
 
 /// Serve chat completions in front of a server that writes raw ones
 ///
@@ -67,6 +68,10 @@ pub(crate) struct Args {
     /// Send calls and their arguments only when they are whole
     #[arg(long)]
     certain: bool,
+
+    /// How the upstream takes a grammar: vllm, sglang, llama.cpp, or a member of the request and a language, such as structured_outputs.grammar=lark. Forced and strict calls and formats of answers are then asked of the model
+    #[arg(long, value_name = "HOW", help_heading = UPSTREAM)]
+    grammar: Option<TakesGrammar>,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -119,6 +124,7 @@ const EXAMPLES: &str = "\
 Examples:
   obverse serve --upstream http://127.0.0.1:8000/v1 --model models/qwen3
   obverse serve --upstream http://127.0.0.1:8000/v1 --model chat.jinja --template response_template.json --record exchanges
+  obverse serve --upstream http://127.0.0.1:8000/v1 --model models/qwen3 --grammar vllm
   obverse serve --upstream http://gpu:8000/v1 --model qwen3.gguf --listen 0.0.0.0:8080 --api-key-env API_KEY";
 
 /// Serves until it is told to end.
@@ -226,6 +232,7 @@ fn model(args: &Args) -> Result<Model, Problem> {
     let name = args.name.clone();
     let name = name.unwrap_or_else(|| file_stem(&opened.source));
     let mut manner = Manner::default();
+    let mut derivation = None;
     let document = match &args.template {
         Some(path) => {
             let given = template::open(path)?;
@@ -237,13 +244,42 @@ fn model(args: &Args) -> Result<Model, Problem> {
                 output::tell("parsing with the response template that the source holds\n");
                 held.clone()
             }
-            None => derived(args, &opened, &mut manner)?,
+            None => {
+                let derived = derived(args, &opened)?;
+                manner = Manner::of(&derived.report);
+                tell_proof(args, &derived);
+                derivation.insert(derived).document.to_value()
+            }
         },
+    };
+    let constraint = match &args.grammar {
+        Some(takes) => {
+            let derivation = match derivation {
+                Some(derivation) => derivation,
+                None => derived(args, &opened)?,
+            };
+            let tokenizer = args.model.join("tokenizer.json");
+            let special = match tokenizer.is_file() {
+                true => grammar::special_tokens(&tokenizer)?,
+                false => Vec::new(),
+            };
+            Some((
+                takes.clone(),
+                derivation.cases,
+                opened.source.tokens.end.clone(),
+                special,
+            ))
+        }
+        None => None,
     };
     let mut model = Model::new(name, opened.source, &document)
         .map_err(|invalid| template::refused(&args.model, document_text(&document), invalid))?;
     model.manner = manner;
     model.clock = args.source.date;
+    model.constraint = constraint.map(|(takes, cases, end_tokens, special)| {
+        let written = Written::new(model.template.template(), &cases, &end_tokens);
+        Constraint::new(written, takes, special)
+    });
     Ok(model)
 }
 
@@ -251,8 +287,8 @@ fn document_text(document: &Value) -> String {
     super::wire::pretty(document)
 }
 
-/// Derives the response template. One that is not proved serves too, and is told.
-fn derived(args: &Args, opened: &Opened, manner: &mut Manner) -> Result<Value, Problem> {
+/// Derives the response template.
+fn derived(args: &Args, opened: &Opened) -> Result<Derivation, Problem> {
     if io::stderr().is_terminal() {
         output::tell("deriving the response template from the chat template\n");
     }
@@ -260,9 +296,12 @@ fn derived(args: &Args, opened: &Opened, manner: &mut Manner) -> Result<Value, P
         clock: args.source.date,
         ..derive::Options::default()
     };
-    let derivation = derive::derive(&opened.source, &options)
-        .map_err(|error: DeriveError| super::derive::derive_problem(&error, opened))?;
-    *manner = Manner::of(&derivation.report);
+    derive::derive(&opened.source, &options)
+        .map_err(|error: DeriveError| super::derive::derive_problem(&error, opened))
+}
+
+/// Tells how well the response template that is derived is proved. One that is not serves too.
+fn tell_proof(args: &Args, derivation: &Derivation) {
     if derivation.report.verdict == Verdict::Proved {
         output::tell("parsing with the response template that is derived, which is proved\n");
     } else {
@@ -279,7 +318,6 @@ fn derived(args: &Args, opened: &Opened, manner: &mut Manner) -> Result<Value, P
         ));
         Problem::of(diagnostic).show();
     }
-    Ok(derivation.document.to_value())
 }
 
 /// Done when the process is told to end.

@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::ask::Turn;
+use super::constrain;
 use super::exchange::{Exchange, Setting};
 use super::record::Recorder;
 use super::refusal::{Refusal, json_answer, object};
@@ -322,16 +323,29 @@ impl Server {
         let body = self.body(request).await?;
         let turn = Turn::read(protocol, &body)?;
         drop(body);
-        // A chat template may take its time, in which others are to be served.
-        let (server, rendered) = (Arc::clone(self), turn);
+        // A chat template may take its time, in which others are to be served; so may a grammar.
+        let (server, mut rendered) = (Arc::clone(self), turn);
         let rendered = tokio::task::spawn_blocking(move || {
             let prompt = server.render(&rendered)?;
-            Ok((rendered, prompt))
+            let open = match &server.model.constraint {
+                Some(constraint) => constraint.add(&mut rendered, &prompt)?,
+                None => {
+                    constrain::refuse(&rendered)?;
+                    Vec::new()
+                }
+            };
+            Ok((rendered, prompt, open))
         });
-        let (turn, prompt) = rendered.await.map_err(|error| {
+        let (turn, prompt, open) = rendered.await.map_err(|error| {
             let message = format!("the prompt was not rendered: {error}");
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "prompt", message)
         })??;
+        for finding in open {
+            (self.tell)(Notice::Open {
+                id: id.to_owned(),
+                what: finding.text,
+            });
+        }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let setting = Setting {
             id: id.to_owned(),

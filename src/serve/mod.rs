@@ -5,6 +5,7 @@
 //! The upstream needs nothing but `/v1/completions` with `stream`.
 //!
 //! - `ask` reads what clients ask, in each protocol, into one `Turn`;
+//! - `constrain` makes the grammar that holds the model to what a client forces, where the upstream takes one;
 //! - `upstream` asks the upstream server, and `sse` reads the events that it streams;
 //! - `exchange` is one response from its first piece to its last: the parser, the encoder, and what is kept of it for a fixture. It knows no
 //!   network, and so no order of events but the one that it is called in;
@@ -22,6 +23,7 @@
 //! The library prints nothing: what an operator wants to know is told as a [`Notice`].
 
 mod ask;
+mod constrain;
 mod exchange;
 mod listen;
 mod record;
@@ -43,6 +45,7 @@ use crate::response_template::{Invalid, ResponseTemplate};
 use crate::value::json::Format;
 use crate::value::{Map, Value};
 
+pub use constrain::{Constraint, TakesGrammar, UnknownUpstream};
 pub use listen::serve;
 pub use upstream::{Upstream, WrongUrl};
 
@@ -64,6 +67,8 @@ pub struct Model {
     pub manner: Manner,
     /// The time that the chat template is told; the system's when there is none.
     pub clock: Option<Clock>,
+    /// The means to hold the model to what clients ask for; without it what would need that is refused.
+    pub constraint: Option<Constraint>,
 }
 
 impl Model {
@@ -88,6 +93,7 @@ impl Model {
             document: Format::indented(2).write(document) + "\n",
             manner: Manner::default(),
             clock: None,
+            constraint: None,
         })
     }
 }
@@ -199,6 +205,13 @@ pub enum Notice {
         /// The part that is lost, in words.
         what: String,
     },
+    /// The grammar leaves something open that a client asked for.
+    Open {
+        /// The exchange.
+        id: String,
+        /// The thing that is not asked of the model, in words.
+        what: String,
+    },
     /// A client left before the end.
     Left {
         /// The exchange.
@@ -224,7 +237,7 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { id, why } => write!(f, "{id}: {why}"),
-            Self::Lost { id, what } => write!(f, "{id}: {what}"),
+            Self::Lost { id, what } | Self::Open { id, what } => write!(f, "{id}: {what}"),
             Self::Left { id } => write!(f, "{id}: the client left before the end"),
             Self::Recorded { id, folder } => write!(f, "{id}: recorded {}", folder.display()),
             Self::NotRecorded { id, why } => write!(f, "{id}: not recorded: {why}"),

@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions.
 
-use super::{Request, Turn, parts};
+use super::{Request, Turn, parts, take_strict};
 use crate::serve::refusal::Refusal;
 use crate::value::{Integer, Value};
 
@@ -12,6 +12,15 @@ pub(super) fn read(request: &mut Request) -> Result<Turn, Refusal> {
         tools: request.list("tools")?.unwrap_or_default(),
         ..Turn::default()
     };
+    for tool in &mut turn.tools {
+        let Value::Object(tool) = tool else {
+            continue;
+        };
+        turn.strict |= match tool.get_mut("function") {
+            Some(Value::Object(function)) => take_strict(function),
+            _ => take_strict(tool),
+        };
+    }
     for (index, message) in messages.into_iter().enumerate() {
         let kind = message.json_kind();
         let Value::Object(mut message) = message else {
@@ -40,17 +49,12 @@ pub(super) fn read(request: &mut Request) -> Result<Turn, Refusal> {
     }
     let one = |value: &Value| *value == Value::Int(Integer::from(1));
     let off = |value: &Value| !value.is_truthy();
-    let text = |value: &Value| value.get("type").and_then(Value::as_str) == Some("text");
     request.only("n", one, "one choice is written for each request")?;
     request.only("best_of", one, "one choice is written for each request")?;
     request.only("logprobs", off, "probabilities are not told")?;
     request.only("top_logprobs", off, "probabilities are not told")?;
     request.only("functions", off, "functions are given as `tools`")?;
-    request.only(
-        "response_format",
-        text,
-        "nothing constrains what the upstream writes; `response_format` is `text`",
-    )?;
+    request.format("response_format", None, &mut turn)?;
     request.choose_tools(&mut turn)?;
     turn.one_call |= request.boolean("parallel_tool_calls")? == Some(false);
     if let Some(effort) = request.take("reasoning_effort") {

@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::{Request, Turn, add_call, call, message, parts, tool};
+use super::{Request, Turn, add_call, call, message, parts, take_strict, tool};
 use crate::serve::refusal::{Refusal, object};
 use crate::value::{Map, Value, json};
 
@@ -34,6 +34,7 @@ pub(super) fn read(request: &mut Request) -> Result<Turn, Refusal> {
             let message = "the tools have a `name` and an `input_schema`; others are not offered";
             return Err(Refusal::unsupported("tools", message));
         };
+        turn.strict |= take_strict(given);
         let description = given.shift_remove("description");
         turn.tools.push(tool(name, description, Some(schema)));
     }

@@ -13,6 +13,7 @@ use crate::value::{Map, Value, json};
 
 use super::Manner;
 use super::refusal::{Refusal, object};
+use crate::grammar::ToolChoice;
 
 /// A turn of a conversation that a client asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +32,12 @@ pub(super) struct Turn {
     pub(super) include_usage: bool,
     /// True if there may be no more than one call.
     pub(super) one_call: bool,
+    /// Which calls may or must be written. Where none may, no tools are offered.
+    pub(super) choice: ToolChoice,
+    /// True if a tool is strict: its calls must fit its schema.
+    pub(super) strict: bool,
+    /// A schema that the answer must fit.
+    pub(super) response_format: Option<Value>,
 }
 
 impl Turn {
@@ -212,7 +219,7 @@ impl Request {
         }
     }
 
-    /// Takes what is said about which tools may be called: `tools` are left as they are, or none are offered.
+    /// Takes what is said about which tools may be called. Where none may, none are offered.
     fn choose_tools(&mut self, turn: &mut Turn) -> Result<(), Refusal> {
         let choice = self.take("tool_choice");
         let kind = choice.as_ref().map(|choice| {
@@ -224,18 +231,61 @@ impl Request {
         {
             turn.one_call = true;
         }
-        match kind {
-            None | Some("auto") => Ok(()),
-            Some("none") => {
+        let name = choice.as_ref().and_then(|choice| {
+            let function = choice.get("function").unwrap_or(choice);
+            function.get("name")?.as_str()
+        });
+        turn.choice = match (kind, name) {
+            (None | Some("auto"), _) => ToolChoice::Auto,
+            (Some("none"), _) => {
                 turn.tools.clear();
-                Ok(())
+                ToolChoice::None
             }
-            Some(_) => Err(Refusal::unsupported(
-                "tool_choice",
-                "a call cannot be forced: nothing constrains what the upstream writes; `tool_choice` is `auto` or `none`",
-            )),
-        }
+            // The second is Anthropic's word for it.
+            (Some("required" | "any"), _) => ToolChoice::Required,
+            (Some("function" | "tool"), Some(name)) => ToolChoice::Tool(name.to_owned()),
+            _ => {
+                return Err(Refusal::unsupported(
+                    "tool_choice",
+                    "`tool_choice` is `auto`, `none`, `required`, or a function by its name",
+                ));
+            }
+        };
+        Ok(())
     }
+
+    /// Takes the format that an answer must have: `key` of the request, or the object within it of that name.
+    fn format(&mut self, key: &str, within: Option<&str>, turn: &mut Turn) -> Result<(), Refusal> {
+        let Some(given) = self.take(key) else {
+            return Ok(());
+        };
+        let format = match within {
+            Some(name) => match given.get(name) {
+                Some(format) => format,
+                None => return Ok(()),
+            },
+            None => &given,
+        };
+        let described = format.get("json_schema").unwrap_or(format);
+        turn.response_format = match format.get("type").and_then(Value::as_str) {
+            None | Some("text") => None,
+            Some("json_object") => Some(object([("type", Value::from("object"))])),
+            Some("json_schema") => match described.get("schema") {
+                Some(schema) => Some(schema.clone()),
+                None => return Err(Refusal::request("the format has no `schema`").about(key)),
+            },
+            Some(_) => {
+                let message = "the format is `text`, `json_object` or `json_schema`";
+                return Err(Refusal::unsupported(key, message));
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Takes from a tool that it is strict. It is said to the engine; chat templates would print it.
+fn take_strict(tool: &mut Map) -> bool {
+    tool.shift_remove("strict") == Some(Value::Bool(true))
 }
 
 /// A message.

@@ -1,6 +1,6 @@
 //! OpenAI's Responses. Nothing of a conversation is kept, so each request must have all of it.
 
-use super::{Request, Turn, add_call, call, message, parts, tool};
+use super::{Request, Turn, add_call, call, message, parts, take_strict, tool};
 use crate::serve::refusal::{Refusal, object};
 use crate::value::{Map, Value};
 
@@ -34,6 +34,7 @@ pub(super) fn read(request: &mut Request) -> Result<Turn, Refusal> {
             let message = "the tools are functions with a name; others are not offered";
             return Err(Refusal::unsupported("tools", message));
         };
+        turn.strict |= take_strict(given);
         let (description, parameters) = (
             given.shift_remove("description"),
             given.shift_remove("parameters"),
@@ -50,15 +51,7 @@ pub(super) fn read(request: &mut Request) -> Result<Turn, Refusal> {
     )?;
     request.only("conversation", absent, "no conversation is kept")?;
     request.only("background", absent, "nothing is written in the background")?;
-    let plain = |value: &Value| {
-        let format = value.get("format").and_then(|format| format.get("type"));
-        format.is_none_or(|kind| kind.as_str() == Some("text"))
-    };
-    request.only(
-        "text",
-        plain,
-        "nothing constrains what the upstream writes; the format is `text`",
-    )?;
+    request.format("text", Some("format"), &mut turn)?;
     let effort = request.object("reasoning")?;
     if let Some(effort) = effort.and_then(|mut reasoning| reasoning.shift_remove("effort")) {
         turn.kwargs.insert("reasoning_effort", effort);

@@ -106,13 +106,13 @@ fn what_cannot_be_done_is_refused() {
         ),
         (
             Protocol::OpenAi,
-            r#"{"messages": [{"role": "user"}], "tool_choice": "required"}"#,
-            "a call cannot be forced",
+            r#"{"messages": [{"role": "user"}], "tool_choice": {"type": "custom"}}"#,
+            "a function by its name",
         ),
         (
             Protocol::OpenAi,
-            r#"{"messages": [{"role": "user"}], "response_format": {"type": "json_object"}}"#,
-            "nothing constrains",
+            r#"{"messages": [{"role": "user"}], "response_format": {"type": "regex"}}"#,
+            "`json_object` or `json_schema`",
         ),
         (
             Protocol::Responses,
@@ -131,8 +131,8 @@ fn what_cannot_be_done_is_refused() {
         ),
         (
             Protocol::Anthropic,
-            r#"{"messages": [{"role": "user", "content": "q"}], "tool_choice": {"type": "any"}}"#,
-            "a call cannot be forced",
+            r#"{"messages": [{"role": "user", "content": "q"}], "tool_choice": {"type": "tool"}}"#,
+            "a function by its name",
         ),
     ] {
         let refusal = read(protocol, body).unwrap_err();
@@ -148,4 +148,67 @@ fn what_cannot_be_done_is_refused() {
 fn no_tools_are_offered_that_may_not_be_called() {
     let body = r#"{"messages": [{"role": "user", "content": "q"}], "tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "none"}"#;
     assert_eq!(read(Protocol::OpenAi, body).unwrap().tools, []);
+}
+
+#[test]
+fn every_protocol_says_which_calls_must_be_written_and_what_an_answer_must_fit() {
+    let schema = json::parse(r#"{"type": "object"}"#).unwrap();
+    let by_name = ToolChoice::Tool("f".to_owned());
+    for (protocol, body, choice, format) in [
+        (
+            Protocol::OpenAi,
+            r#"{"messages": [{"role": "user", "content": "q"}], "tool_choice": {"type": "function", "function": {"name": "f"}}, "response_format": {"type": "json_object"}}"#,
+            by_name.clone(),
+            Some(schema.clone()),
+        ),
+        (
+            Protocol::Responses,
+            r#"{"input": "q", "tool_choice": {"type": "function", "name": "f"}, "text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": "object"}}}}"#,
+            by_name.clone(),
+            Some(schema),
+        ),
+        (
+            Protocol::Anthropic,
+            r#"{"messages": [{"role": "user", "content": "q"}], "tool_choice": {"type": "tool", "name": "f"}}"#,
+            by_name,
+            None,
+        ),
+        (
+            Protocol::Anthropic,
+            r#"{"messages": [{"role": "user", "content": "q"}], "tool_choice": {"type": "any"}}"#,
+            ToolChoice::Required,
+            None,
+        ),
+    ] {
+        let turn = read(protocol, body).unwrap();
+        assert_eq!(
+            (turn.choice, turn.response_format),
+            (choice, format),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn every_protocol_says_that_a_tool_is_strict() {
+    for (protocol, body) in [
+        (
+            Protocol::OpenAi,
+            r#"{"messages": [{"role": "user", "content": "q"}], "tools": [{"type": "function", "function": {"name": "f", "strict": true}}]}"#,
+        ),
+        (
+            Protocol::Responses,
+            r#"{"input": "q", "tools": [{"type": "function", "name": "f", "strict": true}]}"#,
+        ),
+        (
+            Protocol::Anthropic,
+            r#"{"messages": [{"role": "user", "content": "q"}], "tools": [{"name": "f", "input_schema": {}, "strict": true}]}"#,
+        ),
+    ] {
+        let turn = read(protocol, body).unwrap();
+        assert!(turn.strict, "{body}");
+        assert!(!shown(&turn.tools).contains("strict"), "{body}");
+        let loose = read(protocol, &body.replace("true", "false")).unwrap();
+        assert!(!loose.strict, "{body}");
+    }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a test says how much it has seen")]
 
 mod clients;
+mod constrain;
 mod faults;
 mod load;
 mod server;
