@@ -23,10 +23,10 @@ pub fn python() -> Option<PathBuf> {
     found
 }
 
-/// Runs one of the scripts in `tests/reference/clients` over lines of JSON.
+/// Runs one of the scripts in `tests/reference` over lines of JSON.
 pub fn ask(python: &Path, script: &str, lines: &[String]) -> Vec<Value> {
     let mut child = Command::new(python)
-        .arg(root().join("tests/reference/clients").join(script))
+        .arg(root().join("tests/reference").join(script))
         // The servers are on this machine.
         .env("NO_PROXY", "*")
         .stdin(Stdio::piped())

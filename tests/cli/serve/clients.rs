@@ -153,7 +153,7 @@ fn assembled(models: &[String], protocols: usize, random: &mut Random) -> usize 
                 expected.push((subject, protocol, stream));
             }
         }
-        let answers = ask(&python, "ask.py", &lines);
+        let answers = ask(&python, "clients/ask.py", &lines);
         assert_eq!(answers.len(), expected.len());
         for ((subject, protocol, stream), mut answer) in expected.into_iter().zip(answers) {
             let what = format!(

@@ -95,7 +95,7 @@ fn assembled(protocols: usize) {
         }
     }
     assert!(lines.len() > 200 * protocols, "{}", lines.len());
-    let answers = ask(&python, "assemble.py", &lines);
+    let answers = ask(&python, "clients/assemble.py", &lines);
     assert_eq!(answers.len(), expected.len());
     for ((name, expected), answer) in expected.into_iter().zip(answers) {
         assert_eq!(

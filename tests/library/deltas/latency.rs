@@ -2,12 +2,15 @@
 //! before a client is sent it. The table of it stands in docs/deltas.md; `OBVERSE_UPDATE=1` writes it anew.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use obverse::deltas::{DeltaParser, Growth, Options};
+use obverse::parser::{self, ResponseParser};
 use obverse::value::{Map, Path, Value, json};
 
 use super::{Fixed, fixtures};
+use crate::support::clients::ask;
 
 /// What takes the place of an argument, so that it is as long as one that is worth streaming.
 const LONG: &str = "The harbour lay still under a violet sky while the last boats came in one after another and tied up along the \
@@ -104,31 +107,64 @@ fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     }
 }
 
-/// The delays of reasoning and content, and those of the long argument.
-fn delays(fixed: &Fixed, certain: bool) -> Option<(Delays, Delays)> {
-    // The longest string among the arguments becomes a long one.
+/// The response of a fixture, its longest argument replaced by a long one.
+fn lengthened(fixed: &Fixed) -> Option<String> {
     let message = fixed.fixture.expected.as_ref()?;
     let calls = message
         .get("tool_calls")
         .and_then(Value::as_array)
         .unwrap_or_default();
-    let arguments: Vec<Value> = calls
-        .iter()
-        .filter_map(|call| call.get("function")?.get("arguments"))
-        .map(|arguments| match arguments {
-            Value::String(text) => json::parse(text).unwrap_or_default(),
-            other => other.clone(),
-        })
-        .collect();
+    let arguments: Vec<Value> = calls.iter().filter_map(arguments_of).collect();
     let mut found = Vec::new();
     arguments
         .iter()
         .for_each(|arguments| strings(arguments, &mut found));
     let longest = found.into_iter().max_by_key(|text| text.len());
-    let response = match longest {
+    Some(match longest {
         Some(text) => fixed.fixture.response.replacen(text, LONG, 1),
         None => fixed.fixture.response.clone(),
-    };
+    })
+}
+
+/// The arguments of a call, which may stand as text in its message.
+fn arguments_of(call: &Value) -> Option<Value> {
+    let arguments = call.get("function")?.get("arguments")?;
+    Some(match arguments {
+        Value::String(text) => json::parse(text).unwrap_or_default(),
+        other => other.clone(),
+    })
+}
+
+/// Where the call stands in a response, with its delimiters.
+fn place_of_call(fixed: &Fixed, response: &str) -> Range<usize> {
+    let mut options = parser::Options::default();
+    options.keep_delimiters = true;
+    let template = Arc::clone(fixed.template.template());
+    let rest = template.after_last_anchor(&fixed.prefix);
+    let prefix = rest.unwrap_or_default().len();
+    let field = template
+        .fields()
+        .iter()
+        .position(|field| field.name == "tool_calls");
+    let tools = &fixed.fixture.tools;
+    let parser = ResponseParser::with_options(template, &fixed.prefix, tools, options);
+    let mut parser = parser.expect("a prefix");
+    parser.feed(response).expect("no error");
+    parser.finalize().expect("a message");
+    let passed = parser.take_delimiters().into_iter();
+    let mut spans = passed
+        .filter(|passed| Some(passed.field) == field)
+        .map(|passed| passed.span);
+    let first = spans.next().expect("a delimiter");
+    let last = spans
+        .next_back()
+        .unwrap_or(first.start..prefix + response.len());
+    first.start.saturating_sub(prefix)..last.end.max(first.end) - prefix
+}
+
+/// The delays of reasoning and content, and those of the long argument.
+fn delays(fixed: &Fixed, certain: bool) -> Option<(Delays, Delays)> {
+    let response = lengthened(fixed)?;
     let (message, texts, calls) = follow(fixed, &response, certain);
     let (mut plain, mut long) = (Delays::default(), Delays::default());
     for (key, value) in &message {
@@ -190,11 +226,19 @@ fn the_table_of_delays_is_what_is_measured() {
         );
         assert!(row[1].sum <= row[3].sum, "{name}");
     }
+    hold_table("delays", &table);
+}
+
+/// Holds a table of docs/deltas.md to what is measured, or writes it.
+fn hold_table(name: &str, table: &str) {
     let page = super::root().join("docs/deltas.md");
     let text = std::fs::read_to_string(&page).expect("the page");
-    let (begin, end) = ("<!-- delays -->\n", "<!-- end of delays -->");
-    let (before, rest) = text.split_once(begin).expect("the table's place");
-    let (shown, after) = rest.split_once(end).expect("the table's end");
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = text.split_once(&begin).expect("the table's place");
+    let (shown, after) = rest.split_once(&end).expect("the table's end");
     if std::env::var_os("OBVERSE_UPDATE").is_some() {
         std::fs::write(page, format!("{before}{begin}{table}{end}{after}")).expect("it is written");
     } else {
@@ -203,4 +247,77 @@ fn the_table_of_delays_is_what_is_measured() {
             "docs/deltas.md is stale; OBVERSE_UPDATE=1 writes the table anew"
         );
     }
+}
+
+/// The parsers of SGLang, fed the same responses: of those that get the call right the one that is least late.
+#[test]
+#[ignore = "needs .venv-servers; `.ci/run` runs it"]
+fn the_table_of_servers_is_what_is_measured() {
+    let python = super::root().join(".venv-servers/bin/python");
+    assert!(python.exists(), "tests/reference/install-servers makes it");
+    let (mut rows, mut lines) = (Vec::new(), Vec::new());
+    for fixed in fixtures() {
+        let (template, name) = fixed.name.split_once(' ').expect("two names");
+        let Some(response) = lengthened(&fixed).filter(|text| text.contains(LONG)) else {
+            continue;
+        };
+        if !name.ends_with("one_call") {
+            continue;
+        }
+        let (message, ..) = follow(&fixed, &response, false);
+        let call = message
+            .get("tool_calls")
+            .and_then(|calls| calls.as_array()?.first());
+        let name = call.and_then(|call| call.get("function")?.get("name"));
+        let (Some(name), Some(arguments)) = (name.cloned(), call.and_then(arguments_of)) else {
+            continue;
+        };
+        let call = place_of_call(&fixed, &response);
+        let case = [
+            ("before", Value::from(&response[..call.start])),
+            ("behind", Value::from(&response[call.end..])),
+            ("response", Value::from(response)),
+            ("tools", Value::Array(fixed.fixture.tools.clone())),
+            ("name", name),
+            ("arguments", arguments),
+            ("text", Value::from(LONG)),
+        ];
+        let case = case.map(|(key, value)| (key.to_owned(), value));
+        lines.push(json::to_string(&Value::Object(Map::from_iter(case))));
+        let (_, own) = delays(&fixed, false).expect("a message");
+        rows.push((template.to_owned(), own));
+    }
+    let answers = ask(&python, "servers/delays.py", &lines);
+    assert_eq!(answers.len(), rows.len());
+    let mut table = "| response template | parser of SGLang | arguments, average | at most | Obverse, average | at most |\n|---|---|--:|--:|--:|--:|\n".to_owned();
+    let (mut read, mut late) = (0, 0);
+    for ((template, own), answer) in rows.iter().zip(&answers) {
+        let count = |one: &Value, key: &str| {
+            let count = one.get(key).map(json::to_string);
+            count.and_then(|count| count.parse::<usize>().ok())
+        };
+        let parsers = answer.as_array().expect("a list").iter();
+        let best = parsers.min_by_key(|one| count(one, "sum"));
+        let Some(best) = best else { continue };
+        let theirs = Delays {
+            bytes: LONG.len(),
+            sum: count(best, "sum").expect("a sum"),
+            most: count(best, "most").expect("a number"),
+        };
+        let name = best.get("parser").and_then(Value::as_str);
+        table.push_str(&format!(
+            "| {template} | {} | {} | {} |\n",
+            name.expect("a name"),
+            theirs.shown(),
+            own.shown()
+        ));
+        read += 1;
+        late += usize::from(theirs.average() > own.average());
+    }
+    println!(
+        "{table}{read} of {} are read by a parser of SGLang, {late} of these later than here",
+        rows.len()
+    );
+    assert!(read > 20, "{read}");
+    hold_table("delays of servers", &table);
 }
