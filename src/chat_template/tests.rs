@@ -69,13 +69,7 @@ fn work_without_end_runs_out_of_fuel() {
         "{% set l = range(99999)|list %}{% for a in l %}{{ l|tojson is string }}{% endfor %}",
         "{% set l = range(99999)|list %}{% for a in l %}{{ l|string is string }}{% endfor %}",
     ] {
-        let started = std::time::Instant::now();
         assert_eq!(limit(source), Limit::Fuel, "{source}");
-        assert!(
-            started.elapsed().as_secs() < 30,
-            "{source} takes {:?}",
-            started.elapsed()
-        );
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct SourceArgs {
     #[arg(long = "special-token", value_name = "NAME=TEXT", value_parser = special_token)]
     special_tokens: Vec<(String, String)>,
 
-    /// The date that strftime_now prints, instead of today's
+    /// The date that strftime_now prints, instead of today's where text is rendered, and of a fixed day where something is derived
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     pub(crate) date: Option<Clock>,
 }

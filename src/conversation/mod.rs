@@ -89,7 +89,7 @@ pub fn derive_with(
     clock: Option<Clock>,
     extent: Extent,
 ) -> Result<Derivation, DeriveError> {
-    let clock = clock.or_else(find::some_day);
+    let clock = clock.or_else(crate::derive::some_day);
     let found = find::find(source, response, clock)?;
     let reader = Reader::with_source(found.format.clone(), source, clock);
     let renderer = Renderer {

@@ -57,10 +57,15 @@ pub use report::summary::{
     Verdict,
 };
 
+/// The day on which is rendered where none is given: a fixed one, so that the same comes of it every day.
+pub(crate) fn some_day() -> Option<Clock> {
+    Clock::date(2026, 7, 28)
+}
+
 /// The options of a derivation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The time that the chat template is told; the system's when there is none.
+    /// The time that the chat template is told; that of a fixed day when there is none, so that the same comes of it every day.
     pub clock: Option<Clock>,
     /// The engines that the response template is for: it keeps to the features that all of these take. None means transformers alone.
     pub engines: Vec<Engine>,
@@ -137,12 +142,13 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let mut renderer = render::open(source, options.clock)?;
+    let clock = options.clock.or_else(some_day);
+    let mut renderer = render::open(source, clock)?;
     let target = emit::Target::of(&options.engines);
     let (requirements, steps) = (renderer.requirements.clone(), renderer.steps());
     let variables = |tools: &[Value]| requirements.given(tools);
     let setup = judge::Setup {
-        clock: options.clock,
+        clock,
         steps: &steps,
         parts: requirements.parts,
         variables: &variables,
@@ -349,7 +355,8 @@ impl Taught<'_> {
         let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
             Some(prefix) => vec![prefix.clone()],
             None => {
-                let prompt = prompt(source, options.clock, &recorded.tools, variables);
+                let clock = options.clock.or_else(some_day);
+                let prompt = prompt(source, clock, &recorded.tools, variables);
                 prompt.into_iter().chain([String::new()]).collect()
             }
         });

@@ -100,6 +100,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "parser",
             "deltas",
             "derive",
+            "grammar",
             "check",
         ],
     ),

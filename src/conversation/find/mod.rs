@@ -74,11 +74,6 @@ pub(crate) fn find(
     Ok(Found { format, reasoning })
 }
 
-/// The day on which is rendered where none is given: a fixed one, so that the same comes of it every day.
-pub(crate) fn some_day() -> Option<Clock> {
-    Clock::date(2026, 7, 28)
-}
-
 /// The formats of dates among the constants of the chat templates.
 fn dates(source: &ChatTemplateSource) -> Vec<String> {
     let constants = source.templates.iter().flat_map(|(_, one)| one.constants());

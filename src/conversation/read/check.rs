@@ -5,7 +5,7 @@
 
 use super::chart::{Banned, Chart, Link};
 use super::draft::{Draft, completed};
-use super::{Conversation, ReadError, Reader, Reason};
+use super::{Conversation, ReadError, Reader, Reason, ids};
 use crate::conversation::render::{Renderer, Talk};
 use crate::text::common_prefix;
 use crate::value::{Map, Value, json};
@@ -19,11 +19,26 @@ const DOUBTED: usize = 4;
 /// How many readings wait to be tried.
 const MAX_OPEN: usize = 4096;
 
-/// Reads a text.
+/// Reads a text. That texts of a turn speak of delimiters is thought of last: it is rare, and there are many ways to think of it.
 pub(super) fn read(reader: &Reader<'_>, text: &str) -> Result<Conversation, ReadError> {
     let chart = Chart::new(&reader.format, text);
+    attempt(reader, &chart, text, false).or_else(|first| match first.reason {
+        Reason::Differs => attempt(reader, &chart, text, true).map_err(|_| first),
+        Reason::Unfit => Err(first),
+    })
+}
+
+fn attempt(
+    reader: &Reader<'_>,
+    chart: &Chart<'_>,
+    text: &str,
+    speaks: bool,
+) -> Result<Conversation, ReadError> {
     let mut best: Option<(usize, Draft, Vec<Value>, Map)> = None;
-    let mut tries = Tries { left: MAX_TRIES };
+    let mut tries = Tries {
+        left: MAX_TRIES,
+        speaks,
+    };
     let mut open: Vec<(usize, Banned)> = vec![(0, Banned::new())];
     let mut seen: Vec<Vec<Link>> = Vec::new();
     // Those readings first that were right for longest.
@@ -155,9 +170,11 @@ struct Rendered {
     kwargs: Map,
 }
 
-/// How many renders are left.
+/// How many renders are left, and what is tried.
 struct Tries {
     left: usize,
+    /// True if texts of turns may speak of delimiters.
+    speaks: bool,
 }
 
 impl Tries {
@@ -203,6 +220,10 @@ impl Tries {
                 let taken = draft.turns[at].taken;
                 if draft.turns[at].range.start <= shared {
                     draft.space(at);
+                    draft.type_arguments(at);
+                    if self.speaks {
+                        draft.speak(reader, text, at);
+                    }
                 }
                 for other in 0..draft.turns[at].readings.len() {
                     if other == taken || self.left == 0 {
@@ -247,7 +268,7 @@ impl Tries {
                 break;
             }
             self.left = self.left.saturating_sub(1);
-            let talk = Talk {
+            let mut talk = Talk {
                 messages,
                 tools: match draft.kept() {
                     // One stands in for those whose definitions were kept as text.
@@ -257,12 +278,24 @@ impl Tries {
                 kwargs: kwargs.clone(),
                 prompt: draft.prompt,
             };
-            let rendered = renderer.text(&talk).ok();
-            let (shared, is_same) = match (&rendered, draft.kept()) {
-                (None, _) => (0, false),
-                (Some(one), None) => (common_prefix(one, text), one == text),
-                (Some(one), Some((hole, behind))) => around(one, text, hole, behind),
-            };
+            let mut compared = compare(renderer, &talk, draft, text);
+            for _ in 0..ids::MOST {
+                let (Some(rendered), false) = (&compared.rendered, compared.is_same) else {
+                    break;
+                };
+                let Compared {
+                    shared,
+                    rendered_to,
+                    ..
+                } = compared;
+                let found = ids::found(&talk.messages, (rendered, rendered_to), (text, shared));
+                let Some(messages) = found else { break };
+                talk.messages = messages;
+                compared = compare(renderer, &talk, draft, text);
+            }
+            let Compared {
+                shared, is_same, ..
+            } = compared;
             if is_same || best.as_ref().is_none_or(|best| shared > best.shared) {
                 best = Some(Rendered {
                     shared,
@@ -284,16 +317,45 @@ impl Tries {
     }
 }
 
-/// How much of a text a render shares that has other definitions of tools, and whether it shares all but these.
+/// A render beside the text that it is to be.
+struct Compared {
+    rendered: Option<String>,
+    /// The bytes of the text that they have in common, from the beginning.
+    shared: usize,
+    /// Where the render has come by then: elsewhere, if the text has other definitions of tools.
+    rendered_to: usize,
+    is_same: bool,
+}
+
+fn compare(renderer: &Renderer<'_>, talk: &Talk, draft: &Draft, text: &str) -> Compared {
+    let rendered = renderer.text(talk).ok();
+    let (shared, rendered_to, is_same) = match (&rendered, draft.kept()) {
+        (None, _) => (0, 0, false),
+        (Some(one), None) => {
+            let shared = common_prefix(one, text);
+            (shared, shared, one == text)
+        }
+        (Some(one), Some((hole, behind))) => around(one, text, hole, behind),
+    };
+    Compared {
+        rendered,
+        shared,
+        rendered_to,
+        is_same,
+    }
+}
+
+/// How much of a text a render shares that has other definitions of tools, where in the render that is, and whether it shares all but
+/// these.
 fn around(
     rendered: &str,
     text: &str,
     hole: &std::ops::Range<usize>,
     behind: &str,
-) -> (usize, bool) {
+) -> (usize, usize, bool) {
     let shared = common_prefix(rendered, text);
     if shared < hole.start {
-        return (shared, false);
+        return (shared, shared, false);
     }
     let rest = rendered.get(hole.start..).unwrap_or_default();
     let Some(at) = (if behind.is_empty() {
@@ -301,8 +363,9 @@ fn around(
     } else {
         rest.find(behind)
     }) else {
-        return (hole.start, false);
+        return (hole.start, hole.start, false);
     };
     let (rest, wanted) = (&rest[at..], &text[hole.end..]);
-    (hole.end + common_prefix(rest, wanted), rest == wanted)
+    let shared = common_prefix(rest, wanted);
+    (hole.end + shared, hole.start + at + shared, rest == wanted)
 }

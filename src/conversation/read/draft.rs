@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::chart::Link;
-use super::{Added, Conversation, Reader, Span, date, turn};
+use super::{Added, Conversation, Reader, Span, date, ids, turn};
 use crate::chat_template::Clock;
 use crate::conversation::format::{Holds, Hole, Part, Place, Step, Written};
 use crate::conversation::render::{CALLS, object};
@@ -39,6 +39,8 @@ pub(super) struct Unit {
     pub(super) moved: bool,
     /// The text that it was read from.
     pub(super) written: String,
+    /// Of a turn that a response template reads: where its header, its text and its end stand, until what else it may be was looked for.
+    turn: Option<[Range<usize>; 3]>,
 }
 
 impl Draft {
@@ -70,6 +72,7 @@ impl Draft {
             let end = end_of(next, &format.steps[next.step]);
             let before = &text[links[at].at..body.start];
             draft.turns[unit].written = text[links[at].at..end].to_owned();
+            draft.turns[unit].turn = Some([links[at].at..body.start, body.clone(), next.at..end]);
             draft.turns[unit].readings = turn::readings(
                 reader,
                 before,
@@ -170,6 +173,7 @@ impl Draft {
                 taken: 0,
                 moved: step.moved,
                 written: String::new(),
+                turn: None,
             });
         }
         let message = self.turns.len() - 1;
@@ -197,13 +201,37 @@ impl Draft {
 
     /// Adds to what a turn may be that with more of the space around its texts.
     pub(super) fn space(&mut self, at: usize) {
+        self.add(at, |unit, taken| turn::spaced(taken, &unit.written));
+    }
+
+    /// Adds to what a turn may be that with other types of its arguments.
+    pub(super) fn type_arguments(&mut self, at: usize) {
+        self.add(at, |_, taken| turn::typed(taken));
+    }
+
+    fn add(&mut self, at: usize, others: impl Fn(&Unit, &Map) -> Vec<Map>) {
         let Some(unit) = self.turns.get_mut(at) else {
             return;
         };
         let Some(taken) = unit.readings.get(unit.taken) else {
             return;
         };
-        for other in turn::spaced(taken, &unit.written) {
+        for other in others(unit, taken) {
+            if !unit.readings.contains(&other) {
+                unit.readings.push(other);
+            }
+        }
+    }
+
+    /// Adds to what a turn may be that in which its texts speak of delimiters.
+    pub(super) fn speak(&mut self, reader: &Reader<'_>, text: &str, at: usize) {
+        let Some(unit) = self.turns.get_mut(at) else {
+            return;
+        };
+        let Some([before, body, end]) = unit.turn.take() else {
+            return;
+        };
+        for other in turn::spoken(reader, &text[before], &text[body], &text[end], &self.tools) {
             if !unit.readings.contains(&other) {
                 unit.readings.push(other);
             }
@@ -296,7 +324,7 @@ pub(crate) fn completed(messages: &[Value]) -> Vec<Value> {
                     .or_else(|| results.get(index).cloned().flatten())
                     .unwrap_or_else(|| {
                         made += 1;
-                        format!("call{made:05}")
+                        ids::made(made)
                     });
                 if call.get("id").is_none() {
                     let place = call.get_index_of("function").unwrap_or(0);

@@ -1,7 +1,8 @@
 //! Reading a rendered conversation back.
 //!
 //! `chart` finds where the places of a text are, `draft` makes messages of them, `turn` reads the assistant's turns with the response
-//! template, and `check` renders what was read, where a chat template is at hand, and looks for another reading where the text differs.
+//! template, and `check` renders what was read, where a chat template is at hand, and looks for another reading where the text differs;
+//! `ids` takes from the text the ids of calls that only a render shows the place of.
 //! A text that speaks of a header looks like a header: of several readings that render to the text the one counts that ends each place
 //! first.
 
@@ -9,6 +10,7 @@ mod chart;
 mod check;
 mod date;
 mod draft;
+mod ids;
 mod turn;
 
 use std::sync::Arc;

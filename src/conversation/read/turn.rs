@@ -1,12 +1,14 @@
 //! An assistant's turn, read with the response template.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Reader;
 use crate::conversation::format::Part;
-use crate::parser::parse_response;
+use crate::conversation::render::CALLS;
+use crate::parser::{Options, ResponseParser, parse_response};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, json};
 
 /// The messages that a turn may be, the likeliest first.
 ///
@@ -22,35 +24,9 @@ pub(super) fn readings(
 ) -> Vec<Map> {
     let mut found: Vec<Map> = Vec::new();
     if let Some(template) = &reader.template {
-        let prompts = reader
-            .format
-            .steps
-            .iter()
-            .filter(|step| step.prompt)
-            .map(|step| {
-                let texts = step.end.iter().chain(&step.header).filter_map(Part::text);
-                texts.collect::<String>()
-            });
-        let prompts: Vec<String> = prompts.collect();
-        let own = std::iter::once(before).filter(|_| !before.is_empty());
-        let prefixes = own
-            .chain(prompts.iter().map(String::as_str))
-            .chain(reader.format.openers.iter().map(String::as_str))
-            .filter(|prefix| {
-                let after = template.after_last_anchor(prefix);
-                after.is_ok_and(|after| after.len() < prefix.len())
-            })
-            .chain([""]);
         let whole = format!("{body}{end}");
-        let mut tried: Vec<&str> = Vec::new();
-        for prefix in prefixes {
-            let Ok(after) = template.after_last_anchor(prefix) else {
-                continue;
-            };
-            if tried.contains(&after) {
-                continue;
-            }
-            tried.push(after);
+        for prefix in prefixes(reader, template, before) {
+            let prefix = prefix.as_str();
             for response in [whole.as_str(), body] {
                 if let Ok(message) = parse_response(response, Arc::clone(template), prefix, tools)
                     && !found.contains(&message)
@@ -77,16 +53,164 @@ pub(super) fn readings(
             found.push(plain);
         }
     }
-    for message in &mut found {
-        if message.get("role").is_none() {
-            message.shift_insert(0, "role", Value::from("assistant"));
+    found.iter_mut().for_each(complete);
+    found
+}
+
+/// Gives a message what every message of an assistant has.
+fn complete(message: &mut Map) {
+    if message.get("role").is_none() {
+        message.shift_insert(0, "role", Value::from("assistant"));
+    }
+    if message.get("content").is_none() && message.get("tool_calls").is_none() {
+        message.insert("content", Value::from(""));
+    }
+}
+
+/// The prompts that a turn may follow: its own header, those of the format, its openers, and none; of those that leave the response
+/// the same text one.
+fn prefixes(reader: &Reader<'_>, template: &ResponseTemplate, before: &str) -> Vec<String> {
+    let prompts = reader.format.steps.iter().filter(|step| step.prompt);
+    let prompts = prompts.map(|step| {
+        let texts = step.end.iter().chain(&step.header).filter_map(Part::text);
+        texts.collect::<String>()
+    });
+    let own = std::iter::once(before.to_owned()).filter(|own| !own.is_empty());
+    let all = own
+        .chain(prompts)
+        .chain(reader.format.openers.iter().cloned())
+        .filter(|prefix| {
+            let after = template.after_last_anchor(prefix);
+            after.is_ok_and(|after| after.len() < prefix.len())
+        })
+        .chain([String::new()]);
+    let mut left: Vec<String> = Vec::new();
+    let all = all.filter(|prefix| match template.after_last_anchor(prefix) {
+        Ok(after) if !left.iter().any(|known| known == after) => {
+            left.push(after.to_owned());
+            true
         }
-        if message.get("content").is_none() && message.get("tool_calls").is_none() {
-            message.insert("content", Value::from(""));
+        _ => false,
+    });
+    all.collect()
+}
+
+/// The messages of a turn whose texts speak of delimiters: what the response template takes for one is text.
+///
+/// A delimiter that is meant as text is replaced by a character that nothing takes for one, and put back where that character was
+/// read. It is tried with each delimiter and all behind it, and with each alone: `a<think>b` in a content opens the reasoning again
+/// otherwise, and takes from the message what was thought before. Each costs a parse of the turn.
+pub(super) fn spoken(
+    reader: &Reader<'_>,
+    before: &str,
+    body: &str,
+    end: &str,
+    tools: &[Value],
+) -> Vec<Map> {
+    let mut found: Vec<Map> = Vec::new();
+    let Some(template) = &reader.template else {
+        return found;
+    };
+    let Some(stand_in) = STAND_INS.chars().find(|c| !body.contains(*c)) else {
+        return found;
+    };
+    for prefix in prefixes(reader, template, before) {
+        let response = format!("{body}{end}");
+        let spans = delimiters(template, &prefix, &response, tools);
+        // What ends the turn is no text of it.
+        let spans: Vec<Range<usize>> = spans
+            .into_iter()
+            .filter(|span| span.end <= body.len())
+            .collect();
+        let alone = (0..spans.len()).map(|at| at..at + 1);
+        let behind = (0..spans.len().saturating_sub(1)).map(|at| at..spans.len());
+        for meant in behind.chain(alone) {
+            let texts: Vec<&str> = spans[meant.clone()]
+                .iter()
+                .map(|span| &response[span.clone()])
+                .collect();
+            let mut changed = response.clone();
+            for span in spans[meant].iter().rev() {
+                changed.replace_range(span.clone(), stand_in.encode_utf8(&mut [0; 4]));
+            }
+            let Ok(message) = parse_response(&changed, Arc::clone(template), &prefix, tools) else {
+                continue;
+            };
+            let mut texts = texts.into_iter();
+            let mut message = put_back(Value::Object(message), stand_in, &mut texts);
+            // A message that lost one of them is not what was written; nor is one that has them in another order.
+            if let (Value::Object(message), None) = (&mut message, texts.next()) {
+                complete(message);
+                if !found.contains(message) {
+                    found.push(message.clone());
+                }
+            }
         }
     }
     found
 }
+
+/// Characters for private use, one of which stands for a delimiter that is meant as text.
+const STAND_INS: &str = "\u{e0a0}\u{e7f3}\u{f155}\u{f8d2}";
+
+/// Puts texts back, one after the other, where a character stands for them.
+fn put_back<'t>(value: Value, stand_in: char, texts: &mut impl Iterator<Item = &'t str>) -> Value {
+    match value {
+        Value::String(text) if text.contains(stand_in) => {
+            let mut whole = String::new();
+            for c in text.chars() {
+                match (c == stand_in).then(|| texts.next()).flatten() {
+                    Some(text) => whole.push_str(text),
+                    None => whole.push(c),
+                }
+            }
+            Value::from(whole)
+        }
+        Value::Array(items) => Value::Array(
+            items
+                .into_iter()
+                .map(|item| put_back(item, stand_in, texts))
+                .collect(),
+        ),
+        Value::Object(members) => {
+            let members = members.into_iter();
+            let members =
+                members.map(|(key, value)| (key.to_string(), put_back(value, stand_in, texts)));
+            Value::Object(Map::from_iter(members))
+        }
+        other => other,
+    }
+}
+
+/// Where delimiters stand in a turn, at most [`MAX_SPOKEN`].
+fn delimiters(
+    template: &Arc<ResponseTemplate>,
+    prefix: &str,
+    response: &str,
+    tools: &[Value],
+) -> Vec<Range<usize>> {
+    let mut options = Options::default();
+    options.keep_delimiters = true;
+    let before = template.after_last_anchor(prefix).map_or(0, str::len);
+    let parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options);
+    let Ok(mut parser) = parser else {
+        return Vec::new();
+    };
+    // What is read before an error counts, too.
+    let read = parser.feed_with(response, &mut |_| {});
+    if read.is_ok() {
+        let _ = parser.finalize_with(&mut |_| {});
+    }
+    let spans = parser.take_delimiters().into_iter().filter_map(|passed| {
+        let start = passed.span.start.checked_sub(before)?;
+        let end = (passed.span.end - before).min(response.len());
+        (start < end).then_some(start..end)
+    });
+    spans.take(MAX_SPOKEN).collect()
+}
+
+/// How many delimiters of a turn are tried as text.
+const MAX_SPOKEN: usize = 8;
 
 /// A turn whose content speaks of its own end: it is cut there, and what the pieces say is joined.
 fn joined(
@@ -150,6 +274,61 @@ pub(super) fn spaced(message: &Map, turn: &str) -> Vec<Map> {
         }
     }
     found
+}
+
+/// The message with other types of its arguments: where no definition of a tool says what they are, a text that is JSON may stand for its
+/// value. First all that are such texts are values, then each alone.
+pub(super) fn typed(message: &Map) -> Vec<Map> {
+    let mut texts = 0;
+    retyped(message, &mut |_| {
+        texts += 1;
+        false
+    });
+    if texts == 0 || texts > MAX_TYPED {
+        return Vec::new();
+    }
+    let alone = (0..texts).filter(|_| texts > 1);
+    let all = std::iter::once(None).chain(alone.map(Some));
+    let one = |only: Option<usize>| {
+        retyped(message, &mut |number| {
+            only.is_none_or(|only| only == number)
+        })
+    };
+    all.map(one).collect()
+}
+
+/// How many arguments of a turn may be texts that are JSON for other types to be tried.
+const MAX_TYPED: usize = 8;
+
+/// The message with those of the arguments as values that are texts of such, and are chosen by their number.
+fn retyped(message: &Map, is_chosen: &mut dyn FnMut(usize) -> bool) -> Map {
+    let mut message = message.clone();
+    let mut number = 0;
+    let calls = match message.get_mut(CALLS) {
+        Some(Value::Array(calls)) => calls.as_mut_slice(),
+        _ => &mut [],
+    };
+    for call in calls {
+        let Value::Object(call) = call else { continue };
+        let Some(Value::Object(function)) = call.get_mut("function") else {
+            continue;
+        };
+        let arguments = function.get_mut("arguments");
+        let Some(Value::Object(arguments)) = arguments else {
+            continue;
+        };
+        for argument in arguments.values_mut() {
+            let parsed = argument.as_str().and_then(|text| json::parse(text).ok());
+            let Some(parsed) = parsed.filter(|parsed| parsed.as_str().is_none()) else {
+                continue;
+            };
+            if is_chosen(number) {
+                *argument = parsed;
+            }
+            number += 1;
+        }
+    }
+    message
 }
 
 /// The parts of the space before and behind a text that may belong to it.

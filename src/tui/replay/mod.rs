@@ -314,7 +314,7 @@ impl<'t> Moment<'t> {
         self.step.status
     }
 
-    /// What the clients of a server would have been told.
+    /// The growth that the clients of a server would have been told.
     pub(crate) fn told(&self) -> Growths<'t> {
         self.timeline.told.until(self.step.told)
     }

@@ -1,4 +1,4 @@
-//! What the clients of a server would have been told by a step: the growth of the message, adjacent pieces of one text joined.
+//! The growth of the message, adjacent pieces of one text joined, as the clients of a server would have been told it by a step.
 //!
 //! As of the events there is one list for the whole parse, and a step knows how far it had come in it. Of the last of these only the
 //! beginning had been told by then, since a text grows from step to step; so a step holds two numbers.
@@ -43,7 +43,7 @@ impl Told {
         &self.last
     }
 
-    /// What had been told by then.
+    /// The steps of growth that had been told by then.
     pub(super) fn until(&self, mark: Mark) -> Growths<'_> {
         Growths {
             all: &self.growth[..mark.count as usize],
@@ -52,7 +52,7 @@ impl Told {
     }
 }
 
-/// What had been told by a step.
+/// The steps of growth that had been told by a step of the parse.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Growths<'t> {
     all: &'t [Growth<'static>],

@@ -1,4 +1,4 @@
-//! What the clients of a server have been told so far: the growth of the message.
+//! The pane of deltas: the growth of the message that the clients of a server have been told so far.
 
 use ratatui::layout::Rect;
 
@@ -59,7 +59,7 @@ fn kind(growth: &Growth<'_>) -> (&'static str, Role) {
     }
 }
 
-/// What it speaks of: a place in the message, or a call by its number.
+/// The thing that it speaks of: a place in the message, or a call by its number.
 fn subject(growth: &Growth<'_>) -> String {
     match growth {
         Growth::Text { path, .. } | Growth::Value { path, .. } | Growth::Restart { path } => {
@@ -72,7 +72,7 @@ fn subject(growth: &Growth<'_>) -> String {
     }
 }
 
-/// What it adds.
+/// The text or value that it adds.
 fn rest(growth: &Growth<'_>, text: &str) -> String {
     match growth {
         Growth::Text { .. } | Growth::Arguments { .. } => line(text, SHOWN),
