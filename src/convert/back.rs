@@ -196,7 +196,7 @@ fn content(field: &FieldDocument) -> Result<Map, String> {
             let is_on = |key: &str| field.content_args.get(key).is_some_and(Value::is_truthy);
             let is_dialect =
                 field.content_args.contains_key("string_delims") || is_on("unquoted_keys");
-            if is_dialect && super::field::calls_arguments() != dialect(&field.content_args) {
+            if is_dialect && super::parsers::calls_arguments() != dialect(&field.content_args) {
                 return Err("its JSON is in a dialect that no parser of a schema reads".to_owned());
             }
             let parser = if is_dialect {

@@ -2,7 +2,7 @@
 //!
 //! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); the text around a group
 //! becomes the delimiters of a field (`carry`), and the work of the node below on its text becomes the content parser and the transform
-//! (`field`, `call`). Where that leaves a choice, all candidates are written down, and each is held to samples: responses that are given,
+//! (`parsers`, `call`, `field`). Where that leaves a choice, all candidates are written down, and each is held to samples: responses that are given,
 //! responses that a chat template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the
 //! result; where it does not agree, the smallest text that shows it is reported (`judge`).
 //!
@@ -15,8 +15,10 @@
 mod back;
 mod call;
 mod carry;
+mod decisions;
 mod field;
 mod judge;
+mod parsers;
 mod samples;
 mod take;
 
@@ -200,6 +202,12 @@ fn chosen_by(samples: &[judge::Expected], bytes: usize) -> Vec<&judge::Expected>
     let mut taken: Vec<usize> = order.into_iter().take_while(|at| fits(at)).collect();
     taken.sort_unstable();
     taken.into_iter().map(|at| &samples[at]).collect()
+}
+
+/// Returns the finding that a node changes the text before its parts are looked for.
+fn substitutions(node: &Node) -> Finding {
+    let message = "a response template changes no text before it looks for delimiters";
+    finding("convert-substitutions", node, message)
 }
 
 fn finding(code: &'static str, node: &Node, message: impl Into<String>) -> Finding {

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::kind::Kind;
 use super::prompts;
-use super::rounds::{Group, LeftOut, Round};
+use super::rounds::{Group, LeftOut, Round, RoundId};
 use super::survey;
 use super::trial::{Counterexample, Outcome, Tried};
+use super::unproved::Unproved;
 use super::{Case, Judge, Subject};
-use crate::value::Map;
 
 /// The reason for leaving out a message that makes no difference in the render.
 pub(crate) const NOT_SHOWN: &str = "not shown";
@@ -69,13 +69,6 @@ pub struct LeftOutCount {
     pub why: String,
 }
 
-/// A round, by the manner of its calls and its place among the rounds of that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct RoundId {
-    pub(super) calling: Option<usize>,
-    pub(super) index: usize,
-}
-
 /// A round that failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -107,23 +100,6 @@ pub(crate) struct Judgement {
     pub(crate) unproved: Vec<Unproved>,
     /// How many settings of the kwargs were not tried.
     pub(crate) settings_left_out: usize,
-}
-
-/// A fact that no render shows.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Unproved {
-    /// A field that no rendered message fills.
-    Field(String),
-    /// The end of a prompt, under these kwargs, that no rendered answer begins with.
-    PromptTail { tail: String, kwargs: Map },
-    /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
-    Calls(Option<String>),
-    /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
-    Cut(String),
-    /// Messages before which no marker begins their turn in the render, although their prompt has one.
-    Unmarked,
-    /// A reasoning that the chat template asks for under this key, and does not show.
-    Reasoning(String),
 }
 
 /// Tries everything, with calls in the manner in which least fails; with objects for arguments where most comes back with those.

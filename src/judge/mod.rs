@@ -46,6 +46,7 @@ mod survey;
 mod tests;
 mod traces;
 mod trial;
+mod unproved;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -59,16 +60,18 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 pub(crate) use cuts::{count as count_cuts, first_loss};
-pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, RoundId, UNMARKED, Unproved};
+pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
 use message::Assistant;
 use renderer::Renderer;
+pub(crate) use rounds::RoundId;
 use rounds::{Group, Round};
 use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
 use trial::{Outcome, Parses, Tried};
+pub(crate) use unproved::Unproved;
 
 /// A response of the judged format and the message that it was seen to parse to.
 #[derive(Debug, Clone, PartialEq, Serialize)]

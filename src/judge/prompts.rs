@@ -10,11 +10,12 @@
 //!
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
-use super::judgement::Unproved;
+use super::Judge;
+use super::alike::dense;
 use super::places::Prompted;
-use super::rounds::Round;
-use super::trial::{Tried, dense};
-use super::{Judge, judgement::RoundId};
+use super::rounds::{Round, RoundId};
+use super::trial::Tried;
+use super::unproved::Unproved;
 use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 use std::rc::Rc;

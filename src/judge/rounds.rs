@@ -15,6 +15,13 @@ use super::renderer::Renderer;
 use crate::chat_template::{Path, Step};
 use crate::value::Value;
 
+/// A round, by the manner of its calls and its place among the rounds of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct RoundId {
+    pub(super) calling: Option<usize>,
+    pub(super) index: usize,
+}
+
 /// A message in its place, rendered.
 #[derive(Debug)]
 pub(super) struct Round {

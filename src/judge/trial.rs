@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Case;
-use super::alike::{could_be_meant, same_but_arguments};
+use super::alike::{could_be_meant, dense, same_but_arguments};
 use super::arrival;
 use super::expected::ExpectedCall;
 use super::manner::Manner;
@@ -18,7 +18,7 @@ use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, are_identical, json, python};
+use crate::value::{Map, Value, are_identical, json};
 
 /// A message that does not come back from its own render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -485,11 +485,6 @@ fn is_cut(round: &Round) -> bool {
     texts
         .iter()
         .any(|(text, seen)| seen.is_some() && text != seen)
-}
-
-/// A text without its white space.
-pub(super) fn dense(text: &str) -> String {
-    text.chars().filter(|c| !python::is_space(*c)).collect()
 }
 
 /// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in

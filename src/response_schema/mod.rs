@@ -58,6 +58,7 @@ use crate::value::{Path, Value, json};
 pub use config::{KEY, Loaded, Source, is_schema, load_any};
 pub use error::{ErrorKind, SchemaError};
 pub use node::KEYS;
+pub(crate) use substitute::Substitution;
 pub use trace::{Trace, TraceNode};
 pub use validate::Invalid;
 

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::compile::{Program, Run, Set, Step};
 use super::expect::Expect;
 use super::memory::Memory;
+use super::program::{Program, Run, Step};
+use super::set::Set;
 use crate::pattern::syntax::ast::RepeatKind;
 use crate::pattern::text::Window;
 
