@@ -256,10 +256,7 @@ fn derived(args: &Args, opened: &Opened, manner: &mut Manner) -> Result<Value, P
     if io::stderr().is_terminal() {
         output::tell("deriving the response template from the chat template\n");
     }
-    let options = derive::Options {
-        clock: args.source.date,
-        ..derive::Options::default()
-    };
+    let options = derive::Options::default().clock(args.source.date);
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error: DeriveError| super::derive::derive_problem(&error, opened))?;
     *manner = Manner::of(&derivation.report);

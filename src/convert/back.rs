@@ -4,7 +4,7 @@
 //! pattern: it takes the text that is left when all regions are taken out, which `x-regex-substitutions` do.
 
 use super::judge::{self, Difference, Tally};
-use super::{Origin, Sample};
+use super::{Sample, SampleOrigin};
 use crate::pattern::Pattern;
 use crate::pattern::parts::escaped;
 use crate::response_schema::ResponseSchema;
@@ -13,6 +13,7 @@ use crate::value::{Map, Value};
 
 /// A response schema, and its agreement with the response template on samples.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Back {
     /// The response schema.
     pub document: Value,
@@ -25,6 +26,7 @@ pub struct Back {
 /// The reason why a response template has no response schema that does the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the field `{field}`: {why}")]
+#[non_exhaustive]
 pub struct Refused {
     /// The field.
     pub field: String,
@@ -85,7 +87,7 @@ impl Back {
         let mut counted = self
             .samples
             .iter()
-            .filter(|tally| tally.origin != Origin::Beyond);
+            .filter(|tally| tally.origin != SampleOrigin::Beyond);
         self.samples.iter().any(|tally| tally.agree > 0)
             && counted.all(|tally| tally.agree == tally.tried)
     }

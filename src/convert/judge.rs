@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Origin, Sample, Verdict, without_empty};
+use super::{Sample, SampleOrigin, Verdict, without_empty};
 use crate::parser::parse_response;
 use crate::response_schema::ResponseSchema;
 use crate::response_template::{Document, ResponseTemplate};
@@ -19,9 +19,10 @@ const TRIED_BYTES: usize = 8 << 20;
 
 /// How many samples of an origin agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tally {
     /// The origin of the samples.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
     /// How many samples there are for which the schema gives a value.
     pub tried: usize,
     /// How many of them agree.
@@ -30,15 +31,28 @@ pub struct Tally {
 
 /// A response on which the two differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// The origin of the sample that the response was made of.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
     /// The response.
     pub response: String,
     /// The value that the schema gives.
     pub schema: String,
     /// The message that the response template gives, or the reason why there is none.
     pub template: String,
+}
+
+impl Difference {
+    /// A response of that origin, with what the schema and the response template make of it.
+    pub fn new(origin: SampleOrigin, response: String, schema: String, template: String) -> Self {
+        Self {
+            origin,
+            response,
+            schema,
+            template,
+        }
+    }
 }
 
 /// The outcome of a candidate on the samples.
@@ -111,7 +125,7 @@ pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged
         tallies[at].tried += 1;
         if of_template(&template, &sample.text).as_ref() == Ok(expected) {
             tallies[at].agree += 1;
-            if sample.origin != Origin::Beyond {
+            if sample.origin != SampleOrigin::Beyond {
                 unseen.retain(|key| expected.get(key).is_none());
             }
         } else {
@@ -122,7 +136,7 @@ pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged
     let agree = |counts: bool| -> usize {
         let tallies = tallies
             .iter()
-            .filter(|tally| !counts || tally.origin != Origin::Beyond);
+            .filter(|tally| !counts || tally.origin != SampleOrigin::Beyond);
         tallies.map(|tally| tally.agree).sum()
     };
     let score = (agree(true), agree(false));
@@ -139,7 +153,7 @@ impl Judged {
         let counted = self
             .tallies
             .iter()
-            .filter(|tally| tally.origin != Origin::Beyond);
+            .filter(|tally| tally.origin != SampleOrigin::Beyond);
         let (tried, agree) = counted.fold((0, 0), |(tried, agree), tally| {
             (tried + tally.tried, agree + tally.agree)
         });

@@ -38,13 +38,13 @@ pub struct Sample {
     /// The response.
     pub text: String,
     /// The origin of the sample.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
 }
 
 /// The origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum SampleOrigin {
     /// The sample was recorded and given.
     Given,
     /// The sample was rendered by a chat template.
@@ -71,6 +71,7 @@ pub enum Verdict {
 
 /// A fact that was found on the way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// The finding's stable name.
     pub code: &'static str,
@@ -87,6 +88,7 @@ fn spelled<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
 
 /// The account of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// How much was carried over.
     pub verdict: Verdict,
@@ -107,6 +109,7 @@ pub const CHOSEN_BY: usize = 32 << 20;
 
 /// A response template, and the account of its conversion.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Conversion {
     /// The response template.
     pub document: Document,

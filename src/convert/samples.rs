@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Origin, Sample};
+use super::{Sample, SampleOrigin};
 use crate::pattern::Pattern;
 use crate::pattern::facts::Facts;
 use crate::pattern::parts::{self, Part};
@@ -23,7 +23,7 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
     };
     let mut seen = HashSet::new();
     let mut samples: Vec<Sample> = Vec::new();
-    let mut add = |samples: &mut Vec<Sample>, text: String, origin: Origin| {
+    let mut add = |samples: &mut Vec<Sample>, text: String, origin: SampleOrigin| {
         if seen.insert(text.clone()) {
             samples.push(Sample { text, origin });
         }
@@ -36,7 +36,7 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
         // What the schema does not read, or reads as nothing, is no sample of it.
         let is_read = schema.parse(&text).is_ok_and(|value| value.is_truthy());
         if is_read {
-            add(&mut samples, text, Origin::Generated);
+            add(&mut samples, text, SampleOrigin::Generated);
         }
     }
     let near: Vec<String> = samples
@@ -45,17 +45,17 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
         .take(MADE / 2)
         .collect();
     for text in ["", "Hello!", "Hello!\n"] {
-        add(&mut samples, text.to_owned(), Origin::Beyond);
+        add(&mut samples, text.to_owned(), SampleOrigin::Beyond);
     }
     for text in near {
-        add(&mut samples, format!("{text}\n"), Origin::Beyond);
-        add(&mut samples, format!("Well. {text}"), Origin::Beyond);
-        add(&mut samples, format!("{text} So."), Origin::Beyond);
+        add(&mut samples, format!("{text}\n"), SampleOrigin::Beyond);
+        add(&mut samples, format!("Well. {text}"), SampleOrigin::Beyond);
+        add(&mut samples, format!("{text} So."), SampleOrigin::Beyond);
         let half = text.len() / 2;
         let half = (half..=text.len())
             .find(|at| text.is_char_boundary(*at))
             .unwrap_or(0);
-        add(&mut samples, text[..half].to_owned(), Origin::Beyond);
+        add(&mut samples, text[..half].to_owned(), SampleOrigin::Beyond);
     }
     samples
 }

@@ -42,11 +42,11 @@ use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
 use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
-pub use deviate::{Deviation, DeviationVerdict, Unclaimed, UnclaimedCount, UnclaimedExample};
+pub use deviate::{Deviation, DeviationVerdict, UnclaimedCount, UnclaimedCounts, UnclaimedExample};
 pub use evidence::decision::{Alternative, Decision, Fate};
 pub use evidence::finding::{Counterexample, Finding};
-pub use evidence::place::Place;
-pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
+pub use evidence::place::Writer;
+pub use evidence::sample::{Evidence, Piece, RenderExcerpt, Side, diff};
 pub use inspect::Supports;
 pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
@@ -59,6 +59,7 @@ pub use report::summary::{
 
 /// The options of a derivation.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// The time that the chat template is told; the system's when there is none.
     pub clock: Option<Clock>,
@@ -75,8 +76,44 @@ pub struct Options {
     pub responses: Vec<Recorded>,
 }
 
+impl Options {
+    /// Sets the time that the chat template is told; none is the system's.
+    pub fn clock(self, clock: Option<Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Sets the engines that the response template is for.
+    pub fn engines(self, engines: Vec<Engine>) -> Self {
+        Self { engines, ..self }
+    }
+
+    /// Sets [`Options::thorough`].
+    pub fn thorough(self, thorough: bool) -> Self {
+        Self { thorough, ..self }
+    }
+
+    /// Sets [`Options::alternatives`].
+    pub fn alternatives(self, alternatives: bool) -> Self {
+        Self {
+            alternatives,
+            ..self
+        }
+    }
+
+    /// Sets the decisions that are to be made otherwise.
+    pub fn prefer(self, prefer: Vec<(String, String)>) -> Self {
+        Self { prefer, ..self }
+    }
+
+    /// Sets the recorded responses that are read as well.
+    pub fn responses(self, responses: Vec<Recorded>) -> Self {
+        Self { responses, ..self }
+    }
+}
+
 /// A response template and what is known of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Derivation {
     /// The response template. When the report says that it is not verified, it is the closest draft.
     pub document: Document,
@@ -92,6 +129,7 @@ pub struct Derivation {
 
 /// The reason why no response template could be derived.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeriveError {
     /// The chat template renders not even a single user message.
     #[error("the chat template does not render a single user message: {0}")]
@@ -394,7 +432,7 @@ impl Taught<'_> {
 }
 
 /// A finding about the text that the response template may lose; `None` where none was lost.
-fn unclaimed_text(unclaimed: &Unclaimed) -> Option<Finding> {
+fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     let example = unclaimed.example()?;
     let quote = crate::value::json::quote;
     Some(Finding::warning(

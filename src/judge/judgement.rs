@@ -19,6 +19,7 @@ pub(crate) const UNMARKED: &str = "nothing marks where the turn begins";
 /// How many rounds there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Rounds {
     /// Messages of which all that can be seen came back from their render.
     pub passed: usize,
@@ -39,6 +40,7 @@ pub struct Rounds {
 /// The verdict on the messages of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct KindVerdict {
     /// The kind.
     pub kind: Kind,
@@ -62,6 +64,7 @@ pub struct KindVerdict {
 /// Messages that were left out for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LeftOutCount {
     /// How many messages were left out.
     pub count: usize,

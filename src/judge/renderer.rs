@@ -57,7 +57,7 @@ struct Render {
 impl Render {
     fn is_of(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: &[Value],
         manner: &Manner,
         add_generation_prompt: bool,
@@ -77,7 +77,7 @@ impl Render {
 
 /// A conversation up to the model's turn.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct Conversation {
     /// The message before it, in words: `after a user's message`.
     pub(super) label: &'static str,
     pub(super) history: Vec<Value>,
@@ -87,7 +87,7 @@ pub(super) struct Place {
     pub(super) after_tool: bool,
 }
 
-impl Place {
+impl Conversation {
     pub(super) fn under(&self, kwargs: &Map) -> Self {
         Self {
             kwargs: kwargs.clone(),
@@ -128,8 +128,8 @@ impl<'a> Renderer<'a> {
     }
 
     /// A message from the user, with tools or without.
-    pub(super) fn user(&self, tools: Option<&Rc<[Value]>>) -> Place {
-        Place {
+    pub(super) fn user(&self, tools: Option<&Rc<[Value]>>) -> Conversation {
+        Conversation {
             label: if tools.is_some() {
                 "with tools"
             } else {
@@ -156,19 +156,27 @@ impl<'a> Renderer<'a> {
     }
 
     /// The conversation with the prompt for the model's turn.
-    pub(super) fn prompt(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
+    pub(super) fn prompt(
+        &self,
+        place: &Conversation,
+        manner: &Manner,
+    ) -> Result<String, RenderError> {
         self.plain(place, Cow::Borrowed(&place.history), manner, true)
     }
 
     /// The conversation as it is.
-    pub(super) fn history(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
+    pub(super) fn history(
+        &self,
+        place: &Conversation,
+        manner: &Manner,
+    ) -> Result<String, RenderError> {
         self.plain(place, Cow::Borrowed(&place.history), manner, false)
     }
 
     /// The conversation and the assistant's message.
     pub(super) fn answered(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Result<String, RenderError> {
@@ -180,7 +188,7 @@ impl<'a> Renderer<'a> {
     /// The text of a conversation, rendered now or before.
     fn plain(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: Cow<'_, [Value]>,
         manner: &Manner,
         add_generation_prompt: bool,
@@ -231,7 +239,7 @@ impl<'a> Renderer<'a> {
     /// same as before the conversation's own first message.
     pub(super) fn earlier(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Option<String> {
@@ -248,7 +256,7 @@ impl<'a> Renderer<'a> {
     /// The conversation and further messages, with the origin of every character.
     pub(super) fn traced(
         &self,
-        place: &Place,
+        place: &Conversation,
         further: &[Value],
         manner: &Manner,
     ) -> Result<Traced, RenderError> {
@@ -265,7 +273,7 @@ impl<'a> Renderer<'a> {
     /// Renders the prompt with the origins of its characters.
     pub(super) fn traced_prompt(
         &self,
-        place: &Place,
+        place: &Conversation,
         manner: &Manner,
     ) -> Result<Traced, RenderError> {
         self.spend(
@@ -280,7 +288,7 @@ impl<'a> Renderer<'a> {
     /// Returns the inputs that the chat template asks for where it renders the conversation and the message.
     pub(super) fn reads(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Result<Reads, RenderError> {
@@ -298,7 +306,7 @@ impl<'a> Renderer<'a> {
 
     fn spend<T>(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: &[Value],
         manner: &Manner,
         add_generation_prompt: bool,

@@ -12,7 +12,7 @@ use super::message::{Assistant, tool_for};
 use super::places::Prompted;
 use super::probes::Probe;
 use super::renderer::Renderer;
-use crate::chat_template::{Path, Step};
+use crate::chat_template::{InputPath, InputStep};
 use crate::value::Value;
 
 /// A round, by the manner of its calls and its place among the rounds of that.
@@ -175,7 +175,10 @@ impl Group {
         let (written, mut full) =
             rendered(&probe.message).map_err(|error| LeftOut::Refused(error.to_string()))?;
         let said = at.place.end_in(&full);
-        let message = Path::new([Step::from("messages"), Step::Index(at.place.history.len())]);
+        let message = InputPath::new([
+            InputStep::from("messages"),
+            InputStep::Index(at.place.history.len()),
+        ]);
         let traced = || {
             let further = std::slice::from_ref(&written);
             renderer.traced(&at.place, further, &self.manner).ok()

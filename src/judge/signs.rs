@@ -10,7 +10,7 @@
 use super::manner::Manner;
 use super::message::Assistant;
 use super::probes;
-use super::renderer::{Place, Renderer};
+use super::renderer::{Conversation, Renderer};
 use crate::value::Value;
 
 /// How many signs are tried; those next to texts come before those within calls.
@@ -31,7 +31,7 @@ pub(super) struct Beside {
 /// Returns the texts that stand next to the texts of messages, in answers and, where calls are shown, in calls.
 pub(super) fn next_to_texts(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     plain: &Manner,
     calling: Option<&Manner>,
 ) -> Beside {

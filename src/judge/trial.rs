@@ -21,8 +21,9 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, are_identical, json};
 
 /// A message that does not come back from its own render.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Counterexample {
     /// The message that was rendered.
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]

@@ -75,6 +75,7 @@ pub struct ResponseSchema {
 
 /// The outcome of a response as a whole: the value as far as there is one, and the errors for which parts of it are missing.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The value that was parsed. When a property of the root has no value, the object without it.
     pub value: Value,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::layout::Pane;
 use super::text::Motion;
-use crate::check::Change;
+use crate::check::FileChange;
 use crate::chunking::{Chunking, ChunkingError};
 
 /// The unit that one step goes over.
@@ -90,7 +90,7 @@ pub(crate) enum Action {
     /// Nothing more arrives; why, if something went wrong.
     Ended(Option<String>),
     /// The files that are about to be written, with what is in them.
-    Compared(Vec<Change>),
+    Compared(Vec<FileChange>),
     /// The chunking that was asked for.
     Chunked(Result<Chunking, ChunkingError>),
     /// The outcome of writing them.
@@ -104,7 +104,7 @@ pub(crate) enum Effect {
     Quit,
     /// Say which of these files would change; those without a text are to be gone.
     Compare(Vec<(PathBuf, Option<String>)>),
-    Write(Vec<Change>),
+    Write(Vec<FileChange>),
     Copy(String),
     /// Read a chunking that may name a file.
     Chunking(String),

@@ -74,27 +74,16 @@ mod tests {
 
     #[test]
     fn a_loser_shows_why() {
-        let option = |way: &str, fate| Alternative {
-            way: way.to_owned(),
-            means: "\"<e>\"".to_owned(),
-            because: "it follows\u{1b} an answer".to_owned(),
-            fate,
-            why: None,
-            counterexample: None,
-        };
+        let option =
+            |way, fate| Alternative::new(way, "\"<e>\"", "it follows\u{1b} an answer", fate);
         let mut fails = option("the first marker", Fate::Fails);
-        fails.counterexample = Some(Counterexample {
-            message: Value::Null,
-            prefix: String::new(),
-            response: "Hi<e>".to_owned(),
-            expected: Value::from("Hi"),
-            parsed: Value::from("H"),
-            error: None,
-        });
-        let decision = Decision {
-            question: "turn end",
-            options: vec![option("all that is shared", Fate::Taken), fails],
-        };
+        let mut lost = Counterexample::default();
+        lost.response = "Hi<e>".to_owned();
+        lost.expected = Value::from("Hi");
+        lost.parsed = Value::from("H");
+        fails.counterexample = Some(lost);
+        let options = vec![option("all that is shared", Fate::Taken), fails];
+        let decision = Decision::new("turn end", options);
         let plain = anstream::adapter::strip_str(&decisions(&[decision])).to_string();
         insta::assert_snapshot!(plain, @r#"
 

@@ -249,41 +249,36 @@ fn ending(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::chat_template::{Path, Step};
-    use obverse::derive::{Place, Sample};
+    use obverse::chat_template::{InputPath, InputStep};
+    use obverse::derive::Writer;
 
     #[test]
     fn a_diff_shows_both_sides_and_what_is_near() {
         let shared = "one\ntwo\nthree\nfour\n".to_owned();
-        let evidence = Evidence {
-            question: "turn end",
-            marker: "<e>\n".to_owned(),
-            reading: "what follows".to_owned(),
-            left: Sample {
-                variant: "with".to_owned(),
-                text: shared.clone() + "a<e>\n\u{1b}",
+        let mut evidence = Evidence::default();
+        evidence.question = "turn end";
+        evidence.marker = "<e>\n".to_owned();
+        evidence.reading = "what follows".to_owned();
+        evidence.left.variant = "with".to_owned();
+        evidence.left.text = shared.clone() + "a<e>\n\u{1b}";
+        evidence.right.variant = "without".to_owned();
+        evidence.right.text = shared + "b<e>\n\u{1b}";
+        evidence.places = vec![
+            Writer::Source {
+                template: None,
+                line: 4,
+                column: 12,
+                start: 50,
+                end: 53,
+                text: "<e>".to_owned(),
+                derived: false,
             },
-            right: Sample {
-                variant: "without".to_owned(),
-                text: shared + "b<e>\n\u{1b}",
+            Writer::Input {
+                input: InputPath::new([InputStep::from("\u{1b}")]),
+                text: "\n".to_owned(),
+                derived: true,
             },
-            places: vec![
-                Place::Source {
-                    template: None,
-                    line: 4,
-                    column: 12,
-                    start: 50,
-                    end: 53,
-                    text: "<e>".to_owned(),
-                    derived: false,
-                },
-                Place::Input {
-                    input: Path::new([Step::from("\u{1b}")]),
-                    text: "\n".to_owned(),
-                    derived: true,
-                },
-            ],
-        };
+        ];
         let plain = anstream::adapter::strip_str(&one(&evidence, "chat.jinja")).to_string();
         insta::assert_snapshot!(plain, @r#"
         turn end  "<e>\n"

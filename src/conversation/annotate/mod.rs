@@ -58,7 +58,7 @@ pub enum AnnotateError {
     InTheWay(Obstacle),
     /// Marks were found, and they are wrong.
     #[error("the marks that were found are not right for a conversation: {0}")]
-    NotProved(Box<Counterexample>),
+    NotProved(Box<WrongMarks>),
 }
 
 /// A place in the source that stands in the way of marks.
@@ -90,14 +90,14 @@ impl Obstacle {
 /// A conversation for which the marks are wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Counterexample {
+pub struct WrongMarks {
     /// The conversation.
     pub messages: Vec<Value>,
     /// In what they are wrong.
     pub difference: String,
 }
 
-impl std::fmt::Display for Counterexample {
+impl std::fmt::Display for WrongMarks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let roles: Vec<&str> = self.messages.iter().map(role).collect();
         write!(f, "{} ({})", self.difference, roles.join(", "))
@@ -193,7 +193,7 @@ fn prove(
     examined: &[(&RenderInput, Examined)],
 ) -> Result<Proved, AnnotateError> {
     let wrong = |case: &RenderInput, difference: String| {
-        AnnotateError::NotProved(Box::new(Counterexample {
+        AnnotateError::NotProved(Box::new(WrongMarks {
             messages: case.messages.clone(),
             difference,
         }))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Reader;
-use crate::conversation::format::Part;
+use crate::conversation::format::ConnectionPart;
 use crate::parser::parse_response;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
@@ -28,7 +28,11 @@ pub(super) fn readings(
             .iter()
             .filter(|step| step.prompt)
             .map(|step| {
-                let texts = step.end.iter().chain(&step.header).filter_map(Part::text);
+                let texts = step
+                    .end
+                    .iter()
+                    .chain(&step.header)
+                    .filter_map(ConnectionPart::text);
                 texts.collect::<String>()
             });
         let prompts: Vec<String> = prompts.collect();

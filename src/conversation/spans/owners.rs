@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::chat_template::{Layout, Origin, Path, Step, Traced, Turn, message_of};
+use crate::chat_template::{InputPath, InputStep, Layout, Origin, Traced, Turn, message_of};
 
 /// The message that each byte belongs to.
 #[derive(Debug)]
@@ -112,7 +112,8 @@ fn first_message(traced: &Traced, range: Range<usize>) -> Option<usize> {
         Origin::Input { path, .. } => Some((path, message_of(path)?)),
         Origin::Source { .. } => None,
     });
-    let is_content = |path: &Path| matches!(path.get(2), Some(Step::Key(key)) if key == "content");
+    let is_content =
+        |path: &InputPath| matches!(path.get(2), Some(InputStep::Key(key)) if key == "content");
     let content = paths.clone().find(|(path, _)| is_content(path));
     content
         .or_else(|| paths.clone().next())

@@ -15,7 +15,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::text;
-use crate::chat_template::{Origin, Step, Traced};
+use crate::chat_template::{InputStep, Origin, Traced};
 use crate::derive::probe;
 use crate::value::python;
 
@@ -385,14 +385,16 @@ fn writer(origin: &Origin) -> Writer {
         return Writer::Constant;
     };
     match (path.first(), path.last()) {
-        (Some(Step::Key(first)), Some(Step::Key(last))) if first == "messages" => {
+        (Some(InputStep::Key(first)), Some(InputStep::Key(last))) if first == "messages" => {
             if last == "role" {
                 Writer::Constant
             } else {
                 Writer::Text
             }
         }
-        (Some(Step::Key(first)), _) if first != "tools" && first != "documents" => Writer::Constant,
+        (Some(InputStep::Key(first)), _) if first != "tools" && first != "documents" => {
+            Writer::Constant
+        }
         _ => Writer::Text,
     }
 }

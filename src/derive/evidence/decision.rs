@@ -9,6 +9,7 @@ use super::finding::{Counterexample, Finding};
 /// A decision between several candidates, as it was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Decision {
     /// The name of the decision, which is stable: `turn end`, `reasoning key`, `call form`, ...
     pub question: &'static str,
@@ -17,6 +18,11 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// A decision of that name between candidates.
+    pub fn new(question: &'static str, options: Vec<Alternative>) -> Self {
+        Self { question, options }
+    }
+
     /// A finding that says why the candidate with the best evidence was not taken; `None` where it was.
     pub(in crate::derive) fn corrected(&self) -> Option<Finding> {
         let first = self.options.first()?;
@@ -37,6 +43,7 @@ impl Decision {
 /// A candidate of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Alternative {
     /// The candidate's name among those of its decision.
     pub way: String,
@@ -52,6 +59,25 @@ pub struct Alternative {
     /// The smallest message that does not come back, where the candidate was tried and fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
+}
+
+impl Alternative {
+    /// A candidate of that name: what it makes of what was seen, why, and what became of it.
+    pub fn new(
+        way: impl Into<String>,
+        means: impl Into<String>,
+        because: impl Into<String>,
+        fate: Fate,
+    ) -> Self {
+        Self {
+            way: way.into(),
+            means: means.into(),
+            because: because.into(),
+            fate,
+            why: None,
+            counterexample: None,
+        }
+    }
 }
 
 /// The fate of a candidate of a decision.

@@ -8,7 +8,7 @@ use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
-use crate::parser::{Markers, OnError, Options, ParseError, ResponseParser, Side};
+use crate::parser::{Edge, Markers, OnError, Options, ParseError, ResponseParser};
 use crate::pattern::fixed_texts;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json, python};
@@ -245,7 +245,7 @@ pub(super) fn appraise(
                 .is_some_and(|field| field.name == leaked.field.as_str())
         };
         let is_closed = passed.iter().any(|one| {
-            let is_close = one.side == Side::Close && !one.span.is_empty();
+            let is_close = one.side == Edge::Close && !one.span.is_empty();
             is_field(one.field) && is_close && one.span.start >= at
         });
         let field = template.field(&leaked.field);

@@ -49,6 +49,7 @@ pub(in crate::derive) struct Analysis {
 
 /// The reason why nothing can be derived.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unreadable {
     /// The template renders no assistant's message in any conversation that was tried.
     #[error(

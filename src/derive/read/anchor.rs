@@ -2,7 +2,7 @@
 
 use crate::derive::choice::Candidate;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -234,8 +234,8 @@ pub(in crate::derive) fn read(
                 question: "anchor",
                 marker: String::new(),
                 reading: format!("what the generation prompt adds {label}, as far as the answered conversation has it too"),
-                left: Sample::new("conversation", history.as_str()),
-                right: Sample::new("with the generation prompt", turn.prompt.as_str()),
+                left: RenderExcerpt::new("conversation", history.as_str()),
+                right: RenderExcerpt::new("with the generation prompt", turn.prompt.as_str()),
                 places: Vec::new(),
             });
         }
@@ -317,8 +317,8 @@ pub(in crate::derive) fn in_response(
         reading:
             "the answered conversation goes on from the prompt with what begins a turn elsewhere"
                 .to_owned(),
-        left: Sample::new("the prompt", turn.prompt.as_str()),
-        right: Sample::new("answered", turn.full.as_str()),
+        left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+        right: RenderExcerpt::new("answered", turn.full.as_str()),
         places: Vec::new(),
     };
     Some((marker.clone(), evidence))
@@ -365,8 +365,8 @@ pub(in crate::derive) fn with_closed_reasoning(
                 marker: marker.clone(),
                 reading: "where there is no reasoning the turn begins with the end of one"
                     .to_owned(),
-                left: Sample::new("the prompt", turn.prompt.as_str()),
-                right: Sample::new("answered", turn.full.as_str()),
+                left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+                right: RenderExcerpt::new("answered", turn.full.as_str()),
                 places: Vec::new(),
             };
             found.push((marker, evidence));
@@ -392,8 +392,8 @@ pub(in crate::derive) fn closing_first(
             question: "reasoning close",
             marker: close.to_owned(),
             reading: "an answer without reasoning begins with the end of one".to_owned(),
-            left: Sample::new("the prompt", turn.prompt.as_str()),
-            right: Sample::new("answered", turn.full.as_str()),
+            left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+            right: RenderExcerpt::new("answered", turn.full.as_str()),
             places: Vec::new(),
         })
     })
@@ -479,8 +479,8 @@ fn read_gap(
                 question: "anchor",
                 marker: marker.to_owned(),
                 reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
-                left: Sample::new("conversation", history),
-                right: Sample::new("answered", full),
+                left: RenderExcerpt::new("conversation", history),
+                right: RenderExcerpt::new("answered", full),
                 places: Vec::new(),
             },
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arguments::{self, JsonDialect, Pairs};
 use crate::derive::choice::{Candidate, Choices, Question};
-use crate::derive::compare::json_shape::{self, Place};
+use crate::derive::compare::json_shape::{self, JsonStep};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
 use crate::derive::probe::Call;
@@ -248,7 +248,7 @@ impl Body {
 /// Finds the paths to the parts of `call` in its JSON object.
 pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
-    let part = |question, places: Vec<Vec<Place>>| {
+    let part = |question, places: Vec<Vec<JsonStep>>| {
         let paths = places.into_iter().filter_map(keys_only);
         let candidates = paths.enumerate().map(|(rank, path)| {
             let way = path.join(".");
@@ -269,7 +269,7 @@ pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) 
     let found = [json_shape::find(value, &whole), texts.clone()].concat();
     let arguments = part(Question::ArgumentsPlace, found)?;
     let id = part(Question::IdPlace, id);
-    let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
+    let keys: Vec<JsonStep> = arguments.iter().cloned().map(JsonStep::Key).collect();
     Some(Members {
         name,
         arguments,
@@ -279,11 +279,11 @@ pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) 
     })
 }
 
-fn keys_only(path: Vec<Place>) -> Option<Vec<String>> {
+fn keys_only(path: Vec<JsonStep>) -> Option<Vec<String>> {
     path.into_iter()
         .map(|place| match place {
-            Place::Key(key) => Some(key),
-            Place::Index(_) => None,
+            JsonStep::Key(key) => Some(key),
+            JsonStep::Index(_) => None,
         })
         .collect()
 }

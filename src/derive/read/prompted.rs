@@ -4,7 +4,7 @@
 use super::anchor::Anchor;
 use super::thought::{Found, History, Opener, Reasoning, describe};
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::cutting::{Cut, Cutting};
@@ -158,7 +158,8 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
             _ => continue,
         };
         let [open, close] = [open, close].map(|marker| marker.map(str::to_owned));
-        let sample = |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
+        let sample =
+            |prompt: &Prompt| RenderExcerpt::new(describe(&prompt.kwargs), prompt.tail.as_str());
         let other = prompts.iter().find(|other| other.tail != prompt.tail);
         let evidence = Evidence {
             question: match (&open, &close) {
@@ -168,7 +169,7 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
             },
             marker: tokens.join(" "),
             reading: "what the generation prompt writes into the turn".to_owned(),
-            left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
+            left: other.map_or_else(|| RenderExcerpt::new("the turn's beginning", ""), sample),
             right: sample(prompt),
             places: Vec::new(),
         };

@@ -7,7 +7,7 @@ use super::thought::{Found, History, Opener, Reasoning};
 use crate::derive::choice::{self, Candidate, Question};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -339,8 +339,8 @@ fn rendered(
         question,
         marker: marker.to_owned(),
         reading: format!("what stands around a reasoning given as `{key}`"),
-        left: Sample::new("without reasoning", without.as_str()),
-        right: Sample::new("with reasoning", shown.full.as_str()),
+        left: RenderExcerpt::new("without reasoning", without.as_str()),
+        right: RenderExcerpt::new("with reasoning", shown.full.as_str()),
         places: Vec::new(),
     };
     let mut found = vec![evidence("reasoning open", &reasoning.open)];
@@ -409,8 +409,8 @@ fn behind(
         question,
         marker: marker.to_owned(),
         reading: format!("what stands around a reasoning given as `{key}`, behind the content"),
-        left: Sample::new("without reasoning", without),
-        right: Sample::new("with reasoning", shown.full.as_str()),
+        left: RenderExcerpt::new("without reasoning", without),
+        right: RenderExcerpt::new("with reasoning", shown.full.as_str()),
         places: Vec::new(),
     };
     let found = vec![

@@ -14,7 +14,7 @@ use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
 use crate::derive::evidence::finding::Finding;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -284,8 +284,8 @@ fn after_content(
         question: "turn end",
         marker: end.to_owned(),
         reading: "what follows content that stands after the calls".to_owned(),
-        left: Sample::new("calls alone", without),
-        right: Sample::new("calls and content", with.as_str()),
+        left: RenderExcerpt::new("calls alone", without),
+        right: RenderExcerpt::new("calls and content", with.as_str()),
         places: Vec::new(),
     })
 }

@@ -3,7 +3,7 @@
 use super::anchor::Anchor;
 use crate::derive::choice::{self, Candidate, Question};
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -150,8 +150,8 @@ fn read_under(
         question: "turn end",
         marker: String::new(),
         reading: "what follows the answer at the end and before the next message".to_owned(),
-        left: Sample::new("at the end", turn.full),
-        right: Sample::new("before the next message", answered.unwrap_or_default()),
+        left: RenderExcerpt::new("at the end", turn.full),
+        right: RenderExcerpt::new("before the next message", answered.unwrap_or_default()),
         places: Vec::new(),
     };
     Some((markers, epilogue, evidence))

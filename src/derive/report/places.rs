@@ -6,8 +6,8 @@
 
 use crate::chat_template::{ChatTemplate, Traced};
 use crate::derive::compare::slot;
-use crate::derive::evidence::place::Place;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::place::Writer;
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe;
 use crate::derive::read::anchor::Anchor;
 use crate::derive::render::cache::Conversation;
@@ -23,7 +23,7 @@ pub(in crate::derive) fn tell(
     mut evidence: Vec<Evidence>,
 ) -> Vec<Evidence> {
     let mut seen = Seen::of(renderer, anchor, &evidence);
-    let mut places: Vec<Vec<Place>> = evidence
+    let mut places: Vec<Vec<Writer>> = evidence
         .iter()
         .map(|found| seen.in_its_renders(found))
         .collect();
@@ -89,7 +89,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in the renders that it was read from.
-    fn in_its_renders(&mut self, found: &Evidence) -> Vec<Place> {
+    fn in_its_renders(&mut self, found: &Evidence) -> Vec<Writer> {
         let texts = sides(found).map(|side| {
             let mut known = self.texts.iter();
             known.position(|text| *text == side.text)
@@ -108,7 +108,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in any render that is traced.
-    fn in_any_render(&mut self, found: &Evidence) -> Vec<Place> {
+    fn in_any_render(&mut self, found: &Evidence) -> Vec<Writer> {
         for loosely in [false, true] {
             for text in 0..self.texts.len() {
                 if self.is_traced(text) {
@@ -123,7 +123,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in one of the texts.
-    fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Place> {
+    fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Writer> {
         let spot = spot(
             found.question,
             &found.marker,
@@ -143,7 +143,7 @@ impl<'e, 'l> Seen<'e, 'l> {
             return Vec::new();
         }
         let template = (traces.name, traces.template);
-        Place::of_range(template, &traces.render, (start + from, start + to))
+        Writer::of_range(template, &traces.render, (start + from, start + to))
     }
 
     fn is_traced(&self, text: usize) -> bool {
@@ -176,7 +176,7 @@ impl<'e, 'l> Seen<'e, 'l> {
 }
 
 /// The renders of a piece of evidence, first the one that has what the other has not.
-fn sides(found: &Evidence) -> [&Sample; 2] {
+fn sides(found: &Evidence) -> [&RenderExcerpt; 2] {
     [&found.right, &found.left]
 }
 
@@ -293,7 +293,7 @@ mod tests {
         let report = derive(&source.assuming_tokens(), &Options::default()).unwrap();
         let report = report.report;
         for place in report.evidence.iter().flat_map(|found| &found.places) {
-            if let Place::Source {
+            if let Writer::Source {
                 line,
                 column,
                 start,
@@ -322,8 +322,8 @@ mod tests {
         let found = found.find(|found| found.question == question);
         let places = &found.expect("evidence").places;
         let told = places.iter().map(|place| match place {
-            Place::Source { line, text, .. } => format!("{line}: {text}"),
-            Place::Input { input, text, .. } => format!("{input}: {text}"),
+            Writer::Source { line, text, .. } => format!("{line}: {text}"),
+            Writer::Input { input, text, .. } => format!("{input}: {text}"),
         });
         told.collect()
     }

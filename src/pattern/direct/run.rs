@@ -52,7 +52,7 @@ enum Choice {
 
 /// A step and the place where it is to be carried out.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     step: usize,
     at: usize,
 }
@@ -135,7 +135,13 @@ impl Machine {
             self.slots.clear();
             self.slots.resize(2 * program.groups, UNSET);
             self.choices.clear();
-            match self.run(program, text, Place { step: 0, at: start }, no_end_at, true) {
+            match self.run(
+                program,
+                text,
+                Position { step: 0, at: start },
+                no_end_at,
+                true,
+            ) {
                 Ok(Some(end)) => return Outcome::Found(start..end),
                 Ok(None) => {}
                 Err(OutOfSteps) if self.memory.is_none() && remembers(program, text) => {
@@ -190,7 +196,7 @@ impl Machine {
         &mut self,
         program: &Program,
         text: &str,
-        from: Place,
+        from: Position,
         no_end_at: Option<usize>,
         outermost: bool,
     ) -> Result<Option<usize>, OutOfSteps> {
@@ -201,7 +207,7 @@ impl Machine {
         };
         let bytes = text.as_bytes();
         let base = self.choices.len();
-        let Place { mut step, mut at } = from;
+        let Position { mut step, mut at } = from;
         loop {
             self.pay(0)?;
             let next = match &program.steps[step] {
@@ -210,7 +216,7 @@ impl Machine {
                     .then(|| (step + 1, at + literal.len())),
                 Step::Set(set) => one(set, text, at).map(|at| (step + 1, at)),
                 Step::Run(run) => {
-                    self.enter_run(program, text, run, Place { step, at }, outermost)?
+                    self.enter_run(program, text, run, Position { step, at }, outermost)?
                 }
                 // The text is complete, so that the answer is there.
                 Step::Assert(assert) => window
@@ -246,7 +252,7 @@ impl Machine {
                     let inner = self.choices.len();
                     let found = match before(text, at, *back) {
                         Some(at) => {
-                            let from = Place { step: step + 1, at };
+                            let from = Position { step: step + 1, at };
                             self.run(program, text, from, None, false)?.is_some()
                         }
                         None => false,
@@ -260,7 +266,7 @@ impl Machine {
                 }
                 Step::Atomic { after } => {
                     let inner = self.choices.len();
-                    let inner_from = Place { step: step + 1, at };
+                    let inner_from = Position { step: step + 1, at };
                     let found = self.run(program, text, inner_from, None, false)?;
                     self.commit(inner);
                     found.map(|at| (*after, at))
@@ -345,10 +351,10 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        place: Place,
+        place: Position,
         outermost: bool,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
-        let Place { step, at } = place;
+        let Position { step, at } = place;
         let limit = match &run.guard {
             None => text.len(),
             Some(_) => self.guarded(program, text, run, place)?,
@@ -419,12 +425,12 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        place: Place,
+        place: Position,
     ) -> Result<usize, OutOfSteps> {
         let Some((guard, expects)) = &run.guard else {
             return Ok(text.len());
         };
-        let Place { step, at: from } = place;
+        let Position { step, at: from } = place;
         self.guarded.resize(program.steps.len(), 0..0);
         // From within what was passed over before the next one is the same.
         let known = &self.guarded[step];
@@ -452,7 +458,7 @@ impl Machine {
                 break;
             };
             let inner = self.choices.len();
-            let from = Place {
+            let from = Position {
                 step: guard,
                 at: found,
             };

@@ -1,6 +1,6 @@
 //! The derivation of a response template, to be looked at beside it.
 
-use crate::derive::{Evidence, Place, Report};
+use crate::derive::{Evidence, Report, Writer};
 use crate::value::{Map, Value, json};
 
 /// A derivation, as far as it is shown.
@@ -28,7 +28,7 @@ pub struct Marker {
     /// The variant and the text of the other render.
     pub right: (String, String),
     /// The places in the chat template that write it, in order, as far as they are known.
-    pub places: Vec<Place>,
+    pub places: Vec<Writer>,
 }
 
 impl Derivation {
@@ -99,7 +99,7 @@ impl Marker {
             ("right", render(&self.right)),
         ]);
         if !self.places.is_empty() {
-            let places = self.places.iter().map(Place::to_value);
+            let places = self.places.iter().map(Writer::to_value);
             marker.insert("places".to_owned(), Value::Array(places.collect()));
         }
         Value::Object(marker)
@@ -135,7 +135,7 @@ impl Marker {
         };
         // Reports of earlier versions tell no places.
         let places = value.get("places").and_then(Value::as_array);
-        let places = places.into_iter().flatten().map(Place::of_value);
+        let places = places.into_iter().flatten().map(Writer::of_value);
         Some(Self {
             question: text(value, "question")?,
             text: text(value, "marker")?,

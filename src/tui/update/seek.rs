@@ -3,7 +3,7 @@
 use crate::check::{Difference, differences};
 use crate::tui::action::{Unit, Way};
 use crate::tui::layout::Pane;
-use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
+use crate::tui::replay::{Arrival, Entry, EntryKind, Timeline};
 use crate::tui::state::{State, Trigger};
 use crate::tui::text::line;
 use crate::value::{Value, json};
@@ -49,13 +49,13 @@ pub(super) fn is_at_end(state: &State) -> bool {
     state.place == last(state)
 }
 
-fn last(state: &State) -> Place {
+fn last(state: &State) -> Arrival {
     let timeline = state.timeline();
     timeline.place(timeline.len() - 1)
 }
 
 /// Goes to a place, with an entry chosen.
-fn go(state: &mut State, place: Place, entry: Option<usize>) {
+fn go(state: &mut State, place: Arrival, entry: Option<usize>) {
     state.place = place;
     state.entry = entry;
     state.scrolled = false;
@@ -120,7 +120,7 @@ fn is_just_complete(state: &mut State, entry: usize) -> bool {
     place_of(fine(state), entry) == Some(place)
 }
 
-fn place_of(timeline: &Timeline, entry: usize) -> Option<Place> {
+fn place_of(timeline: &Timeline, entry: usize) -> Option<Arrival> {
     let entry = timeline.entries().get(entry)?;
     Some(timeline.place(entry.last))
 }
@@ -228,7 +228,7 @@ fn to_break(state: &mut State, way: Way) {
 }
 
 /// Where the next breakpoint is, and the entry that set it off.
-fn find_break(state: &mut State, way: Way) -> Option<(Place, Option<usize>)> {
+fn find_break(state: &mut State, way: Way) -> Option<(Arrival, Option<usize>)> {
     let breakpoints = state
         .breakpoints
         .iter()
@@ -288,9 +288,9 @@ fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
 }
 
 /// The place at which the text up to a byte of it has arrived.
-fn place_of_text(state: &mut State, end: usize) -> Place {
+fn place_of_text(state: &mut State, end: usize) -> Arrival {
     let timeline = fine(state);
-    let place = Place {
+    let place = Arrival {
         byte: end.saturating_sub(timeline.prefix()),
         over: false,
     };

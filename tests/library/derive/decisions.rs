@@ -37,10 +37,7 @@ fn taken(decision: &Decision) -> &Alternative {
 
 fn with_alternatives(text: &str) -> Derivation {
     let source = chat_template::from_text("test", text).expect("a template");
-    let options = Options {
-        alternatives: true,
-        ..Options::default()
-    };
+    let options = Options::default().alternatives(true);
     derive(&source, &options).expect("derived")
 }
 
@@ -520,11 +517,7 @@ fn calls_in_a_list_may_be_known_without_it() {
     );
     let source = chat_template::from_text("test", &source).expect("a template");
     let derived = |engines: &[Engine]| {
-        let options = Options {
-            thorough: true,
-            engines: engines.to_vec(),
-            ..Options::default()
-        };
+        let options = Options::default().thorough(true).engines(engines.to_vec());
         derive(&source, &options).expect("derived")
     };
     let derivation = derived(&[]);
