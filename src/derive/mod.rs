@@ -43,7 +43,7 @@ use crate::value::{Map, Value};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
 pub use deviate::{Deviation, DeviationVerdict, UnclaimedCount, UnclaimedCounts, UnclaimedExample};
-pub use evidence::decision::{Alternative, Decision, Fate};
+pub use evidence::decision::{Decision, Fate, ReportedCandidate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Writer;
 pub use evidence::sample::{Evidence, Piece, RenderExcerpt, Side, diff};

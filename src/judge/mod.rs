@@ -14,7 +14,7 @@
 //! In the order in which it happens:
 //!
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
-//! - `probes` has the messages, `signs` finds the characters of the render that are put into their texts, `places` has the conversations,
+//! - `probes` has the messages, `characters` finds the characters of the render that are put into their texts, `places` has the conversations,
 //!   `rounds` renders each in its place, `expected` tells the parts of it that can be seen;
 //! - `trial` parses one round with one response template, `arrival` checks that transformers reads it alike in pieces, `compare` that it
 //!   came back, and `prompts` that renders show the text behind a prompt's end;
@@ -24,6 +24,7 @@
 
 mod alike;
 mod arrival;
+mod characters;
 mod compare;
 mod cuts;
 mod expected;
@@ -38,7 +39,6 @@ mod renderer;
 mod rounds;
 mod shown;
 mod shrink;
-mod signs;
 pub(crate) mod slot;
 mod slots;
 mod survey;
@@ -290,12 +290,12 @@ impl<'a> Judge<'a> {
 
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
         let mut last = self.parsed.borrow_mut();
-        let known = match &*last {
-            Some((template, known)) if Arc::ptr_eq(template, subject.template) => Rc::clone(known),
+        let cache = match &*last {
+            Some((template, cache)) if Arc::ptr_eq(template, subject.template) => Rc::clone(cache),
             _ => {
-                let known = Rc::<Parses>::default();
-                *last = Some((Arc::clone(subject.template), Rc::clone(&known)));
-                known
+                let cache = Rc::<Parses>::default();
+                *last = Some((Arc::clone(subject.template), Rc::clone(&cache)));
+                cache
             }
         };
         let tried = Tried::new(
@@ -304,7 +304,7 @@ impl<'a> Judge<'a> {
             &self.survey.slots.aliases,
             self.setup.thorough,
         );
-        tried.knowing(known)
+        tried.with_cache(cache)
     }
 
     /// The rounds with calls in the manner of that index.

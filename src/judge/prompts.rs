@@ -122,10 +122,10 @@ fn is_shown_elsewhere(
     let before = prompt[..prompt.len() - tail.len()].chars().next_back();
     let mut is_tried = false;
     for (id, other) in rounds {
-        let header = &other.full[other.said..other.first];
+        let header = &other.full[other.history_end..other.first];
         let at = header.rfind(tail);
         let at = at.filter(|at| header[..*at].chars().next_back() == before);
-        let Some(response) = at.map(|at| &other.full[other.said + at + tail.len()..]) else {
+        let Some(response) = at.map(|at| &other.full[other.history_end + at + tail.len()..]) else {
             continue;
         };
         is_tried = true;

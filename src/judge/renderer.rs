@@ -30,12 +30,12 @@ pub(super) struct Renderer<'a> {
     rendered: Cell<(usize, Duration)>,
     /// The renders made without origins. The messages that several response templates parse to, and those that failing messages shrink to,
     /// are often the same.
-    known: RefCell<Known>,
+    cache: RefCell<RenderCache>,
 }
 
 /// Renders by the hash of their inputs.
 #[derive(Debug, Default)]
-struct Known {
+struct RenderCache {
     renders: HashMap<u64, Vec<Render>, foldhash::fast::RandomState>,
     bytes: usize,
 }
@@ -123,7 +123,7 @@ impl<'a> Renderer<'a> {
             source,
             setup,
             rendered: Cell::default(),
-            known: RefCell::default(),
+            cache: RefCell::default(),
         }
     }
 
@@ -193,8 +193,8 @@ impl<'a> Renderer<'a> {
         manner: &Manner,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let mut known = self.known.borrow_mut();
-        let mut hasher = known.renders.hasher().build_hasher();
+        let mut cache = self.cache.borrow_mut();
+        let mut hasher = cache.renders.hasher().build_hasher();
         (add_generation_prompt, place.tools.is_some(), manner.rules).hash(&mut hasher);
         messages
             .iter()
@@ -202,7 +202,7 @@ impl<'a> Renderer<'a> {
         place.kwargs.hash_into(&mut hasher);
         let hash = hasher.finish();
         let account = self.setup.steps;
-        let mut renders = known.renders.get(&hash).into_iter().flatten();
+        let mut renders = cache.renders.get(&hash).into_iter().flatten();
         let found =
             renders.find(|known| known.is_of(place, &messages, manner, add_generation_prompt));
         if let Some(found) = found
@@ -219,11 +219,11 @@ impl<'a> Renderer<'a> {
             add_generation_prompt,
             ChatTemplate::render_borrowed,
         );
-        known.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
-        if known.bytes > MAX_KEPT {
-            *known = Known::default();
+        cache.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
+        if cache.bytes > MAX_KEPT {
+            *cache = RenderCache::default();
         }
-        known.renders.entry(hash).or_default().push(Render {
+        cache.renders.entry(hash).or_default().push(Render {
             messages: messages.into_owned(),
             tools: place.tools.clone(),
             kwargs: place.kwargs.clone(),

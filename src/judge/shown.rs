@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_signs_from_another_place_are_not_the_same() {
+    fn the_same_characters_from_another_place_are_not_the_same() {
         let template = "<a>{{ messages[0].content }}{% if messages[0].content == 'x' %}<b>{% else %}<c>{% endif %}";
         let [one, other] = ["x", "x"].map(|content| traced(template, content));
         assert_eq!(common(&one, &other), one.text.len());

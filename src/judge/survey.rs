@@ -4,13 +4,13 @@
 use std::rc::Rc;
 
 use super::Setup;
+use super::characters::{self, Beside};
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
 use super::places::{places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
 use super::rounds::Group;
-use super::signs::{self, Beside};
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
@@ -74,10 +74,10 @@ impl Survey {
             &of_turns,
         ));
         plain.fill(renderer, &places, &said, setup.thorough);
-        let beside = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
+        let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
-            probes::with_signs(&beside.signs),
-            probes::with_signs(&beside.between),
+            probes::with_characters(&beside.characters),
+            probes::with_characters(&beside.between),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
@@ -127,7 +127,7 @@ impl Survey {
         group.fill_first(
             renderer,
             &with_tools,
-            &probes::with_calls_and_signs(&self.beside.signs, &self.beside.between),
+            &probes::with_calls_and_characters(&self.beside.characters, &self.beside.between),
         );
         let after_tool: Vec<_> = places
             .into_iter()
@@ -187,8 +187,8 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
     let templates = renderer.source().templates.iter();
     let constants = templates.flat_map(|(_, template)| template.constants());
-    let signs = constants.map(|constant| constant.trim_matches(python::is_space));
-    let markers = signs.filter(|constant| MARKER.contains(&constant.chars().count()));
+    let characters = constants.map(|constant| constant.trim_matches(python::is_space));
+    let markers = characters.filter(|constant| MARKER.contains(&constant.chars().count()));
     let is_cut = |constant: &&str| {
         let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
         let message = plain.manner.write(&Assistant::saying(&said), None);

@@ -86,16 +86,16 @@ pub(super) struct Tried<'a> {
     pub(super) aliases: &'a [String],
     /// True to try more, however long that takes.
     pub(super) thorough: bool,
-    known: Rc<Parses>,
+    cache: Rc<Parses>,
 }
 
 /// The parses of a response template by their responses. A response that comes up in many places is parsed once.
 #[derive(Debug, Default)]
-pub(super) struct Parses(RefCell<HashMap<String, Vec<Known>>>);
+pub(super) struct Parses(RefCell<HashMap<String, Vec<CachedParse>>>);
 
 /// A parse of a response, with the inputs that it depends on.
 #[derive(Debug)]
-struct Known {
+struct CachedParse {
     /// The part of the prompt that a parser reads.
     prompted: String,
     tools: Vec<Value>,
@@ -124,13 +124,13 @@ impl<'a> Tried<'a> {
             reasoning_field,
             aliases,
             thorough,
-            known: Rc::default(),
+            cache: Rc::default(),
         }
     }
 
     /// Returns the trial with the parses that the response template made before.
-    pub(super) fn knowing(self, known: Rc<Parses>) -> Self {
-        Self { known, ..self }
+    pub(super) fn with_cache(self, cache: Rc<Parses>) -> Self {
+        Self { cache, ..self }
     }
 
     /// Parses the round's turn from each of its possible beginnings, and compares. Where the message does not come back, the turn is tried
@@ -199,10 +199,10 @@ impl<'a> Tried<'a> {
             })
         };
         if splits.all.is_empty() {
-            let response = &round.full[round.said..];
+            let response = &round.full[round.history_end..];
             let error = "nothing before the message is the start anchor".to_owned();
             return Outcome::Lost(shown(
-                &round.full[..round.said],
+                &round.full[..round.history_end],
                 response,
                 Map::new(),
                 Some(error),
@@ -270,7 +270,7 @@ impl<'a> Tried<'a> {
         let anchored = self
             .after_anchor(before)
             .map(|rest| round.first - rest.len());
-        let anchored = anchored.filter(|start| *start >= round.said);
+        let anchored = anchored.filter(|start| *start >= round.history_end);
         let after_prompt = self.after_anchor(&prompt[round.place.place.end_in(prompt)..]);
         let continued = round.full.strip_prefix(prompt);
         let continued = continued.filter(|_| after_prompt.is_some());
@@ -331,16 +331,16 @@ impl<'a> Tried<'a> {
     pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
         let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
         let is_same =
-            |known: &&Known| known.prompted == prompted && are_identical(&known.tools, tools);
-        if let Some(known) = self.known.0.borrow().get(response)
+            |known: &&CachedParse| known.prompted == prompted && are_identical(&known.tools, tools);
+        if let Some(known) = self.cache.0.borrow().get(response)
             && let Some(known) = known.iter().find(is_same)
         {
             return known.parsed.clone();
         }
         let parsed = self.parse_anew(prefix, response, tools);
-        let mut known = self.known.0.borrow_mut();
-        let of_response = known.entry(response.to_owned()).or_default();
-        of_response.push(Known {
+        let mut cache = self.cache.0.borrow_mut();
+        let of_response = cache.entry(response.to_owned()).or_default();
+        of_response.push(CachedParse {
             prompted: prompted.to_owned(),
             tools: tools.to_vec(),
             parsed: parsed.clone(),
@@ -447,7 +447,7 @@ fn without_made_ids(
     }
     let further = std::slice::from_ref(&round.written);
     let traced = renderer.traced(&round.place.place, further, manner).ok()?;
-    let said = traced.text.get(round.said..)?;
+    let said = traced.text.get(round.history_end..)?;
     let is_counted = |span: Range<usize>| {
         traced.runs.iter().any(|run| {
             let text = &traced.text[run.start..run.end];
@@ -460,7 +460,7 @@ fn without_made_ids(
     };
     let is_made = |id: &&str| {
         let mut all = said.match_indices(*id);
-        all.any(|(at, id)| is_counted(round.said + at..round.said + at + id.len()))
+        all.any(|(at, id)| is_counted(round.history_end + at..round.history_end + at + id.len()))
     };
     ids.iter().all(is_made).then(|| {
         let without = calls.iter().map(|call| {

@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::action::{Action, Effect, Way};
+use super::action::{Action, Direction, Effect};
 use super::keys;
 use super::screen::Screen;
 use super::session;
@@ -172,8 +172,8 @@ impl<H: Host> Debugger<H> {
                 let (x, y) = (mouse.column, mouse.row);
                 match mouse.kind {
                     MouseEventKind::Down(MouseButton::Left) => self.act(Action::Click(x, y)),
-                    MouseEventKind::ScrollDown => self.act(Action::Wheel(x, y, Way::Forward)),
-                    MouseEventKind::ScrollUp => self.act(Action::Wheel(x, y, Way::Back)),
+                    MouseEventKind::ScrollDown => self.act(Action::Wheel(x, y, Direction::Forward)),
+                    MouseEventKind::ScrollUp => self.act(Action::Wheel(x, y, Direction::Back)),
                     _ => {}
                 }
             }

@@ -89,7 +89,7 @@ fn headline(report: &Report) -> String {
         (rounds.inexpressible, "inexpressible"),
         (rounds.alike, "alike"),
         (rounds.skipped, "skipped"),
-        (rounds.spliced, "spliced"),
+        (rounds.injected, "spliced"),
         (rounds.cut, "cut short"),
     ] {
         if count > 0 {

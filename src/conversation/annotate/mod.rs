@@ -143,7 +143,7 @@ pub fn annotate(template: &ChatTemplate) -> Result<Annotation, AnnotateError> {
         sights.add(template, case, examined);
     }
     let marks = marks::Marks::find(source, &nodes, &sights);
-    let told = match marks.in_the_way.first() {
+    let told = match marks.unmarkable.first() {
         Some(first) => AnnotateError::InTheWay(Obstacle {
             range: first.range.clone(),
             reason: first.reason,

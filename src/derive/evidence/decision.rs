@@ -12,28 +12,30 @@ use super::finding::{Counterexample, Finding};
 #[non_exhaustive]
 pub struct Decision {
     /// The name of the decision, which is stable: `turn end`, `reasoning key`, `call form`, ...
-    pub question: &'static str,
+    #[serde(rename = "question")]
+    pub name: &'static str,
     /// The candidates, the one with the best evidence first. One of them was taken.
-    pub options: Vec<Alternative>,
+    #[serde(rename = "options")]
+    pub candidates: Vec<ReportedCandidate>,
 }
 
 impl Decision {
     /// A decision of that name between candidates.
-    pub fn new(question: &'static str, options: Vec<Alternative>) -> Self {
-        Self { question, options }
+    pub fn new(name: &'static str, candidates: Vec<ReportedCandidate>) -> Self {
+        Self { name, candidates }
     }
 
     /// A finding that says why the candidate with the best evidence was not taken; `None` where it was.
     pub(in crate::derive) fn corrected(&self) -> Option<Finding> {
-        let first = self.options.first()?;
-        let taken = self.options.iter().find(|one| one.fate == Fate::Taken)?;
+        let first = self.candidates.first()?;
+        let taken = self.candidates.iter().find(|one| one.fate == Fate::Taken)?;
         let why = first.why.iter().map(|why| format!(" ({why})"));
         let text = format!(
             "{}: what has the best evidence, \"{}\", fails{}, and \"{}\" was taken instead",
-            self.question,
-            first.way,
+            self.name,
+            first.name,
             why.collect::<String>(),
-            taken.way
+            taken.name
         );
         (first.fate == Fate::Fails)
             .then(|| Finding::info("corrected", text).with(first.counterexample.clone()))
@@ -44,9 +46,10 @@ impl Decision {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Alternative {
+pub struct ReportedCandidate {
     /// The candidate's name among those of its decision.
-    pub way: String,
+    #[serde(rename = "way")]
+    pub name: String,
     /// The delimiter or shape that the candidate makes of what was seen.
     pub means: String,
     /// The evidence for the candidate, or the reason for its rank among the others.
@@ -61,16 +64,16 @@ pub struct Alternative {
     pub counterexample: Option<Counterexample>,
 }
 
-impl Alternative {
+impl ReportedCandidate {
     /// A candidate of that name: what it makes of what was seen, why, and what became of it.
     pub fn new(
-        way: impl Into<String>,
+        name: impl Into<String>,
         means: impl Into<String>,
         because: impl Into<String>,
         fate: Fate,
     ) -> Self {
         Self {
-            way: way.into(),
+            name: name.into(),
             means: means.into(),
             because: because.into(),
             fate,

@@ -11,8 +11,9 @@ use crate::derive::probe;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The question that the marker answers: `anchor`, `turn end`, `reasoning open`, ...
-    pub question: &'static str,
+    /// The decision that the marker was read off for: `anchor`, `turn end`, `reasoning open`, ...
+    #[serde(rename = "question")]
+    pub decision: &'static str,
     /// The marker that was read off.
     pub marker: String,
     /// The way in which the marker was read off, in a sentence.
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn a_diff_tells_what_only_one_side_has() {
         let evidence = Evidence {
-            question: "turn end",
+            decision: "turn end",
             marker: String::new(),
             reading: String::new(),
             left: RenderExcerpt::new("left", "a<b>"),

@@ -166,7 +166,7 @@ pub(in crate::derive) fn learn<P>(
             let of = &lessons.recorded[*at];
             let nearest = nearest(cases, of, &kept.state.read[*at].message);
             Evidence {
-                question: "response",
+                decision: "response",
                 marker: kept.edit.text.clone(),
                 reading: format!("{}: {}", kept.edit.field, widening.text),
                 left: RenderExcerpt {

@@ -111,15 +111,15 @@ fn add<'m>(
     reading: &str,
     (left, right): &(RenderExcerpt, RenderExcerpt),
 ) {
-    for (question, marker) in markers {
+    for (decision, marker) in markers {
         let mut known = found.iter();
         if marker.trim().is_empty()
-            || known.any(|known| (known.question, known.marker.as_str()) == (question, marker))
+            || known.any(|known| (known.decision, known.marker.as_str()) == (decision, marker))
         {
             continue;
         }
         found.push(Evidence {
-            question,
+            decision,
             marker: marker.to_owned(),
             reading: reading.to_owned(),
             left: left.clone(),

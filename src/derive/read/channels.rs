@@ -35,7 +35,7 @@ pub(in crate::derive) fn read(
             .find(|constant| constant.contains(&marker));
         if let (false, Some(constant)) = (is_known, constant) {
             let evidence = Evidence {
-                question: "content channel",
+                decision: "content channel",
                 marker: marker.clone(),
                 reading: "it opens content but for the word, which stands there in front of a call"
                     .to_owned(),

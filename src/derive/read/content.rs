@@ -3,7 +3,7 @@
 use super::anchor::Anchor;
 use super::calls::ToolCalls;
 use super::thought::Reasoning;
-use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::{Context, Turn};
@@ -157,10 +157,10 @@ pub(in crate::derive) fn read(
     );
     let open = renderer
         .choices
-        .choose(Question::ContentOpen, [wrapped, last, plain])
+        .choose(DecisionId::ContentOpen, [wrapped, last, plain])
         .flatten();
     let evidence = open.iter().map(|marker| Evidence {
-        question: "content open",
+        decision: "content open",
         marker: marker.clone(),
         reading: because.to_owned(),
         left: left.clone(),

@@ -37,7 +37,7 @@ pub(in crate::derive) fn beside_reasoning(
         return None;
     }
     let evidence = Evidence {
-        question: "content close",
+        decision: "content close",
         marker: marker.to_owned(),
         reading: "what stands behind the content where there is a reasoning".to_owned(),
         left: RenderExcerpt::new("without reasoning", without),

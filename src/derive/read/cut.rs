@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arguments::{self, JsonDialect, Pairs};
-use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::json_shape::{self, JsonStep};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
@@ -248,27 +248,27 @@ impl Body {
 /// Finds the paths to the parts of `call` in its JSON object.
 pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
-    let part = |question, places: Vec<Vec<JsonStep>>| {
+    let part = |decision, places: Vec<Vec<JsonStep>>| {
         let paths = places.into_iter().filter_map(keys_only);
         let candidates = paths.enumerate().map(|(rank, path)| {
-            let way = path.join(".");
+            let name = path.join(".");
             let because = match rank {
                 0 => "it stands there first",
                 _ => "it stands there too",
             };
-            let means = format!("at {}", crate::value::json::quote(&way));
-            Candidate::new(way, means, because, path)
+            let means = format!("at {}", crate::value::json::quote(&name));
+            Candidate::new(name, means, because, path)
         });
-        choices.choose(question, candidates)
+        choices.choose(decision, candidates)
     };
     let [name, id] =
         [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
-    let name = part(Question::NamePlace, name)?;
+    let name = part(DecisionId::NamePlace, name)?;
     // What was encoded twice is a text, which may be all that the message has of it.
     let texts = json_shape::find_text(value, &whole);
     let found = [json_shape::find(value, &whole), texts.clone()].concat();
-    let arguments = part(Question::ArgumentsPlace, found)?;
-    let id = part(Question::IdPlace, id);
+    let arguments = part(DecisionId::ArgumentsPlace, found)?;
+    let id = part(DecisionId::IdPlace, id);
     let keys: Vec<JsonStep> = arguments.iter().cloned().map(JsonStep::Key).collect();
     Some(Members {
         name,

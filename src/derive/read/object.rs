@@ -73,8 +73,8 @@ pub(in crate::derive) fn read(
     if reasoning.is_none() && calls.is_none() {
         return None;
     }
-    let evidence = |question, key: &str, right: &Rendered| Evidence {
-        question,
+    let evidence = |decision, key: &str, right: &Rendered| Evidence {
+        decision,
         marker: marker(key),
         reading: "the answer is one JSON object, and has it under this key".to_owned(),
         left: RenderExcerpt::new("content alone", plain.full.as_str()),

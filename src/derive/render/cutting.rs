@@ -50,7 +50,7 @@ impl Cutting {
 impl Cut {
     pub(in crate::derive) fn evidence(&self) -> Evidence {
         Evidence {
-            question: "reasoning close",
+            decision: "reasoning close",
             marker: self.marker.clone(),
             reading: "a constant of the template; what an answer says before it is dropped"
                 .to_owned(),

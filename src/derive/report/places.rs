@@ -125,7 +125,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     /// Returns the writers of a marker in one of the texts.
     fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Writer> {
         let spot = spot(
-            found.question,
+            found.decision,
             &found.marker,
             self.texts[text],
             self.anchor,
@@ -188,7 +188,7 @@ fn is_same(one: &Conversation, other: &Conversation) -> bool {
 /// Returns the bytes of the text, which begins with the user's words or within the model's turn, at which the marker stands that answers
 /// the question. If it is looked for `loosely`, white space in the marker may be of any length, or be missing.
 fn spot(
-    question: &str,
+    decision: &str,
     marker: &str,
     text: &str,
     anchor: &Anchor,
@@ -198,7 +198,7 @@ fn spot(
         true => probe::USER.len(),
         false => 0,
     };
-    if question == "anchor" {
+    if decision == "anchor" {
         let answer = text.find(probe::CONTENT).unwrap_or(text.len());
         let before = occurrences(marker, &text[..answer], said, loosely).last();
         return before.or_else(|| occurrences(marker, text, said, loosely).last());
@@ -209,7 +209,7 @@ fn spot(
         Some((at, at + literal.len()))
     });
     let turn = begins.min().map_or(said, |(_, end)| end);
-    let behind = closes(question)
+    let behind = closes(decision)
         .into_iter()
         .find_map(|said| Some(text.find(&said)? + said.len()));
     [behind, Some(turn), Some(said)]
@@ -219,13 +219,13 @@ fn spot(
 }
 
 /// Returns the texts behind which the answer to a question stands. The first of these that there is counts.
-fn closes(question: &str) -> Vec<String> {
+fn closes(decision: &str) -> Vec<String> {
     let value = |number: usize, argument: usize| {
         let call = probe::call(number);
         let value = call.arguments.values().nth(argument).cloned();
         value.and_then(|value| value.as_str().map(str::to_owned))
     };
-    let behind = match question {
+    let behind = match decision {
         "turn end" | "content close" => [Some(probe::CONTENT.to_owned()), None],
         "reasoning close" => [Some(probe::REASONING.to_owned()), None],
         "tool call close" | "tool call separator" => [value(0, 1), None],
@@ -317,9 +317,9 @@ mod tests {
     }
 
     /// Returns the writers of the marker that answers the question: the texts in the source, or the inputs.
-    fn writes(report: &Report, question: &str) -> Vec<String> {
+    fn writes(report: &Report, decision: &str) -> Vec<String> {
         let mut found = report.evidence.iter();
-        let found = found.find(|found| found.question == question);
+        let found = found.find(|found| found.decision == decision);
         let places = &found.expect("evidence").places;
         let told = places.iter().map(|place| match place {
             Writer::Source { line, text, .. } => format!("{line}: {text}"),
@@ -368,7 +368,7 @@ mod tests {
         let told: Vec<String> = report
             .evidence
             .iter()
-            .filter(|found| found.question == "turn end")
+            .filter(|found| found.decision == "turn end")
             .flat_map(|found| &found.places)
             .map(|place| place.describe("chat.jinja"))
             .collect();
@@ -401,7 +401,7 @@ mod tests {
             "messages[1].tool_calls[0].function.name: fetch_lumen"
         );
         let mut found = report.evidence.iter();
-        let found = found.find(|found| found.question == "tool call close");
+        let found = found.find(|found| found.decision == "tool call close");
         assert!(found.unwrap().marker.contains("NAME"), "slots are words");
     }
 

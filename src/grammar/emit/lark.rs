@@ -72,14 +72,14 @@ enum Head {
 }
 
 /// A way in which something begins, and what comes behind.
-type Way = (Head, Id);
+type Beginning = (Head, Id);
 
 struct Writer<'g> {
     grammar: &'g mut Grammar,
     special: Vec<SpecialToken>,
     /// The rules for what comes behind something.
-    rules: Vec<(String, Vec<Way>)>,
-    names: HashMap<Vec<Way>, String>,
+    rules: Vec<(String, Vec<Beginning>)>,
+    names: HashMap<Vec<Beginning>, String>,
     free: Vec<Avoid>,
     terminals: Vec<(String, String)>,
     findings: Vec<Finding>,
@@ -91,15 +91,15 @@ impl Writer<'_> {
     }
 
     /// The ways in which an expression begins.
-    fn ways(&mut self, id: Id) -> Vec<Way> {
+    fn ways(&mut self, id: Id) -> Vec<Beginning> {
         let mut ways = Vec::new();
         self.extend_ways(id, &mut ways);
         ways
     }
 
-    fn extend_ways(&mut self, id: Id, ways: &mut Vec<Way>) {
+    fn extend_ways(&mut self, id: Id, ways: &mut Vec<Beginning>) {
         let empty = self.grammar.arena.empty();
-        let mut push = |way: Way| {
+        let mut push = |way: Beginning| {
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -150,10 +150,10 @@ impl Writer<'_> {
 
     /// Ways, written so that no lexeme is the beginning of another that may stand in its place: what several begin with in common is
     /// a lexeme of its own.
-    fn told(&mut self, ways: Vec<Way>) -> String {
+    fn told(&mut self, ways: Vec<Beginning>) -> String {
         let mut parts: Vec<String> = Vec::new();
         let mut texts: Vec<(String, Id)> = Vec::new();
-        let mut frees: Vec<(Avoid, Vec<Way>)> = Vec::new();
+        let mut frees: Vec<(Avoid, Vec<Beginning>)> = Vec::new();
         let mut may_end = false;
         for (head, rest) in ways {
             match head {
@@ -228,8 +228,8 @@ impl Writer<'_> {
     }
 
     /// The ways behind the first so many bytes of texts.
-    fn beyond(&mut self, group: Vec<(String, Id)>, at: usize) -> Vec<Way> {
-        let mut ways: Vec<Way> = Vec::new();
+    fn beyond(&mut self, group: Vec<(String, Id)>, at: usize) -> Vec<Beginning> {
+        let mut ways: Vec<Beginning> = Vec::new();
         for (text, rest) in group {
             let further = match &text[at..] {
                 "" => self.ways(rest),
@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 
     /// A free text, with what ends it.
-    fn tell_free(&mut self, avoid: &Avoid, further: Vec<Way>, parts: &mut Vec<String>) {
+    fn tell_free(&mut self, avoid: &Avoid, further: Vec<Beginning>, parts: &mut Vec<String>) {
         let at = match self.free.iter().position(|known| known == avoid) {
             Some(at) => at,
             None => {
@@ -310,7 +310,7 @@ impl Writer<'_> {
     }
 
     /// Writes what goes on in one of these ways, as a rule of its own where it is more than a text: what leads back to itself ends there.
-    fn then(&mut self, ways: Vec<Way>) -> String {
+    fn then(&mut self, ways: Vec<Beginning>) -> String {
         match ways.as_slice() {
             [(Head::End, _)] => return String::new(),
             [(Head::Text(text), rest)] if self.grammar.arena.is_empty(*rest) => {

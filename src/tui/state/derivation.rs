@@ -18,7 +18,7 @@ pub struct Derivation {
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// The question that it answers.
-    pub question: String,
+    pub decision: String,
     /// The marker that was read off.
     pub text: String,
     /// How it was read off, in a sentence.
@@ -92,7 +92,7 @@ impl Marker {
             ]))
         };
         let mut marker = object([
-            ("question", Value::from(self.question.as_str())),
+            ("question", Value::from(self.decision.as_str())),
             ("marker", Value::from(self.text.as_str())),
             ("reading", Value::from(self.reading.as_str())),
             ("left", render(&self.left)),
@@ -118,7 +118,7 @@ impl Marker {
     fn of_evidence(evidence: &Evidence) -> Self {
         let (left, right) = (&evidence.left, &evidence.right);
         Self {
-            question: evidence.question.to_owned(),
+            decision: evidence.decision.to_owned(),
             text: evidence.marker.clone(),
             reading: evidence.reading.clone(),
             left: (left.variant.clone(), left.text.clone()),
@@ -137,7 +137,7 @@ impl Marker {
         let places = value.get("places").and_then(Value::as_array);
         let places = places.into_iter().flatten().map(Writer::of_value);
         Some(Self {
-            question: text(value, "question")?,
+            decision: text(value, "question")?,
             text: text(value, "marker")?,
             reading: text(value, "reading")?,
             left: sample("left")?,

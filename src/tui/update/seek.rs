@@ -1,7 +1,7 @@
 //! Moving through a parse.
 
 use crate::check::{Difference, differences};
-use crate::tui::action::{Unit, Way};
+use crate::tui::action::{Direction, Unit};
 use crate::tui::layout::Pane;
 use crate::tui::replay::{Arrival, Entry, EntryKind, Timeline};
 use crate::tui::state::{State, Trigger};
@@ -12,7 +12,7 @@ use crate::value::{Value, json};
 const FINE_BYTES: usize = 8 << 20;
 
 /// Goes one step.
-pub(super) fn step(state: &mut State, unit: Unit, way: Way) {
+pub(super) fn step(state: &mut State, unit: Unit, way: Direction) {
     match unit {
         Unit::Chunk => chunk(state, way),
         Unit::Character => character(state, way),
@@ -73,40 +73,42 @@ fn fine(state: &mut State) -> &Timeline {
     }
 }
 
-fn chunk(state: &mut State, way: Way) {
+fn chunk(state: &mut State, way: Direction) {
     let timeline = state.timeline();
     let step = match (timeline.step_at(state.place), way) {
-        (Ok(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
-        (Ok(step), Way::Back) => step.saturating_sub(1),
-        (Err(before), Way::Forward) => (before + 1).min(timeline.len() - 1),
-        (Err(before), Way::Back) => before,
+        (Ok(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Direction::Back) => step.saturating_sub(1),
+        (Err(before), Direction::Forward) => (before + 1).min(timeline.len() - 1),
+        (Err(before), Direction::Back) => before,
     };
     let place = timeline.place(step);
     go(state, place, None);
 }
 
-fn character(state: &mut State, way: Way) {
+fn character(state: &mut State, way: Direction) {
     let place = state.place;
     let timeline = fine(state);
     let step = match (timeline.step_at(place), way) {
-        (Ok(step) | Err(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
-        (Ok(step), Way::Back) => step.saturating_sub(1),
-        (Err(before), Way::Back) => before,
+        (Ok(step) | Err(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Direction::Back) => step.saturating_sub(1),
+        (Err(before), Direction::Back) => before,
     };
     let place = timeline.place(step);
     go(state, place, None);
 }
 
-fn event(state: &mut State, way: Way) {
+fn event(state: &mut State, way: Direction) {
     let chosen = state.chosen();
-    let known = state.entry.is_some() || way == Way::Forward;
+    let known = state.entry.is_some() || way == Direction::Forward;
     let target = match (chosen, way) {
-        (None, Way::Forward) => Some(0),
-        (Some(chosen), Way::Forward) => Some(chosen + 1),
+        (None, Direction::Forward) => Some(0),
+        (Some(chosen), Direction::Forward) => Some(chosen + 1),
         // From a place between two events back to the last one that has happened.
-        (Some(chosen), Way::Back) if !known && !is_just_complete(state, chosen) => Some(chosen),
-        (Some(chosen), Way::Back) => chosen.checked_sub(1),
-        (None, Way::Back) => None,
+        (Some(chosen), Direction::Back) if !known && !is_just_complete(state, chosen) => {
+            Some(chosen)
+        }
+        (Some(chosen), Direction::Back) => chosen.checked_sub(1),
+        (None, Direction::Back) => None,
     };
     match target {
         Some(entry) => go_to_entry(state, entry),
@@ -134,7 +136,7 @@ pub(super) fn go_to_entry(state: &mut State, entry: usize) {
 }
 
 /// Goes to the next entry of a kind.
-fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
+fn entry(state: &mut State, way: Direction, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
     match find_entry(state, way, holds) {
         Some(entry) => go_to_entry(state, entry),
         None => state.tell(none),
@@ -143,7 +145,7 @@ fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Ent
 
 /// Goes to the next thing that went wrong. Where nothing did, and the message is still not the one that is expected, that is seen at the
 /// end.
-fn to_error(state: &mut State, way: Way) {
+fn to_error(state: &mut State, way: Direction) {
     let found = find_entry(state, way, |timeline, entry| {
         use EntryKind::{Error, Failure, Unclaimed};
         matches!(entry.kind, Error | Failure | Unclaimed)
@@ -151,7 +153,7 @@ fn to_error(state: &mut State, way: Way) {
     });
     match found {
         Some(entry) => go_to_entry(state, entry),
-        None if way == Way::Forward && state.is_unexpected => {
+        None if way == Direction::Forward && state.is_unexpected => {
             go_to_end(state);
             let text = state.sample().expected.as_ref().and_then(|expected| {
                 let message = Value::Object(state.now().message());
@@ -188,7 +190,7 @@ fn in_words(difference: &Difference) -> String {
 
 fn find_entry(
     state: &mut State,
-    way: Way,
+    way: Direction,
     holds: impl Fn(&Timeline, &Entry) -> bool,
 ) -> Option<usize> {
     let chosen = state.chosen();
@@ -197,8 +199,8 @@ fn find_entry(
     let entries = timeline.entries();
     let found = |index: &usize| holds(timeline, &entries[*index]);
     match way {
-        Way::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
-        Way::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
+        Direction::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
+        Direction::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
             .rev()
             .filter(|index| place_of(timeline, *index).is_some_and(|at| at < place))
             .find(found),
@@ -206,7 +208,7 @@ fn find_entry(
 }
 
 /// Goes to the next breakpoint; without one, to the end.
-fn to_break(state: &mut State, way: Way) {
+fn to_break(state: &mut State, way: Direction) {
     if !state
         .breakpoints
         .iter()
@@ -221,14 +223,14 @@ fn to_break(state: &mut State, way: Way) {
             state.tell("stopped at a breakpoint");
         }
         None => match way {
-            Way::Forward => go_to_end(state),
-            Way::Back => go_to_start(state),
+            Direction::Forward => go_to_end(state),
+            Direction::Back => go_to_start(state),
         },
     }
 }
 
 /// Where the next breakpoint is, and the entry that set it off.
-fn find_break(state: &mut State, way: Way) -> Option<(Arrival, Option<usize>)> {
+fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usize>)> {
     let breakpoints = state
         .breakpoints
         .iter()
@@ -248,8 +250,8 @@ fn find_break(state: &mut State, way: Way) -> Option<(Arrival, Option<usize>)> {
         {
             let place = place_of_text(state, end);
             let is_better = best.is_none_or(|(other, _)| match way {
-                Way::Forward => place < other,
-                Way::Back => place > other,
+                Direction::Forward => place < other,
+                Direction::Back => place > other,
             });
             if is_better {
                 best = Some((place, None));
@@ -260,7 +262,7 @@ fn find_break(state: &mut State, way: Way) -> Option<(Arrival, Option<usize>)> {
 }
 
 /// The end of the next occurrence of a text that has not arrived, or of the last one that ended before the place.
-fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
+fn find_text(state: &State, wanted: &str, way: Direction) -> Option<usize> {
     if wanted.is_empty() {
         return None;
     }
@@ -273,12 +275,12 @@ fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
         at
     };
     match way {
-        Way::Forward => {
+        Direction::Forward => {
             // An occurrence may have begun already.
             let from = boundary((fed + 1).saturating_sub(wanted.len()));
             text[from..].find(wanted).map(|at| from + at + wanted.len())
         }
-        Way::Back => {
+        Direction::Back => {
             let until = fed.checked_sub(1)?;
             text[..boundary(until)]
                 .rfind(wanted)
@@ -306,7 +308,7 @@ pub(super) fn go_to_text(state: &mut State, byte: usize) {
     go(state, place, None);
 }
 
-fn to_found(state: &mut State, way: Way) {
+fn to_found(state: &mut State, way: Direction) {
     let wanted = state.search.clone();
     if wanted.is_empty() {
         state.warn("nothing was searched for yet: / searches");
@@ -315,8 +317,8 @@ fn to_found(state: &mut State, way: Way) {
     match find_text(state, &wanted, way) {
         Some(end) => go_to_text(state, end),
         None => state.tell(match way {
-            Way::Forward => "not found further on",
-            Way::Back => "not found further back",
+            Direction::Forward => "not found further on",
+            Direction::Back => "not found further back",
         }),
     }
 }
@@ -333,7 +335,7 @@ pub(super) fn play(state: &mut State, steps: usize) {
         .iter()
         .any(|breakpoint| breakpoint.enabled);
     let stop = if has_breakpoints {
-        find_break(state, Way::Forward)
+        find_break(state, Direction::Forward)
     } else {
         None
     };
@@ -364,7 +366,7 @@ pub(super) fn next_place_of_marker(state: &mut State) {
         state.tell("the marker is white space: it may stand anywhere");
         return;
     };
-    if let Some(end) = find_text(state, &marker, Way::Forward) {
+    if let Some(end) = find_text(state, &marker, Direction::Forward) {
         return go_to_text(state, end);
     }
     // On through the other samples, and around to the beginning of this one.
