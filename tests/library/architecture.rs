@@ -157,6 +157,12 @@ const DERIVER: &[(&str, &[&str])] = &[
     ("emit", &["probe", "evidence", "compare", "choice", "read"]),
     ("proof", &["probe", "evidence", "compare", "read", "emit"]),
     ("learn", &["probe", "evidence", "compare"]),
+    (
+        "amend",
+        &[
+            "probe", "evidence", "compare", "read", "emit", "proof", "learn",
+        ],
+    ),
     ("deviate", &["probe"]),
     (
         "search",
@@ -174,6 +180,7 @@ const DERIVER: &[(&str, &[&str])] = &[
             "probe", "evidence", "compare", "render", "read", "inspect", "learn", "deviate",
         ],
     ),
+    ("remarks", &["evidence", "proof", "learn", "deviate"]),
 ];
 
 /// Below everything.
