@@ -1,4 +1,8 @@
 //! Where in a JSON text the strings are, as the text arrives: for who must not take what stands in one for something else.
+//!
+//! A scanner with five states reads the text once, whatever the chunks: it is asked for places in their order, goes on from where it stood,
+//! and says of a place that has not arrived that it cannot tell yet. It does not check the JSON; it stops at what no string may hold, since
+//! the text is then no JSON and has no strings.
 
 use crate::pattern::Window;
 

@@ -1,5 +1,8 @@
-//! Response templates that might do what a schema does: one candidate for each combination of the decisions that a schema leaves open,
-//! whether white space around a text counts, whether that behind a close belongs to it, where the body of a call begins.
+//! Response templates that might do what a schema does: candidates, one for each combination of the decisions that a schema leaves open.
+//!
+//! A schema says with one pattern where a text stands, and leaves open whether white space around it counts, whether that behind a close
+//! belongs to the close, and where the body of a call begins. There are five such decisions with 32 combinations, all of which are written
+//! down, the plainest first, and those that come out alike once. Which of them is right is settled by samples (`judge`), not here.
 
 use super::decisions::Decisions;
 use super::field::field;

@@ -1,4 +1,9 @@
 //! The comparison of a schema with a response template on samples, and the smallest text on which they do not agree.
+//!
+//! Both read every sample, and their values are compared without the members that a response template leaves out. That costs the length of
+//! all samples for each candidate. A text on which they differ is made smaller by leaving out ever shorter stretches of it for as long as
+//! they differ: delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) without its complements.
+//! It is bounded by a number of tries and of bytes tried, so that the smallest text is the smallest that was found.
 
 use std::sync::Arc;
 

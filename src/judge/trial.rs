@@ -1,4 +1,13 @@
 //! The trial of a response template by one round: parse the turn, compare, render again.
+//!
+//! A round is a message that was rendered as a turn. From the render come the inputs of a parser: the prompt and the text behind it, or the
+//! part of the turn behind its start anchor. The message comes back if three things hold: the parse has all that can be seen of the message
+//! and nothing beside it, the parse is the same in pieces of several sizes and for the reference fed a character at a time, and the parsed
+//! message, appended to the conversation, renders to the same text. The last one is what makes the proof independent of any belief about
+//! the format. Where another message came back that renders to the same text too, the two cannot be told apart by anybody, and the round
+//! says so.
+//!
+//! A response that comes up in many rounds is parsed once. The cost of a round is otherwise some parses of its turn and one render.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,10 @@
 //! How well a response template reads a recorded response.
+//!
+//! Nobody says what the message of a recorded response is, so that it cannot be compared with one. What can be told is what a reading
+//! lacks: text that no field takes, markers that stay in a text, regions that do not parse, and calls that stand in the response (an object
+//! with the name of a tool) and are not in the message. These are counted, the worst first, and two readings are compared count by count. A
+//! reading is better only if no count is greater, so that text which is no longer lost may not be leaked into another field instead. Where
+//! the recorded response comes with its message, the distance to that counts alone. One parse, and one search for the markers.
 
 use std::ops::{Add, Range};
 use std::sync::Arc;

@@ -1,4 +1,11 @@
 //! Cutting a rendered turn where its calls are: what each call is made of, and the literals around them.
+//!
+//! The calls that were rendered are known, and so is how each form writes one: as the elements of a JSON array, as an object each, as an
+//! object of arguments beside a name, or argument by argument. For each form the turn is searched for values that are these calls; where
+//! all are found, the texts between them are the literals, in which names and ids become slots. A form that does not account for every call
+//! is none. JSON is parsed at the places where a bracket opens, the outermost first, so that a form costs the length of the turn times the
+//! depth to which its brackets nest. Of several forms that fit, the one counts in which the calls take the most of the text; the others are
+//! candidates.
 
 use std::ops::Range;
 

@@ -1,4 +1,14 @@
-//! Running a program.
+//! Running a program: backtracking, in the order in which Python tries.
+//!
+//! The steps are carried out one by one. Where two are possible the first is taken and the other is put on a stack of choices; when a step
+//! fails, the latest choice is taken back, and with it the groups that were stored since. The first way that leads to the end is therefore
+//! the one that Python finds, which tries in the same order. A run of characters is one choice and not one for each length: it is taken
+//! back to the next place at which what follows can begin, by vectorised search ([`Expect`]).
+//!
+//! Time is paid for in steps, from an allowance in proportion to the text ([`STEPS`], [`STEPS_PER_BYTE`]). When the first is used up the
+//! search begins again and remembers from then on at which step and place it failed, one bit each, so that no pair of them is tried twice:
+//! that bounds the work by the product of the program and the text, as in a bounded backtracker. When the second allowance is used up as
+//! well, the search gives up and names the start that it had come to, from where the pattern's engine goes on.
 
 use std::ops::Range;
 
