@@ -109,7 +109,7 @@ fn call(
         ))
     };
     let mut open = take::pattern(&region.open).ok_or_else(unwritten)?;
-    // What is said both at the end of the region's open and at the beginning of a header stands there once.
+    // Text that ends the region's open and also begins a header stands in the response once.
     for (name, header) in &call.headers {
         let before = take::pattern(&header.open).ok_or_else(unwritten)?;
         let body = parts::source(&header.body, &|_| None).ok_or_else(unwritten)?;

@@ -51,7 +51,7 @@ pub(super) fn field(node: &Node, region: Option<Region>, decisions: Decisions) -
         }
         let mut taken = last.clone();
         if !take::has_text(&taken.open) {
-            // The delimiters stand within the group: what it begins and ends with are they.
+            // No text stands around the group, so that the delimiters must be within it: the texts that it begins and ends with.
             let (head, tail) = ends(&taken.body);
             taken.open = [taken.open, head].concat();
             taken.close = [tail, taken.close].concat();
@@ -69,7 +69,8 @@ pub(super) fn field(node: &Node, region: Option<Region>, decisions: Decisions) -
         Some(_) => take::delimiter(&region.close, decisions.space),
         None => take::delimiter(&region.close, false),
     };
-    // What takes regions out of the text leaves what no region claims, which is what a field without an open takes.
+    // Substitutions by nothing take regions out of the text. What remains is what a field without an open takes anyway, so that they
+    // need no counterpart; every other substitution is reported.
     let takes_out = |substitution: &Substitution| substitution.replacement.as_text() == Some("");
     if document.open.is_some() && !node.substitutions.is_empty()
         || !node.substitutions.iter().all(takes_out)

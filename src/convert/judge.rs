@@ -73,7 +73,7 @@ pub(super) struct Judged {
 
 /// Returns the value that the schema gives, if it gives one that is not empty.
 fn of_schema(schema: &ResponseSchema, text: &str) -> Option<Value> {
-    // Nothing at all is no message.
+    // A schema that gives an empty value has found no message.
     let value = schema.parse(text).ok().filter(Value::is_truthy);
     value.map(without_empty)
 }
@@ -180,7 +180,8 @@ pub(super) fn smallest(
     let Some(template) = compiled(document) else {
         return Vec::new();
     };
-    // A difference in more than the white space around texts is shown by a text that has such a difference.
+    // If the values differ in more than white space around texts, the shorter text has to show that difference too, and not
+    // merely one in white space.
     let differ = |text: &str, loosely: bool| {
         of_schema(schema, text).is_some_and(|expected| match of_template(&template, text) {
             Ok(found) if loosely => trimmed(found) != trimmed(expected),

@@ -33,7 +33,7 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
     }
     for _ in 0..MADE {
         let text = maker.root(schema.root());
-        // What the schema does not read, or reads as nothing, is no sample of it.
+        // A text that the schema refuses, or reads as nothing, cannot show whether the response template does the same.
         let is_read = schema.parse(&text).is_ok_and(|value| value.is_truthy());
         if is_read {
             add(&mut samples, text, SampleOrigin::Generated);
@@ -90,7 +90,7 @@ impl Maker {
         {
             return self.node(root);
         }
-        // The properties do not say in which order their texts stand: mostly that of the document.
+        // A schema does not say in which order the texts of its properties stand. Mostly it is the order of the properties.
         let mut properties: Vec<&Node> = root
             .properties
             .iter()
@@ -248,7 +248,7 @@ impl Maker {
                     out.push('\n');
                 }
                 let text = self.item(child);
-                // A part that begins with what stands there already goes on from it.
+                // If the text so far ends with the beginning of this part, the two overlap, and only the rest is added.
                 match (1..=out.len().min(text.len())).rev().find(|length| {
                     out.is_char_boundary(out.len() - length)
                         && text.starts_with(&out[out.len() - length..])
@@ -304,7 +304,7 @@ impl Maker {
                     }
                 }
                 Part::Choice(branches) => {
-                    // What may end the text instead ends it nowhere else.
+                    // A branch that is only a condition, such as the end of the text, would not hold in the middle of a sample.
                     let says = |branch: &&Vec<Part>| branch.iter().any(|part| !part.is_condition());
                     let branches: Vec<&Vec<Part>> = branches.iter().filter(says).collect();
                     if branches.is_empty() {

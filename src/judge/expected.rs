@@ -63,7 +63,7 @@ impl Expected {
                     Some((at - sight.start, seen))
                 })
             });
-            // What white space the format's parser of texts finds at their ends it takes off, whatever wrote it.
+            // The content parser `text` strips white space from both ends, whoever wrote it, so none can be expected there.
             let seen = seen.map(|(at, seen)| (at, seen.trim_matches(python::is_space)));
             if let Some((place, seen)) = seen.filter(|(_, seen)| !seen.is_empty()) {
                 at(place);

@@ -127,7 +127,8 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
         }
     }
     let least = (0..runs.len()).min_by_key(|index| lost(&runs[*index]));
-    // Arguments given as text are text in the render, which says nothing of how objects are written where those are read as well.
+    // A chat template that is given arguments as text copies that text, which does not show how it writes objects. So the manner with
+    // objects is preferred if most messages come back with it.
     let as_objects = least.and_then(|least| {
         let object = manners[least].with_objects();
         let index = manners.iter().position(|manner| *manner == object)?;
@@ -339,7 +340,7 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
         }
     }
     unproved.extend(prompts::unshown(judge, tried));
-    // Where a reasoning comes back, what is cut off an answer is one.
+    // If a reasoning comes back, the text that the chat template cuts off an answer is that reasoning, which is proved.
     if survey.slots.distinct.is_empty() {
         let cut = survey::cut(&judge.renderer, &survey.plain);
         unproved.extend(cut.map(Unproved::Cut));

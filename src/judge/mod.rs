@@ -249,7 +249,7 @@ impl<'a> Judge<'a> {
             };
             let round = group.rounds.iter().find(of_user);
             let round = round.and_then(|round| group.again(round, &message, &self.renderer));
-            // Only what can be seen of the message as it was meant says anything.
+            // The round counts only if all of the message can be seen in the render; otherwise something else was tried than was meant.
             let is_whole = |round: &Round| round.expected.shown() == message;
             if let Some(round) = round.filter(is_whole)
                 && let Some(shown) = tried

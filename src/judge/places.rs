@@ -116,7 +116,7 @@ pub(super) fn prompted(
         .flat_map(|place| settings.iter().map(|kwargs| place.under(kwargs)));
     places
         .filter_map(|place| {
-            // A conversation that the chat template refuses says nothing.
+            // A conversation that the chat template refuses is left out: it shows nothing.
             let prompt = renderer.prompt(&place, manner).ok()?;
             let unasked = renderer
                 .history(&place, manner)
@@ -161,7 +161,8 @@ fn trailer(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> St
         .get(both..)
         .filter(|_| said.is_some_and(|said| both >= said));
     let trailer = trailer.unwrap_or_default();
-    // What ends an answer that ends the conversation, and nothing else that does, is the answer's own.
+    // Only text that stands at the end of a conversation whatever its last message is belongs to no message. Text that follows
+    // an answer alone belongs to the answer.
     let is_any = renderer
         .history(place, manner)
         .is_ok_and(|history| history.ends_with(trailer));

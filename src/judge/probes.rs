@@ -105,7 +105,7 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
             ..lead(Assistant::saying(CONTENT).thinking(REASONING))
         },
     ];
-    // A model that is stopped behind its reasoning has said nothing.
+    // A message with reasoning and no content: what is left of a model that was stopped right after its reasoning.
     probes.push(prose(Assistant::saying("").thinking(REASONING)));
     let common = || PROSE.iter().chain([&COMMON]);
     probes.extend(common().map(|text| prose(Assistant::saying(text))));
@@ -193,12 +193,13 @@ pub(super) fn with_calls_and_characters(characters: &[String], between: &[String
         for text in signed(character, "teal", "ribbon") {
             probes.push(other(calling_with(Value::from(text))));
         }
-        // What tells where the second call begins may look at how the first one ends.
+        // Two calls of which the first ends with the character: a template may find the second call by how the first one ends.
         let mut two = calling_with(Value::from(format!("teal ribbon{character}")));
         two.calls.push(call(1));
         probes.push(other(two));
     }
-    // What parts arguments may stand in a text within a list, too, in any order; but quotes end texts where nothing is escaped.
+    // The characters that separate arguments may also stand in a text within a list, in any order. Quotes are left out: where nothing is
+    // escaped, they end the text.
     let is_quote = |character: &str| matches!(character, "\"" | "'");
     let single: Vec<&str> = characters
         .iter()
@@ -272,7 +273,7 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     let mut numbered = call(0);
     numbered.id = "functions.count_sparrows:0".to_owned();
     probes.push(other(Assistant::calling([numbered])));
-    // From here on those that are tried where there is reason to.
+    // The probes from here on are tried only where the ones above give a reason to.
     probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));
     let twice = [

@@ -200,7 +200,7 @@ impl Group {
             return Err(LeftOut::Unmarked);
         }
         expected.forget_unseen(|without| rendered(without).is_ok_and(|(_, other)| other == full));
-        // What stands at the end of every conversation is not the message's.
+        // The trailer, which ends every conversation, is not part of the message.
         let rendered = full.clone();
         if let Some(rest) = full.strip_suffix(at.trailer.as_str()) {
             full.truncate(rest.len());

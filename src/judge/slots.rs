@@ -64,7 +64,7 @@ pub(super) fn find(
             bench.add(slot, &mut slots);
         }
     }
-    // Transformers hands a reasoning on under names under which it did not come.
+    // Transformers hands a reasoning on under several names, whichever it came under, so the other names count as well.
     for name in REASONING_KEYS {
         let slot = Slot::Key(vec![name.to_owned()]);
         let is_new =
@@ -76,7 +76,7 @@ pub(super) fn find(
         }
     }
     if bench.walks_over_parts() {
-        // What shows in parts of every type shows as content does.
+        // If parts of an invented type are shown too, the chat template shows the text of any part, as it shows content.
         let invented = |key: &str| Slot::Part {
             kind: INVENTED.to_owned(),
             key: key.to_owned(),

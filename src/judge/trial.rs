@@ -283,7 +283,7 @@ impl<'a> Tried<'a> {
         let after_prompt = self.after_anchor(&prompt[round.place.place.end_in(prompt)..]);
         let continued = round.full.strip_prefix(prompt);
         let continued = continued.filter(|_| after_prompt.is_some());
-        // A parser that is given a prompt without the anchor reads the whole conversation.
+        // A parser whose prompt has no start anchor would read the whole conversation as a response, so such a prompt is not tried.
         let anchored = anchored.filter(|_| after_prompt.is_some() || round.place.unasked);
         let mut all = Vec::new();
         if let Some(response) = continued {
@@ -419,7 +419,7 @@ impl<'a> Tried<'a> {
         }
         match renderer.answered(&round.place.place, &appended, manner) {
             Ok(full) if full == round.rendered => None,
-            // Of a text that is cut where white space stands, that is no longer there to be cut.
+            // A chat template that cuts a text may leave white space at the cut. The parser strips it, so that the second render lacks it.
             Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
             Ok(full) => Some(format!(
                 "appended to the conversation, the parsed message renders differently: {}",

@@ -242,7 +242,7 @@ impl Driver<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        // What is asked is known when it was asked.
+        // Which decisions come up is known only after an analysis has made them, so one is run for that.
         let _ = self.attempt(Vec::new());
         let asked = self.renderer.choices.asked();
         let several: Vec<&MadeDecision> = asked
@@ -328,7 +328,8 @@ impl Driver<'_> {
     /// Tries other candidates until everything comes back, or nothing more does.
     fn search(&mut self, mut best: Proven) -> Proven {
         while let Some(better) = self.better(&best) {
-            // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
+            // Candidates that failed before are tried again, since they may succeed together with the new one. The candidates that were
+            // replaced keep the counterexample that showed them wrong.
             self.lost.retain(|lost| lost.replaced);
             for asked in &best.attempt.asked {
                 let now = |asked: &MadeDecision| asked.candidates[asked.taken].name.clone();
@@ -437,13 +438,14 @@ impl Driver<'_> {
         let Some(first) = lost.first() else {
             return true;
         };
-        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
+        // To give up the reasoning is allowed if only messages with reasoning are lost and fewer messages fail: then the markers that
+        // were taken for those of a reasoning probably are not.
         let gives_up_reasoning = proven.attempt.drops_reasoning(best)
             && lost
                 .iter()
                 .all(|round| self.judge.message(*round).reasoning.is_some())
             && proven.is_less_wrong(best);
-        // Of one call and of several either may be given up, whichever fewer messages have.
+        // If one call and several calls cannot both be read, either may be given up, whichever fails for fewer messages.
         let gives_up_calls =
             candidate.decision == DecisionId::SeveralCalls && proven.is_less_wrong(best);
         if !gives_up_reasoning && !gives_up_calls {
