@@ -126,6 +126,7 @@ impl Traced {
 
 /// A stretch of a render with one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Run {
     /// Where it starts in the text, in bytes.
     pub start: usize,

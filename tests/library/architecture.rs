@@ -2,6 +2,7 @@
 //! format by heart.
 
 mod cycles;
+mod names;
 mod words;
 
 use std::path::{Path, PathBuf};
