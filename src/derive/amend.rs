@@ -34,7 +34,7 @@ impl Bench<'_> {
         proof::prove(self.for_proof(template))
     }
 
-    /// The same for one response template, as a proof takes it.
+    /// Returns the bench for one response template, as a proof takes it.
     pub(super) fn for_proof<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> proof::Bench<'t> {
         proof::Bench {
             judge: self.judge,
@@ -64,7 +64,7 @@ pub(super) struct Amended {
     pub(super) proof: Proof,
     /// A finding for each amendment.
     pub(super) findings: Vec<Finding>,
-    /// What recorded responses show, and the report of them, where there are any.
+    /// The evidence of recorded responses, and the report of them, where there are any.
     pub(super) evidence: Vec<Evidence>,
     pub(super) responses: Option<Responses>,
     /// The recorded responses that are read right, by their names.

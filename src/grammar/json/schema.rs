@@ -1,4 +1,4 @@
-//! What schemas say by way of others: references, and schemas that hold together; and the names of the rules that are made of texts.
+//! Schemas that say something by way of others: references, and schemas that hold together; and the names of the rules that are made of texts.
 
 use crate::value::{Map, Value};
 

@@ -65,7 +65,7 @@ impl JsonWriter<'_> {
         self.arena.seq([quote, many, quote])
     }
 
-    /// What a backslash begins in a string.
+    /// A backslash in a string, and the letter or code that it escapes.
     fn escape(&mut self) -> Id {
         let backslash = self.arena.text("\\");
         let signs = self.arena.add(Expr::Run {

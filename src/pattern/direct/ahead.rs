@@ -1,4 +1,4 @@
-//! What is known of a program's steps before it runs: the bytes with which it can go on at each, and the literals that must come.
+//! The facts that are known of a program's steps before it runs: the bytes with which it can go on at each, and the literals that must come.
 //!
 //! The bytes are gathered by following every way from a step up to the first thing that it reads: they may be more than the
 //! program matches, never fewer, so that a place where none of them stands can be passed over. Each step is gathered from once, which is
