@@ -158,7 +158,7 @@ pub fn annotate(template: &ChatTemplate) -> Result<Annotation, AnnotateError> {
         return Err(told);
     };
     let proved = prove(template, &put::apply(source, &whole), &examined);
-    // What keeps single nodes from being marked says more.
+    // If the whole turn cannot be marked either, the reason why single nodes could not be is the one to report.
     proved
         .map(|proved| proved.of(whole.len() / 2))
         .map_err(|error| match told {

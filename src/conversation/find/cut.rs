@@ -61,7 +61,7 @@ pub(super) fn steps(
                 within: between.within,
                 moved: between.moved,
                 prompt: between.prompt,
-                // What is seen without any setting is nothing that a setting brings.
+                // Text that also occurs with no kwarg set does not depend on a setting.
                 settings: if settings.contains(&0) {
                     Vec::new()
                 } else {

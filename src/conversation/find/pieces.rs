@@ -73,7 +73,7 @@ pub(super) fn pieces(traced: &Traced, talk: &Talk, renderer: &Renderer<'_>) -> V
             what,
         });
     }
-    // What is larger comes first where two begin together, and what lies within another goes.
+    // Pieces are sorted by their start, the longer one first, so that a piece within another follows it and is dropped.
     pieces.sort_by_key(|piece| (piece.range.start, usize::MAX - piece.range.end));
     let mut end = 0;
     pieces.retain(|piece| {

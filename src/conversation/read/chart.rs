@@ -202,7 +202,8 @@ impl<'a> Chart<'a> {
         links: &[Link],
     ) -> Option<Link> {
         loop {
-            // First what ends first, then what says most, then where the next place ends first.
+            // Of the steps that fit, the one that occurs first is taken; of several at one place, the one with the most constant text; of these the
+            // one whose next place ends first.
             let mut best: Option<(usize, usize, usize, usize)> = None;
             for (index, step) in frame.steps.iter().enumerate() {
                 let cursor = frame.cursors[index];

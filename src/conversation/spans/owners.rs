@@ -23,7 +23,7 @@ impl Owners {
         let mut paint = |range: Range<usize>, message: usize| {
             owners[range].fill(u32::try_from(message).unwrap_or(NONE));
         };
-        // What stands outside of all loops, and what is written while a loop is at no message.
+        // First by the text itself: this covers what is written outside of all loops, and by loops that are at no message.
         for write in &layout.writes {
             if let Some(message) = first_message(traced, write.start..write.end) {
                 paint(write.start..write.end, message);
@@ -45,7 +45,8 @@ impl Owners {
                 continue;
             }
             let message = turn.message().or_else(|| {
-                // A loop over indices, in which a loop over messages may stand that knows better.
+                // A loop over indices does not say which message it is at; the text that it writes does. If it holds a loop over messages,
+                // that one decides.
                 (!holds_one(turn))
                     .then(|| first_message(traced, turn.start..turn.end))
                     .flatten()

@@ -33,7 +33,7 @@ pub(super) fn write(grammar: &Grammar) -> Text {
         let body = writer.told(ways);
         rules.push((rule_name(name), body));
     }
-    // What comes behind something may have something behind it.
+    // Writing a rule may add further rules, for what comes behind its parts; the loop goes on until there are no new ones.
     let mut next = 0;
     while let Some((name, ways)) = writer.rules.get(next).cloned() {
         let body = writer.told(ways);
@@ -120,7 +120,7 @@ impl Writer<'_> {
                 );
                 let once = self.ways(item);
                 let is_empty = once.iter().any(|(head, _)| *head == Head::End);
-                // Once more of what may be empty is no other way.
+                // A repetition of something empty would add nothing, so the empty alternative is left out here.
                 for (head, tail) in once.into_iter().filter(|(head, _)| *head != Head::End) {
                     let rest = self.grammar.arena.seq([tail, rest]);
                     if !ways.contains(&(head.clone(), rest)) {
@@ -172,7 +172,7 @@ impl Writer<'_> {
                 }
             }
         }
-        // Beside a free text a delimiter is whole: the text could be the beginning of it.
+        // Beside a free text, a delimiter is written as one terminal: otherwise the lexer could take its first characters for the text.
         let avoided = frees.first().map(|(avoid, _)| avoid.clone());
         self.tell_texts(texts, avoided.as_ref(), &mut parts);
         for (avoid, further) in frees {
