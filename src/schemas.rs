@@ -50,5 +50,5 @@ fn the_schemas_of_conversations_are_not_stale() {
 #[cfg(feature = "project")]
 #[test]
 fn the_schema_of_obverse_toml_is_not_stale() {
-    hold("obverse-toml", &schema_for!(crate::project::Written));
+    hold("obverse-toml", &schema_for!(crate::project::ProjectFile));
 }

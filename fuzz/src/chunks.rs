@@ -55,10 +55,7 @@ fn every_cut(template: &ResponseTemplate, prefix: &str, response: &str, sizes: &
             .collect::<Vec<_>>()
     };
     let options = Options::default();
-    let keep = Options {
-        on_error: OnError::Keep,
-        ..options
-    };
+    let keep = options.on_error(OnError::Keep);
     let whole = parse(template, prefix, &[response], options);
     let kept = parse(template, prefix, &[response], keep);
     assert_eq!(whole.errors, kept.errors, "returned, and kept");
@@ -70,10 +67,7 @@ fn every_cut(template: &ResponseTemplate, prefix: &str, response: &str, sizes: &
         let cut = parse(template, prefix, &pieces, keep);
         assert_eq!(kept, cut, "kept, whole, and cut as {pieces:?}");
     }
-    let skip = Options {
-        skip_json_strings: true,
-        ..keep
-    };
+    let skip = keep.skip_json_strings(true);
     let skipped = parse(template, prefix, &[response], skip);
     for sizes in [sizes, &[1]] {
         let pieces = chunks(sizes);
@@ -83,12 +77,11 @@ fn every_cut(template: &ResponseTemplate, prefix: &str, response: &str, sizes: &
             "strings skipped, whole, and cut as {pieces:?}"
         );
     }
-    let limits = Limits {
-        region_bytes: sizes.first().copied().unwrap_or(7).into(),
-        held_bytes: sizes.get(1).copied().unwrap_or(7).into(),
-        regions: 3,
-    };
-    let tight = Options { limits, ..keep };
+    let limits = Limits::default()
+        .region_bytes(sizes.first().copied().unwrap_or(7).into())
+        .held_bytes(sizes.get(1).copied().unwrap_or(7).into())
+        .regions(3);
+    let tight = keep.limits(limits);
     let _ = parse(template, prefix, &chunks(sizes), tight);
 }
 

@@ -4,7 +4,7 @@
 //! Told is what is written to the render itself. What a macro, a `set` block or a filter collects first counts as written by the
 //! statement that prints it.
 
-use super::origins::{Path, Step};
+use super::origins::{InputPath, InputStep};
 
 /// Who wrote what of a render, in the order of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) struct Turn {
     /// Where in the source the expression stands that is walked over, in bytes.
     pub(crate) source: (usize, usize),
     /// The inputs that the item is or was made of, the first of them first.
-    pub(crate) items: Vec<Path>,
+    pub(crate) items: Vec<InputPath>,
 }
 
 impl Turn {
@@ -58,9 +58,9 @@ impl Turn {
 }
 
 /// The index of the message that a path leads to or into.
-pub(crate) fn message_of(path: &Path) -> Option<usize> {
+pub(crate) fn message_of(path: &InputPath) -> Option<usize> {
     match path.get(..2)? {
-        [Step::Key(name), Step::Index(index)] if name == "messages" => Some(*index),
+        [InputStep::Key(name), InputStep::Index(index)] if name == "messages" => Some(*index),
         _ => None,
     }
 }

@@ -49,7 +49,7 @@ pub use clock::Clock;
 pub(crate) use clock::{MONTHS, WEEKDAYS};
 pub use error::{Limit, LoadError, RenderError, TemplateError};
 pub(crate) use layout::{Layout, Turn, message_of};
-pub use origins::{Origin, Path, Run, Step, Traced};
+pub use origins::{InputPath, InputStep, Origin, Run, Traced};
 pub use reads::{Read, Reads};
 pub use rules::Rules;
 pub use source::{ChatTemplateSource, from_text, load};

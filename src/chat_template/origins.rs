@@ -9,14 +9,14 @@ use serde::{Serialize, Serializer};
 
 /// One step of a path into the inputs: `messages`, 1, `content`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum InputStep {
     /// A variable, or a key of a dictionary.
     Key(String),
     /// The index of an item of a list.
     Index(usize),
 }
 
-impl Serialize for Step {
+impl Serialize for InputStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Key(key) => serializer.serialize_str(key),
@@ -25,13 +25,13 @@ impl Serialize for Step {
     }
 }
 
-impl From<&str> for Step {
+impl From<&str> for InputStep {
     fn from(key: &str) -> Self {
         Self::Key(key.to_owned())
     }
 }
 
-impl From<usize> for Step {
+impl From<usize> for InputStep {
     fn from(index: usize) -> Self {
         Self::Index(index)
     }
@@ -40,17 +40,17 @@ impl From<usize> for Step {
 /// A path into the inputs of a render: a variable's name, and the keys and indices that lead on from it. It names the place
 /// where the caller gave the value. Cloning is cheap; it serializes as a list, and displays as `messages[1].content`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path(Arc<[Step]>);
+pub struct InputPath(Arc<[InputStep]>);
 
-impl Path {
+impl InputPath {
     /// The path of these steps.
-    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn new(steps: impl IntoIterator<Item = InputStep>) -> Self {
         Self(steps.into_iter().collect())
     }
 
     /// The path one step further.
     #[must_use]
-    pub fn then(&self, step: impl Into<Step>) -> Self {
+    pub fn then(&self, step: impl Into<InputStep>) -> Self {
         Self::new(self.iter().cloned().chain([step.into()]))
     }
 
@@ -60,34 +60,34 @@ impl Path {
     }
 }
 
-impl Deref for Path {
-    type Target = [Step];
+impl Deref for InputPath {
+    type Target = [InputStep];
 
-    fn deref(&self) -> &[Step] {
+    fn deref(&self) -> &[InputStep] {
         &self.0
     }
 }
 
-impl FromIterator<Step> for Path {
-    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+impl FromIterator<InputStep> for InputPath {
+    fn from_iter<I: IntoIterator<Item = InputStep>>(steps: I) -> Self {
         Self::new(steps)
     }
 }
 
-impl Serialize for Path {
+impl Serialize for InputPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for InputPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.iter().enumerate() {
             match step {
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if is_name(key) && at == 0 => f.write_str(key)?,
-                Step::Key(key) if is_name(key) => write!(f, ".{key}")?,
-                Step::Key(key) => write!(f, "[{key:?}]")?,
+                InputStep::Index(index) => write!(f, "[{index}]")?,
+                InputStep::Key(key) if is_name(key) && at == 0 => f.write_str(key)?,
+                InputStep::Key(key) if is_name(key) => write!(f, ".{key}")?,
+                InputStep::Key(key) => write!(f, "[{key:?}]")?,
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ pub struct Traced {
     ///
     /// An input that is not named here (nor anything that it holds, nor for one that comes or goes what holds it) can change
     /// no other characters than those whose origin names its path, an ancestor or a descendant of it.
-    pub decided_by: BTreeSet<Path>,
+    pub decided_by: BTreeSet<InputPath>,
 }
 
 impl Traced {
@@ -126,6 +126,7 @@ impl Traced {
 
 /// A stretch of a render with one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Run {
     /// Where it starts in the text, in bytes.
     pub start: usize,
@@ -153,7 +154,7 @@ pub enum Origin {
     /// An input.
     Input {
         /// Where the input was given.
-        path: Path,
+        path: InputPath,
         /// The bytes of that input string which the run shows, or of the character for which an escape stands.
         from: Option<(usize, usize)>,
         /// True if the text is not the input's as it is: escaped, of another case, computed, or written around it. The digits
@@ -162,13 +163,13 @@ pub enum Origin {
         /// True if the run is the text of the path's last key and not of what is found there; `from` are bytes of the key.
         key: bool,
         /// Further inputs from which the run was derived.
-        also: Vec<Path>,
+        also: Vec<InputPath>,
     },
 }
 
 impl Origin {
     /// The inputs that are named, the first of them first.
-    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+    pub fn inputs(&self) -> impl Iterator<Item = &InputPath> {
         let (path, also) = match self {
             Self::Source { .. } => (None, &[][..]),
             Self::Input { path, also, .. } => (Some(path), also.as_slice()),
@@ -186,14 +187,14 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, Step};
+    use super::{InputPath, InputStep};
 
     #[test]
     fn paths_are_written_as_in_a_template() {
-        let path = Path::new([
-            Step::from("messages"),
-            Step::Index(1),
-            Step::from("content"),
+        let path = InputPath::new([
+            InputStep::from("messages"),
+            InputStep::Index(1),
+            InputStep::from("content"),
         ]);
         assert_eq!(path.to_string(), "messages[1].content");
         assert_eq!(path.then("a b").to_string(), "messages[1].content[\"a b\"]");

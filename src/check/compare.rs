@@ -4,6 +4,7 @@ use crate::value::{Map, Path, Step, Value};
 
 /// One place where two values differ.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Difference {
     /// Where.
     pub path: Path,

@@ -6,6 +6,7 @@ use crate::chunking::Chunking;
 
 /// How much of what could be tried is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Effort {
     /// Up to how many chunkings of a response are tried; a short response has fewer, and then all sizes are.
     pub chunkings: usize,
@@ -31,6 +32,21 @@ impl Default for Effort {
 }
 
 impl Effort {
+    /// The whole response in one piece, and nothing else.
+    pub fn none() -> Self {
+        Self {
+            chunkings: 0,
+            truncation_bytes: 0,
+            split_bytes: 0,
+            seed: 0,
+        }
+    }
+
+    /// Sets the seed of the samples.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Every chunk size of a response up to 1 KiB and as many cuts of a longer one; every end and every split of a response up to 16 KiB.
     pub fn thorough(seed: u64) -> Self {
         Self {

@@ -23,14 +23,20 @@ const SHOWN: usize = 160;
 
 /// A response template as it is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Written<'a> {
+#[non_exhaustive]
+pub struct DocumentText<'a> {
     /// The name of its file.
     pub name: &'a str,
     /// The file's text.
     pub text: &'a str,
 }
 
-impl Written<'_> {
+impl<'a> DocumentText<'a> {
+    /// The text of the file of that name.
+    pub fn new(name: &'a str, text: &'a str) -> Self {
+        Self { name, text }
+    }
+
     /// Where the value at a path of the document stands in the text; `None` where it does not.
     pub fn span(&self, path: &Path) -> Option<Range<usize>> {
         let (value, places) = json::parse_with_places(self.text).ok()?;
@@ -61,7 +67,7 @@ pub fn explain(
     template: &Arc<ResponseTemplate>,
     prefix: &str,
     failures: &[Failure],
-    written: Option<&Written<'_>>,
+    written: Option<&DocumentText<'_>>,
 ) -> Vec<Diagnostic> {
     let setting = Setting {
         template,
@@ -102,7 +108,7 @@ pub fn explain(
 
 impl Cause {
     /// Where the delimiter stands, in brackets; nothing where it is none.
-    fn place(&self, written: Option<&Written<'_>>) -> String {
+    fn place(&self, written: Option<&DocumentText<'_>>) -> String {
         match (&self.delimiter, written) {
             (Some(path), Some(written)) => format!(" ({} at {})", path, written.place(path)),
             (Some(path), None) => format!(" ({path})"),

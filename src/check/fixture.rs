@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::change::Change;
+use super::change::FileChange;
 use crate::diagnostic::Diagnostic;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value};
@@ -192,7 +192,7 @@ impl Fixture {
     /// # Errors
     ///
     /// That a file cannot be read.
-    pub fn changes(&self, folder: &Path) -> Result<Vec<Change>, FixtureError> {
+    pub fn changes(&self, folder: &Path) -> Result<Vec<FileChange>, FixtureError> {
         let mut texts = self.texts();
         let mut all = Vec::new();
         for part in PARTS {
@@ -207,7 +207,7 @@ impl Fixture {
                 .find(|(file, _)| *file == part.file)
                 .map(|(_, text)| std::mem::take(text));
             if before != after {
-                all.push(Change {
+                all.push(FileChange {
                     path,
                     before,
                     after,

@@ -11,7 +11,8 @@ const DEPTH: usize = 4;
 
 /// Disagreements of one kind.
 #[derive(Debug, Clone)]
-pub struct Kind<'d> {
+#[non_exhaustive]
+pub struct DisagreementKind<'d> {
     /// How many there are.
     pub count: usize,
     /// The one with the shortest response.
@@ -39,15 +40,15 @@ pub enum What {
 }
 
 /// The disagreements by their first difference, in the order in which the kinds come first.
-pub fn kinds(all: &[Disagreement]) -> Vec<Kind<'_>> {
-    let mut kinds: Vec<Kind<'_>> = Vec::new();
+pub fn kinds(all: &[Disagreement]) -> Vec<DisagreementKind<'_>> {
+    let mut kinds: Vec<DisagreementKind<'_>> = Vec::new();
     let mut known: HashMap<What, usize> = HashMap::new();
     for disagreement in all {
         let Some(what) = what(&disagreement.differences) else {
             continue;
         };
         let at = *known.entry(what.clone()).or_insert_with(|| {
-            kinds.push(Kind {
+            kinds.push(DisagreementKind {
                 count: 0,
                 smallest: disagreement,
                 what,

@@ -34,13 +34,13 @@ pub use suite::{Found, find};
 
 // What only the binary and the debugger use. It is no part of the library's interface and may change with any release.
 #[doc(hidden)]
-pub use change::Change;
+pub use change::FileChange;
 #[doc(hidden)]
 pub use derivation::{Disagreement, Rederived, rederive};
 #[doc(hidden)]
-pub use explain::{Written, explain};
+pub use explain::{DocumentText, explain};
 #[doc(hidden)]
-pub use kinds::{Kind, What, kinds};
+pub use kinds::{DisagreementKind, What, kinds};
 #[doc(hidden)]
 pub use laws::first_broken;
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::change::Change;
+use super::change::FileChange;
 use super::fixture::{Fixture, FixtureError, RESPONSE};
 use crate::diagnostic::Diagnostic;
 use crate::response_schema;
@@ -165,7 +165,7 @@ pub fn is_suite_path(path: &Path) -> bool {
 pub fn additions<'n>(
     path: &Path,
     fixtures: &[(&'n str, Fixture)],
-) -> Result<Option<(Change, Vec<&'n str>)>, FixtureError> {
+) -> Result<Option<(FileChange, Vec<&'n str>)>, FixtureError> {
     let before = match fs::read_to_string(path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -191,7 +191,7 @@ pub fn additions<'n>(
         text.push('\n');
         added.push(*name);
     }
-    let change = Change {
+    let change = FileChange {
         path: path.to_owned(),
         before,
         after: Some(text),
@@ -205,8 +205,8 @@ pub fn additions<'n>(
 /// # Errors
 ///
 /// That a file cannot be read.
-pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<Change>, FixtureError> {
-    let mut all: Vec<Change> = Vec::new();
+pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<FileChange>, FixtureError> {
+    let mut all: Vec<FileChange> = Vec::new();
     let mut suites: Vec<(&Path, HashMap<usize, String>)> = Vec::new();
     for (found, fixture) in changed {
         let Some((number, line)) = &found.line else {
@@ -226,7 +226,7 @@ pub fn changes(changed: &[(Found, Fixture)]) -> Result<Vec<Change>, FixtureError
         let before =
             fs::read_to_string(path).map_err(|error| FixtureError::io(path, "read", &error))?;
         let after = with_lines(&before, &lines);
-        all.push(Change {
+        all.push(FileChange {
             path: path.to_owned(),
             before: Some(before),
             after: Some(after),

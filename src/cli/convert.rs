@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use obverse::check;
-use obverse::convert::{self, Difference, Origin, Report, Sample, Tally, Verdict};
+use obverse::convert::{self, Difference, Report, Sample, SampleOrigin, Tally, Verdict};
 use obverse::derive::{self, Derivation, Options};
 use obverse::parser::parse_response;
 use obverse::response_schema;
@@ -83,17 +83,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if let Some(derivation) = &derived {
         samples.extend(derivation.cases.iter().map(|case| Sample {
             text: case.response.clone(),
-            origin: Origin::Rendered,
+            origin: SampleOrigin::Rendered,
         }));
     }
     match (args.to, opened) {
         (Form::ResponseTemplate, Either::Schema(file, text, loaded)) => {
-            let place = Place::new(args, file, text, loaded.path.steps().is_empty())?;
+            let place = Destination::new(args, file, text, loaded.path.steps().is_empty())?;
             forward(args, &loaded, derived.as_ref(), &samples, &place)
         }
         (Form::ResponseSchema, Either::Template(opened)) => {
             let is_alone = opened.loaded.path.steps().is_empty();
-            let place = Place::new(args, opened.file, opened.text, is_alone)?;
+            let place = Destination::new(args, opened.file, opened.text, is_alone)?;
             back(args, &opened.loaded.document, &samples, &place)
         }
         (_, Either::Grammar(_)) => Err(wrong("a grammar")),
@@ -131,12 +131,12 @@ fn wrong(what: &str) -> Stop {
 }
 
 /// The configuration that a result is to be written to.
-struct Place {
+struct Destination {
     file: PathBuf,
     text: String,
 }
 
-impl Place {
+impl Destination {
     fn new(args: &Args, file: PathBuf, text: String, is_alone: bool) -> Result<Self, Problem> {
         if args.write {
             if is_alone {
@@ -178,7 +178,7 @@ impl Place {
 fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
     let given = |text: String| Sample {
         text,
-        origin: Origin::Given,
+        origin: SampleOrigin::Given,
     };
     let mut samples = Vec::new();
     for path in paths {
@@ -209,10 +209,7 @@ fn recorded(paths: &[PathBuf]) -> Result<Vec<Sample>, Problem> {
 
 fn derived(args: &Args, path: &Path) -> Result<Derivation, Problem> {
     let opened = args.source_args.open(path)?;
-    let options = Options {
-        clock: args.source_args.date,
-        ..Options::default()
-    };
+    let options = Options::default().clock(args.source_args.date);
     derive::derive(&opened.source, &options)
         .map_err(|error| derive_verb::derive_problem(&error, &opened))
 }
@@ -222,7 +219,7 @@ fn forward(
     loaded: &response_schema::Loaded,
     derived: Option<&Derivation>,
     samples: &[Sample],
-    place: &Place,
+    place: &Destination,
 ) -> Result<Status, Stop> {
     let anchor = derived.map(|derivation| derivation.document.start_anchor.clone());
     let conversion = convert::to_template(&loaded.schema, anchor, samples);
@@ -282,16 +279,19 @@ fn first_difference(document: &Template, derivation: &Derivation) -> Option<Diff
     cases.sort_by_key(|case| case.response.len());
     cases.into_iter().find_map(|case| {
         let (one, other) = (parse(&ours, &case.response), parse(&theirs, &case.response));
-        (one != other).then(|| Difference {
-            origin: Origin::Rendered,
-            response: case.response.clone(),
-            schema: spell(one),
-            template: spell(other),
+        (one != other).then(|| {
+            let response = case.response.clone();
+            Difference::new(SampleOrigin::Rendered, response, spell(one), spell(other))
         })
     })
 }
 
-fn back(args: &Args, document: &Value, samples: &[Sample], place: &Place) -> Result<Status, Stop> {
+fn back(
+    args: &Args,
+    document: &Value,
+    samples: &[Sample],
+    place: &Destination,
+) -> Result<Status, Stop> {
     let template = Template::of(document).ok_or_else(|| {
         Problem::failed(
             "no-response-template",
@@ -371,9 +371,9 @@ fn tallies(samples: &[Tally]) -> String {
     }
     let each = samples.iter().map(|tally| {
         let what = match tally.origin {
-            Origin::Given => "given",
-            Origin::Rendered => "rendered",
-            Origin::Generated => "made of its patterns",
+            SampleOrigin::Given => "given",
+            SampleOrigin::Rendered => "rendered",
+            SampleOrigin::Generated => "made of its patterns",
             _ => "beyond them",
         };
         format!("{} of {} {what}", tally.agree, tally.tried)

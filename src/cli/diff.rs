@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use obverse::check::Change;
+use obverse::check::FileChange;
 use similar::{ChangeTag, TextDiff};
 
 use super::color::{BLUE, DIM, GREEN, RED, paint};
@@ -12,7 +12,7 @@ use super::escape;
 const AROUND: usize = 3;
 
 /// The change, styled and escaped.
-pub(crate) fn unified(change: &Change) -> String {
+pub(crate) fn unified(change: &FileChange) -> String {
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
     let what = match (&change.before, &change.after) {
@@ -50,11 +50,11 @@ mod tests {
     use super::*;
 
     fn plain(before: Option<&str>, after: Option<&str>) -> String {
-        let change = Change {
-            path: "a\u{1b}.json".into(),
-            before: before.map(str::to_owned),
-            after: after.map(str::to_owned),
-        };
+        let change = FileChange::new(
+            "a\u{1b}.json",
+            before.map(str::to_owned),
+            after.map(str::to_owned),
+        );
         anstream::adapter::strip_str(&unified(&change)).to_string()
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use obverse::chat_template::RenderInput;
 use obverse::derive::{self, Derivation};
 use obverse::grammar::emit::Language;
-use obverse::grammar::{Reasoning, Request, Sampler, SpecialToken, ToolChoice, Written};
+use obverse::grammar::{Reasoning, Request, Sampler, SpecialToken, ToolChoice, WrittenFormat};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
@@ -115,10 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         None => Vec::new(),
     };
     let opened = args.source_args.open(&args.source)?;
-    let options = derive::Options {
-        clock: args.source_args.date,
-        ..derive::Options::default()
-    };
+    let options = derive::Options::default().clock(args.source_args.date);
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
     let template = ResponseTemplate::from_value(&derivation.document.to_value());
@@ -132,21 +129,21 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(prefix) => prefix,
         None => prompt(args, &opened, &derivation, &tools)?,
     };
-    let written = Written::new(&template, &derivation.cases, &opened.source.tokens.end);
-    let request = Request {
-        tools,
-        // The conversion fails for nothing.
-        tool_choice: ToolChoice::from_str(&args.tool_choice).unwrap_or_default(),
-        parallel: args.parallel == Parallel::Yes,
-        reasoning: match args.reasoning {
-            Reasons::Auto => Reasoning::Auto,
-            Reasons::On => Reasoning::On,
-            Reasons::Off => Reasoning::Off,
-        },
-        prefix,
-        response_format: response_format.map(|(schema, _)| schema),
-        special_tokens,
+    let written = WrittenFormat::new(&template, &derivation.cases, &opened.source.tokens.end);
+    let reasoning = match args.reasoning {
+        Reasons::Auto => Reasoning::Auto,
+        Reasons::On => Reasoning::On,
+        Reasons::Off => Reasoning::Off,
     };
+    let request = Request::default()
+        .tools(tools)
+        // The conversion fails for nothing.
+        .tool_choice(ToolChoice::from_str(&args.tool_choice).unwrap_or_default())
+        .parallel(args.parallel == Parallel::Yes)
+        .reasoning(reasoning)
+        .prefix(prefix)
+        .response_format(response_format.map(|(schema, _)| schema))
+        .special_tokens(special_tokens);
     let grammar = written
         .grammar(&request)
         .map_err(|error| Problem::failed("no-grammar", error.to_string()))?;

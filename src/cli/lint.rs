@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::Change;
+use obverse::check::FileChange;
 use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::lint::{self, Fixed, Options, WARNINGS};
 use obverse::project::Project;
@@ -142,11 +142,7 @@ fn show_fixes(args: &Args, paths: &[PathBuf], workspace: &Workspace<'_>) -> Resu
         if fixed.applied.is_empty() {
             continue;
         }
-        let change = Change {
-            path: PathBuf::from(input::name(path)),
-            before: Some(subject.text),
-            after: Some(fixed.text),
-        };
+        let change = FileChange::new(input::name(path), Some(subject.text), Some(fixed.text));
         output::print_styled(&unified(&change))?;
     }
     output::tell(&match count {
@@ -280,10 +276,9 @@ impl<'a> Subject<'a> {
     }
 
     fn options(&self) -> Options<'_> {
-        Options {
-            chat: self.chat.as_ref(),
-            engines: &self.engines,
-        }
+        Options::default()
+            .chat(self.chat.as_ref())
+            .engines(&self.engines)
     }
 
     /// The text with what can be mended of the findings that count.

@@ -93,10 +93,7 @@ fn of_template(
     let chat = workspace.chat_template(path, &text)?;
     let cases = match &chat {
         Some(chat) => {
-            let options = derive::Options {
-                clock: args.project.clock(),
-                ..derive::Options::default()
-            };
+            let options = derive::Options::default().clock(args.project.clock());
             let progress = Progress::of_one(&input::name(path));
             let derived = derive::derive(chat, &options);
             drop(progress);

@@ -177,7 +177,7 @@ impl Problem {
     }
 
     /// The place of a diagnostic and of its labels.
-    fn places(&self, diagnostic: &Diagnostic, columns: Option<usize>) -> Vec<Place<'_>> {
+    fn places(&self, diagnostic: &Diagnostic, columns: Option<usize>) -> Vec<ShownPlace<'_>> {
         let Some((document, text)) = self
             .document
             .as_ref()
@@ -200,7 +200,7 @@ impl Problem {
             .map(|span| (span, None))
             .chain(labels)
             .enumerate()
-            .map(|(index, (span, label))| Place {
+            .map(|(index, (span, label))| ShownPlace {
                 name: escape::line(&document.name),
                 excerpt: Excerpt::of(text, span, room(columns, label.as_deref())),
                 label,
@@ -230,14 +230,14 @@ fn room(columns: Option<usize>, label: Option<&str>) -> usize {
 }
 
 /// One place to be shown.
-struct Place<'d> {
+struct ShownPlace<'d> {
     name: Cow<'d, str>,
     excerpt: Excerpt,
     label: Option<String>,
     kind: AnnotationKind,
 }
 
-impl Place<'_> {
+impl ShownPlace<'_> {
     fn heading(&self, column: usize) -> String {
         format!("{}:{}:{column}", self.name, self.excerpt.line)
     }

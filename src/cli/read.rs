@@ -104,15 +104,9 @@ pub(super) fn derived(
     opened: &source::Opened,
     date: Option<Clock>,
 ) -> Result<ConversationFormat, Problem> {
-    let options = Options {
-        clock: date,
-        ..Options::default()
-    };
+    let options = Options::default().clock(date);
     // What is read is checked by rendering it; a proof beside that would take time and change nothing.
-    let extent = Extent {
-        conversations: 0,
-        ..Extent::default()
-    };
+    let extent = Extent::default().conversations(0);
     let derived = conversation::derive(&opened.source, &options, extent)
         .map_err(|error| not_derived(&error, opened))?;
     Ok(derived.format)
@@ -129,8 +123,12 @@ pub(super) fn unread(error: &ReadError, name: String, text: String) -> Problem {
 
 /// That a chat template renders no conversation.
 pub(super) fn not_derived(error: &conversation::DeriveError, opened: &source::Opened) -> Problem {
-    let conversation::DeriveError::Render(render) = error;
-    let problem = source::not_rendered(render, error.to_string());
+    let problem = match error {
+        conversation::DeriveError::Render(render) => {
+            source::not_rendered(render, error.to_string())
+        }
+        _ => Problem::failed("not-derived", error.to_string()),
+    };
     match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,

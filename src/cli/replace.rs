@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use obverse::check::Change;
+use obverse::check::FileChange;
 
 use super::input;
 use super::problem::Problem;
@@ -71,7 +71,7 @@ fn replace_anyway(path: &Path, text: &str) -> Result<(), Problem> {
 }
 
 /// Makes a file what it is to become: another text, at once and whole, or gone. A folder that is not there yet is made.
-pub(crate) fn apply(change: &Change) -> Result<(), Problem> {
+pub(crate) fn apply(change: &FileChange) -> Result<(), Problem> {
     let path = &change.path;
     let failed = |what: &str, error: &io::Error| {
         Problem::failed(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use obverse::derive::{self, Derivation, DeriveError, Verdict};
 use obverse::diagnostic::{Diagnostic, Severity};
-use obverse::grammar::Written;
+use obverse::grammar::WrittenFormat;
 use obverse::serve::{self, Config, Constraint, Manner, Model, Notice, TakesGrammar, Upstream};
 use obverse::value::Value;
 use tokio::net::TcpListener;
@@ -277,7 +277,7 @@ fn model(args: &Args) -> Result<Model, Problem> {
     model.manner = manner;
     model.clock = args.source.date;
     model.constraint = constraint.map(|(takes, cases, end_tokens, special)| {
-        let written = Written::new(model.template.template(), &cases, &end_tokens);
+        let written = WrittenFormat::new(model.template.template(), &cases, &end_tokens);
         Constraint::new(written, takes, special)
     });
     Ok(model)
@@ -292,10 +292,7 @@ fn derived(args: &Args, opened: &Opened) -> Result<Derivation, Problem> {
     if io::stderr().is_terminal() {
         output::tell("deriving the response template from the chat template\n");
     }
-    let options = derive::Options {
-        clock: args.source.date,
-        ..derive::Options::default()
-    };
+    let options = derive::Options::default().clock(args.source.date);
     derive::derive(&opened.source, &options)
         .map_err(|error: DeriveError| super::derive::derive_problem(&error, opened))
 }

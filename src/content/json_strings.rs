@@ -1,4 +1,8 @@
 //! Where in a JSON text the strings are, as the text arrives: for who must not take what stands in one for something else.
+//!
+//! A scanner with five states reads the text once, whatever the chunks: it is asked for places in their order, goes on from where it stood,
+//! and says of a place that has not arrived that it cannot tell yet. It does not check the JSON; it stops at what no string may hold, since
+//! the text is then no JSON and has no strings.
 
 use crate::pattern::Window;
 
@@ -33,7 +37,7 @@ enum State {
 
 /// Where a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Whereabouts {
     /// In no string: before, between or behind them, or in what opens or closes one.
     Outside,
     /// In a string, whose text goes on up to here at least.
@@ -73,38 +77,40 @@ impl JsonStrings {
         dialect: &[(String, String)],
         window: &Window<'_>,
         place: usize,
-    ) -> Place {
+    ) -> Whereabouts {
         loop {
             match self.state {
                 State::Over => {
                     self.at = self.at.max(place);
-                    return Place::Outside;
+                    return Whereabouts::Outside;
                 }
                 State::Before | State::Between => {
                     if place <= self.at {
-                        return Place::Outside;
+                        return Whereabouts::Outside;
                     }
                     if !self.go_on(dialect, window) {
                         return if window.complete {
-                            Place::Outside
+                            Whereabouts::Outside
                         } else {
-                            Place::NotArrived
+                            Whereabouts::NotArrived
                         };
                     }
                 }
-                State::Quoted | State::Within(_) if place < self.text => return Place::Outside,
+                State::Quoted | State::Within(_) if place < self.text => {
+                    return Whereabouts::Outside;
+                }
                 State::Quoted | State::Within(_) if place < self.at => {
-                    return Place::Inside(self.at);
+                    return Whereabouts::Inside(self.at);
                 }
                 State::Quoted | State::Within(_) => match self.end(dialect, window) {
                     End::At(end, _) | End::Open(end) if place < end => {
                         self.at = end;
-                        return Place::Inside(end);
+                        return Whereabouts::Inside(end);
                     }
                     End::At(end, Some(length)) => {
                         self.at = end;
                         if place < end + length {
-                            return Place::Outside;
+                            return Whereabouts::Outside;
                         }
                         self.at += length;
                         self.state = if self.depth == 0 {
@@ -117,9 +123,9 @@ impl JsonStrings {
                     End::Open(end) => {
                         self.at = end;
                         return if window.complete {
-                            Place::Outside
+                            Whereabouts::Outside
                         } else {
-                            Place::NotArrived
+                            Whereabouts::NotArrived
                         };
                     }
                 },
@@ -200,7 +206,7 @@ impl JsonStrings {
 
 #[cfg(test)]
 mod tests {
-    use super::{JsonStrings, Place, Window};
+    use super::{JsonStrings, Whereabouts, Window};
 
     /// Marks each byte of the text with `x` where it is inside a string, as a reader finds that gets the text in pieces of
     /// this many bytes.
@@ -218,13 +224,13 @@ mod tests {
                     // A reader is asked again at each place: one that went ahead is of no use for the next.
                     let mut ahead = strings.clone();
                     match ahead.place(dialect, &window, place) {
-                        Place::NotArrived => end = text.len().min(end + piece),
+                        Whereabouts::NotArrived => end = text.len().min(end + piece),
                         _ if place >= end && end < text.len() => end = text.len().min(end + piece),
-                        Place::Outside => {
+                        Whereabouts::Outside => {
                             strings = ahead;
                             return '.';
                         }
-                        Place::Inside(to) => {
+                        Whereabouts::Inside(to) => {
                             assert!(place < to && to <= end);
                             return 'x';
                         }

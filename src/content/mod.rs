@@ -26,7 +26,7 @@ mod xml_inline;
 pub use coerce::ToolSchemas;
 pub(crate) use coerce::Types;
 pub use error::{ContentError, ContentErrorKind};
-pub(crate) use json_strings::{JsonStrings, Place};
+pub(crate) use json_strings::{JsonStrings, Whereabouts};
 pub(crate) use transform::Node;
 pub use transform::{MixedPlaceholder, Placeholder, Transform, placeholders};
 

@@ -21,13 +21,15 @@ use crate::response_template::Document;
 use render::Renderer;
 
 pub use format::{
-    ConversationFormat, Handing, Holds, Hole, InvalidFormat, Part, Place, Step, VERSION, Written,
+    Connection, ConnectionPart, ConversationFormat, Encoding, Handing, Holds, Hole, InputText,
+    InvalidFormat, VERSION,
 };
 pub use proof::{Conversations, Example, Extent, Finding, Report, Verdict};
-pub use read::{Added, Conversation, ReadError, Reader, Reason, Span};
+pub use read::{Added, Conversation, ReadError, ReadSpan, Reader, Reason};
 
 /// A conversation format and what is known of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Derivation {
     /// The conversation format.
     pub format: ConversationFormat,
@@ -37,6 +39,7 @@ pub struct Derivation {
 
 /// Why no conversation format could be derived.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeriveError {
     /// The chat template renders not even a single user message.
     #[error("the chat template does not render a single user message: {0}")]
@@ -109,7 +112,7 @@ pub fn derive_with(
             parts.any(|part| {
                 matches!(
                     part,
-                    Part::Hole {
+                    ConnectionPart::Hole {
                         any: Hole::Definitions,
                         ..
                     }

@@ -4,7 +4,7 @@
 //! pattern: it takes the text that is left when all regions are taken out, which `x-regex-substitutions` do.
 
 use super::judge::{self, Difference, Tally};
-use super::{Origin, Sample};
+use super::{Sample, SampleOrigin};
 use crate::pattern::Pattern;
 use crate::pattern::parts::escaped;
 use crate::response_schema::ResponseSchema;
@@ -13,6 +13,7 @@ use crate::value::{Map, Value};
 
 /// A response schema, and its agreement with the response template on samples.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Back {
     /// The response schema.
     pub document: Value,
@@ -25,6 +26,7 @@ pub struct Back {
 /// The reason why a response template has no response schema that does the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the field `{field}`: {why}")]
+#[non_exhaustive]
 pub struct Refused {
     /// The field.
     pub field: String,
@@ -85,7 +87,7 @@ impl Back {
         let mut counted = self
             .samples
             .iter()
-            .filter(|tally| tally.origin != Origin::Beyond);
+            .filter(|tally| tally.origin != SampleOrigin::Beyond);
         self.samples.iter().any(|tally| tally.agree > 0)
             && counted.all(|tally| tally.agree == tally.tried)
     }
@@ -196,7 +198,7 @@ fn content(field: &FieldDocument) -> Result<Map, String> {
             let is_on = |key: &str| field.content_args.get(key).is_some_and(Value::is_truthy);
             let is_dialect =
                 field.content_args.contains_key("string_delims") || is_on("unquoted_keys");
-            if is_dialect && super::field::calls_arguments() != dialect(&field.content_args) {
+            if is_dialect && super::parsers::calls_arguments() != dialect(&field.content_args) {
                 return Err("its JSON is in a dialect that no parser of a schema reads".to_owned());
             }
             let parser = if is_dialect {

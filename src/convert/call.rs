@@ -1,9 +1,9 @@
 //! A call whose parts are found in its text: the names become captures of the open of a region, and one part becomes its content.
 
-use super::carry::{Way, substitutions};
-use super::field::{content, json, pairs, single, text};
+use super::decisions::Decisions;
+use super::parsers::{json, named, pairs, single, text};
 use super::take::{self, Region};
-use super::{Finding, finding};
+use super::{Finding, finding, substitutions};
 use crate::pattern::parts::{self, Part};
 use crate::response_schema::node::{Kind, Node};
 use crate::response_template::{Delimiter, FieldDocument};
@@ -63,11 +63,38 @@ impl<'a> Call<'a> {
     }
 }
 
-pub(super) fn call(
+/// Adds the content parser that makes a value of the text of a region, or of each item where the property is a list.
+pub(super) fn content(
+    item: &Node,
+    property: &Node,
+    region: &Region,
+    document: &mut FieldDocument,
+    decisions: Decisions,
+) -> Result<(), Box<Finding>> {
+    match (&item.parser, &item.kind) {
+        (Some(parser), _) => json(item, parser, document),
+        (None, Kind::String | Kind::Any) => {
+            text(document, decisions);
+            Ok(())
+        }
+        (None, Kind::Integer) => named(document, "int"),
+        (None, Kind::Number) => named(document, "float"),
+        (None, Kind::Boolean) => named(document, "bool"),
+        (None, Kind::Object) if item.key_value.is_some() => pairs(item, document),
+        (None, Kind::Object) => call(item, region, document, decisions),
+        _ => Err(Box::new(finding(
+            "convert-content",
+            property,
+            "nothing makes such a value of a region's text",
+        ))),
+    }
+}
+
+fn call(
     item: &Node,
     region: &Region,
     document: &mut FieldDocument,
-    way: Way,
+    decisions: Decisions,
 ) -> Result<(), Box<Finding>> {
     let mut call = Call {
         headers: Vec::new(),
@@ -82,7 +109,7 @@ pub(super) fn call(
         ))
     };
     let mut open = take::pattern(&region.open).ok_or_else(unwritten)?;
-    // What is said both at the end of the region's open and at the beginning of a header stands there once.
+    // Text that ends the region's open and also begins a header stands in the response once.
     for (name, header) in &call.headers {
         let before = take::pattern(&header.open).ok_or_else(unwritten)?;
         let body = parts::source(&header.body, &|_| None).ok_or_else(unwritten)?;
@@ -95,9 +122,9 @@ pub(super) fn call(
         open = format!(r"{open}\s*{before}(?P<{name}>{body}){behind}");
     }
     match &call.body {
-        None => text(document, way),
+        None => text(document, decisions),
         Some((node, prefix)) => {
-            if let (Some(prefix), true) = (prefix, way.header)
+            if let (Some(prefix), true) = (prefix, decisions.header)
                 && take::has_text(&prefix.open)
             {
                 let prefix = take::pattern(&prefix.open).ok_or_else(unwritten)?;
@@ -136,7 +163,7 @@ pub(super) fn members(
     item: &Node,
     regions: &[Region],
     mut document: FieldDocument,
-    way: Way,
+    decisions: Decisions,
 ) -> Result<FieldDocument, Box<Finding>> {
     let unwritten = || {
         Box::new(finding(
@@ -162,7 +189,7 @@ pub(super) fn members(
         open.push_str(&before);
     }
     document.open = Some(Delimiter::pattern(open + r"\s*"));
-    document.close = take::delimiter(&last.close, way.space);
+    document.close = take::delimiter(&last.close, decisions.space);
     let mut transform = Map::new();
     let properties = item.properties.iter().flatten();
     for (key, child) in properties {
@@ -183,9 +210,9 @@ pub(super) fn members(
     }
     transform.insert(last.name.as_str(), Value::from("{content}"));
     match child(&last.name) {
-        None => text(&mut document, way),
+        None => text(&mut document, decisions),
         Some(body) => {
-            content(body, item, last, &mut document, way)?;
+            content(body, item, last, &mut document, decisions)?;
             if document.transform.is_some() {
                 return Err(Box::new(finding(
                     "convert-transform",

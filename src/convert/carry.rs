@@ -1,9 +1,13 @@
-//! Response templates that might do what a schema does. One is written for each way in which a schema can be understood:
-//! whether white space around a text counts, whether that behind a close belongs to it, where the body of a call begins.
+//! Response templates that might do what a schema does: candidates, one for each combination of the decisions that a schema leaves open.
+//!
+//! A schema says with one pattern where a text stands, and leaves open whether white space around it counts, whether that behind a close
+//! belongs to the close, and where the body of a call begins. There are five such decisions with 32 combinations, all of which are written
+//! down, the plainest first, and those that come out alike once. Which of them is right is settled by samples (`judge`), not here.
 
+use super::decisions::Decisions;
 use super::field::field;
 use super::take;
-use super::{Finding, finding};
+use super::{Finding, finding, substitutions};
 use crate::pattern::parts::{self, Part};
 use crate::response_schema::node::{Kind, Node};
 use crate::response_template::{Delimiter, Document, FieldDocument};
@@ -17,20 +21,6 @@ pub(super) struct Draft {
     pub(super) findings: Vec<Finding>,
 }
 
-/// One choice for each thing that a schema leaves open.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
-    /// True if white space around texts is dropped, of fields that have an open; `strip_rest` is the same for the implicit field.
-    pub(super) strip: bool,
-    pub(super) strip_rest: bool,
-    /// True if a close takes the white space behind it.
-    pub(super) space: bool,
-    /// True if the text before the body of a call belongs to its opening.
-    pub(super) header: bool,
-    /// True if a text that has no open and stands before something else is read from the start.
-    begins: bool,
-}
-
 /// Returns all drafts, each once; the plainest first.
 pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
     let mut found: Vec<Draft> = Vec::new();
@@ -40,14 +30,14 @@ pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
                 for (strip, strip_rest) in
                     [(true, true), (false, false), (true, false), (false, true)]
                 {
-                    let way = Way {
+                    let decisions = Decisions {
                         strip,
                         strip_rest,
                         space,
                         header,
                         begins,
                     };
-                    let draft = draft(root, anchor, way);
+                    let draft = draft(root, anchor, decisions);
                     if !draft.document.fields.is_empty()
                         && !found.iter().any(|known| known.document == draft.document)
                     {
@@ -60,7 +50,7 @@ pub(super) fn drafts(root: &Node, anchor: &Delimiter) -> Vec<Draft> {
     found
 }
 
-fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
+fn draft(root: &Node, anchor: &Delimiter, decisions: Decisions) -> Draft {
     let mut draft = Draft {
         document: Document::new(anchor.clone()),
         findings: Vec::new(),
@@ -105,7 +95,7 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
                 }
             },
         };
-        match field(node, region, way) {
+        match field(node, region, decisions) {
             Ok((document, further)) => {
                 draft.findings.extend(further);
                 if document.open.is_some() {
@@ -132,18 +122,13 @@ fn draft(root: &Node, anchor: &Delimiter, way: Way) -> Draft {
                 .find(|(key, _)| **key == name);
             document.close = node.and_then(|(_, node)| taken_out(node));
         }
-        close_implicit(&mut document, &draft.document, way);
+        close_implicit(&mut document, &draft.document, decisions);
         draft.document.fields.insert(name, document);
     }
-    if way.begins {
+    if decisions.begins {
         begin_at_the_start(&mut draft.document);
     }
     draft
-}
-
-pub(super) fn substitutions(node: &Node) -> Finding {
-    let message = "a response template changes no text before it looks for delimiters";
-    finding("convert-substitutions", node, message)
 }
 
 /// Returns the texts with which a substitution takes out the text behind them. They close a field that takes the rest.
@@ -165,7 +150,7 @@ fn taken_out(node: &Node) -> Option<Delimiter> {
 
 /// Sets the close of the field without an open. Texts that open or close another field are left out, and the white space behind the close
 /// is taken with it, since text there would open the field again.
-fn close_implicit(document: &mut FieldDocument, whole: &Document, way: Way) {
+fn close_implicit(document: &mut FieldDocument, whole: &Document, decisions: Decisions) {
     if let Some(Delimiter::Literals(texts)) = &mut document.close {
         texts.retain(|text| {
             !whole.fields.values().any(|field| {
@@ -178,7 +163,7 @@ fn close_implicit(document: &mut FieldDocument, whole: &Document, way: Way) {
         });
         if texts.is_empty() {
             document.close = None;
-        } else if way.space {
+        } else if decisions.space {
             let written: Vec<String> = texts.iter().map(|text| parts::escaped(text)).collect();
             let source = match written.as_slice() {
                 [only] => only.clone(),

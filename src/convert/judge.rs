@@ -1,10 +1,15 @@
 //! The comparison of a schema with a response template on samples, and the smallest text on which they do not agree.
+//!
+//! Both read every sample, and their values are compared without the members that a response template leaves out. That costs the length of
+//! all samples for each candidate. A text on which they differ is made smaller by leaving out ever shorter stretches of it for as long as
+//! they differ: delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) without its complements.
+//! It is bounded by a number of tries and of bytes tried, so that the smallest text is the smallest that was found.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Origin, Sample, Verdict, without_empty};
+use super::{Sample, SampleOrigin, Verdict, without_empty};
 use crate::parser::parse_response;
 use crate::response_schema::ResponseSchema;
 use crate::response_template::{Document, ResponseTemplate};
@@ -19,9 +24,10 @@ const TRIED_BYTES: usize = 8 << 20;
 
 /// How many samples of an origin agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tally {
     /// The origin of the samples.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
     /// How many samples there are for which the schema gives a value.
     pub tried: usize,
     /// How many of them agree.
@@ -30,15 +36,28 @@ pub struct Tally {
 
 /// A response on which the two differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// The origin of the sample that the response was made of.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
     /// The response.
     pub response: String,
     /// The value that the schema gives.
     pub schema: String,
     /// The message that the response template gives, or the reason why there is none.
     pub template: String,
+}
+
+impl Difference {
+    /// A response of that origin, with what the schema and the response template make of it.
+    pub fn new(origin: SampleOrigin, response: String, schema: String, template: String) -> Self {
+        Self {
+            origin,
+            response,
+            schema,
+            template,
+        }
+    }
 }
 
 /// The outcome of a candidate on the samples.
@@ -54,7 +73,7 @@ pub(super) struct Judged {
 
 /// Returns the value that the schema gives, if it gives one that is not empty.
 fn of_schema(schema: &ResponseSchema, text: &str) -> Option<Value> {
-    // Nothing at all is no message.
+    // A schema that gives an empty value has found no message.
     let value = schema.parse(text).ok().filter(Value::is_truthy);
     value.map(without_empty)
 }
@@ -111,7 +130,7 @@ pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged
         tallies[at].tried += 1;
         if of_template(&template, &sample.text).as_ref() == Ok(expected) {
             tallies[at].agree += 1;
-            if sample.origin != Origin::Beyond {
+            if sample.origin != SampleOrigin::Beyond {
                 unseen.retain(|key| expected.get(key).is_none());
             }
         } else {
@@ -122,7 +141,7 @@ pub(super) fn judge(document: &Document, samples: &[&Expected]) -> Option<Judged
     let agree = |counts: bool| -> usize {
         let tallies = tallies
             .iter()
-            .filter(|tally| !counts || tally.origin != Origin::Beyond);
+            .filter(|tally| !counts || tally.origin != SampleOrigin::Beyond);
         tallies.map(|tally| tally.agree).sum()
     };
     let score = (agree(true), agree(false));
@@ -139,7 +158,7 @@ impl Judged {
         let counted = self
             .tallies
             .iter()
-            .filter(|tally| tally.origin != Origin::Beyond);
+            .filter(|tally| tally.origin != SampleOrigin::Beyond);
         let (tried, agree) = counted.fold((0, 0), |(tried, agree), tally| {
             (tried + tally.tried, agree + tally.agree)
         });
@@ -161,7 +180,8 @@ pub(super) fn smallest(
     let Some(template) = compiled(document) else {
         return Vec::new();
     };
-    // A difference in more than the white space around texts is shown by a text that has such a difference.
+    // If the values differ in more than white space around texts, the shorter text has to show that difference too, and not
+    // merely one in white space.
     let differ = |text: &str, loosely: bool| {
         of_schema(schema, text).is_some_and(|expected| match of_template(&template, text) {
             Ok(found) if loosely => trimmed(found) != trimmed(expected),

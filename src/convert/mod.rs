@@ -2,7 +2,7 @@
 //!
 //! No schema is known by heart. Its patterns are taken apart into texts, groups and what may be missing (`take`); the text around a group
 //! becomes the delimiters of a field (`carry`), and the work of the node below on its text becomes the content parser and the transform
-//! (`field`, `call`). Where that leaves a choice, all candidates are written down, and each is held to samples: responses that are given,
+//! (`parsers`, `call`, `field`). Where that leaves a choice, all candidates are written down, and each is held to samples: responses that are given,
 //! responses that a chat template renders, and texts made up of the schema's own patterns (`samples`). The one that agrees most is the
 //! result; where it does not agree, the smallest text that shows it is reported (`judge`).
 //!
@@ -15,8 +15,10 @@
 mod back;
 mod call;
 mod carry;
+mod decisions;
 mod field;
 mod judge;
+mod parsers;
 mod samples;
 mod take;
 
@@ -36,13 +38,13 @@ pub struct Sample {
     /// The response.
     pub text: String,
     /// The origin of the sample.
-    pub origin: Origin,
+    pub origin: SampleOrigin,
 }
 
 /// The origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum SampleOrigin {
     /// The sample was recorded and given.
     Given,
     /// The sample was rendered by a chat template.
@@ -69,6 +71,7 @@ pub enum Verdict {
 
 /// A fact that was found on the way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// The finding's stable name.
     pub code: &'static str,
@@ -85,6 +88,7 @@ fn spelled<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
 
 /// The account of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// How much was carried over.
     pub verdict: Verdict,
@@ -105,6 +109,7 @@ pub const CHOSEN_BY: usize = 32 << 20;
 
 /// A response template, and the account of its conversion.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Conversion {
     /// The response template.
     pub document: Document,
@@ -200,6 +205,12 @@ fn chosen_by(samples: &[judge::Expected], bytes: usize) -> Vec<&judge::Expected>
     let mut taken: Vec<usize> = order.into_iter().take_while(|at| fits(at)).collect();
     taken.sort_unstable();
     taken.into_iter().map(|at| &samples[at]).collect()
+}
+
+/// Returns the finding that a node changes the text before its parts are looked for.
+fn substitutions(node: &Node) -> Finding {
+    let message = "a response template changes no text before it looks for delimiters";
+    finding("convert-substitutions", node, message)
 }
 
 fn finding(code: &'static str, node: &Node, message: impl Into<String>) -> Finding {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Origin, Sample};
+use super::{Sample, SampleOrigin};
 use crate::pattern::Pattern;
 use crate::pattern::facts::Facts;
 use crate::pattern::parts::{self, Part};
@@ -23,7 +23,7 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
     };
     let mut seen = HashSet::new();
     let mut samples: Vec<Sample> = Vec::new();
-    let mut add = |samples: &mut Vec<Sample>, text: String, origin: Origin| {
+    let mut add = |samples: &mut Vec<Sample>, text: String, origin: SampleOrigin| {
         if seen.insert(text.clone()) {
             samples.push(Sample { text, origin });
         }
@@ -33,10 +33,10 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
     }
     for _ in 0..MADE {
         let text = maker.root(schema.root());
-        // What the schema does not read, or reads as nothing, is no sample of it.
+        // A text that the schema refuses, or reads as nothing, cannot show whether the response template does the same.
         let is_read = schema.parse(&text).is_ok_and(|value| value.is_truthy());
         if is_read {
-            add(&mut samples, text, Origin::Generated);
+            add(&mut samples, text, SampleOrigin::Generated);
         }
     }
     let near: Vec<String> = samples
@@ -45,17 +45,17 @@ pub(super) fn all(schema: &ResponseSchema, given: &[Sample]) -> Vec<Sample> {
         .take(MADE / 2)
         .collect();
     for text in ["", "Hello!", "Hello!\n"] {
-        add(&mut samples, text.to_owned(), Origin::Beyond);
+        add(&mut samples, text.to_owned(), SampleOrigin::Beyond);
     }
     for text in near {
-        add(&mut samples, format!("{text}\n"), Origin::Beyond);
-        add(&mut samples, format!("Well. {text}"), Origin::Beyond);
-        add(&mut samples, format!("{text} So."), Origin::Beyond);
+        add(&mut samples, format!("{text}\n"), SampleOrigin::Beyond);
+        add(&mut samples, format!("Well. {text}"), SampleOrigin::Beyond);
+        add(&mut samples, format!("{text} So."), SampleOrigin::Beyond);
         let half = text.len() / 2;
         let half = (half..=text.len())
             .find(|at| text.is_char_boundary(*at))
             .unwrap_or(0);
-        add(&mut samples, text[..half].to_owned(), Origin::Beyond);
+        add(&mut samples, text[..half].to_owned(), SampleOrigin::Beyond);
     }
     samples
 }
@@ -90,7 +90,7 @@ impl Maker {
         {
             return self.node(root);
         }
-        // The properties do not say in which order their texts stand: mostly that of the document.
+        // A schema does not say in which order the texts of its properties stand. Mostly it is the order of the properties.
         let mut properties: Vec<&Node> = root
             .properties
             .iter()
@@ -248,7 +248,7 @@ impl Maker {
                     out.push('\n');
                 }
                 let text = self.item(child);
-                // A part that begins with what stands there already goes on from it.
+                // If the text so far ends with the beginning of this part, the two overlap, and only the rest is added.
                 match (1..=out.len().min(text.len())).rev().find(|length| {
                     out.is_char_boundary(out.len() - length)
                         && text.starts_with(&out[out.len() - length..])
@@ -304,7 +304,7 @@ impl Maker {
                     }
                 }
                 Part::Choice(branches) => {
-                    // What may end the text instead ends it nowhere else.
+                    // A branch that is only a condition, such as the end of the text, would not hold in the middle of a sample.
                     let says = |branch: &&Vec<Part>| branch.iter().any(|part| !part.is_condition());
                     let branches: Vec<&Vec<Part>> = branches.iter().filter(says).collect();
                     if branches.is_empty() {

@@ -49,7 +49,7 @@ pub(super) fn regions(pattern: &Pattern) -> Vec<Region> {
             }
         }
         if !has_text(&open) && !has_text(&close) {
-            // What nothing opens goes on to what ends the whole.
+            // A group without text around it lasts up to the text that ends the whole pattern.
             let last = signs
                 .iter()
                 .rposition(|sign| matches!(sign, Part::Group { .. }));
@@ -108,7 +108,7 @@ const TEXTS: usize = 16;
 /// Optional parts count as present, and the end of the text is no alternative.
 pub(super) fn texts(part: &Part) -> Vec<String> {
     match part {
-        // White space says nothing that could be found again.
+        // White space alone is no delimiter: it stands everywhere.
         Part::Text(text) if text.trim().is_empty() => Vec::new(),
         Part::Text(text) => vec![text.clone()],
         Part::Optional { parts } => spelled(parts),

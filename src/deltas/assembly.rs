@@ -45,6 +45,7 @@ pub struct AssembledCall {
 
 /// The state of a call, as far as the client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CallState {
     /// The call is being written.
     Open,

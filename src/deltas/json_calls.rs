@@ -276,12 +276,12 @@ impl Visitor<'_, '_> {
                 self.state.slots.push(Slot::default());
                 Frame::Other
             }
-            Role::Way if kind == Kind::Object => Frame::Object {
+            Role::JsonPath if kind == Kind::Object => Frame::Object {
                 place,
                 came: 0,
                 call: false,
             },
-            Role::Calls | Role::Way => Frame::Other,
+            Role::Calls | Role::JsonPath => Frame::Other,
             Role::Arguments => self.arguments(at, kind),
             Role::Id | Role::Name => {
                 let is_id = self.shape.places[place].role == Role::Id;

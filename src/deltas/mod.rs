@@ -152,6 +152,7 @@ pub enum ArgumentsCome {
 
 /// A step of reading a response.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Step<'a> {
     /// An event of the parser.
     Event(Event<'a>),

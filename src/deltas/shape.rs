@@ -90,7 +90,7 @@ pub(super) struct JsonPlace {
 pub(super) enum Role {
     /// An object that is passed through.
     #[default]
-    Way,
+    JsonPath,
     /// A call, or a list of them.
     Calls,
     Id,
@@ -134,7 +134,7 @@ impl ValueShape {
 }
 
 /// A path into the JSON, from the object that is the call or its list's item.
-type Way = Vec<String>;
+type JsonPath = Vec<String>;
 
 /// The source of a member of a call, before the content parser is considered.
 #[derive(Debug, Clone)]
@@ -142,7 +142,7 @@ enum From {
     Absent,
     Literal(String),
     Capture(String),
-    Content(Way),
+    Content(JsonPath),
 }
 
 impl Shape {
@@ -210,7 +210,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
                 .collect(),
         )
     };
-    let mut at: Way = Vec::new();
+    let mut at: JsonPath = Vec::new();
     let mut list = if each { List::Always } else { List::Never };
     let mut id_may_lack = false;
     let (id, name, arguments) = match transform {
@@ -338,7 +338,7 @@ fn places(at: &[String], list: List, ways: &[(Role, &From)]) -> Option<Vec<JsonP
             }
         }
         let place = walk(&mut places, call, way);
-        if places[place].role != Role::Way && !way.is_empty() {
+        if places[place].role != Role::JsonPath && !way.is_empty() {
             return None;
         }
         places[place].role = *role;

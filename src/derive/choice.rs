@@ -10,15 +10,15 @@ use crate::derive::compare::slot;
 /// A candidate: one way to understand the renders, in words, and the value that the analysis goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate<T> {
-    pub(super) option: Offer,
+    pub(super) description: Description,
     pub(super) value: T,
 }
 
 /// A candidate in words. Two that mean the same are one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct Description {
     /// The candidate's name among those of its decision.
-    pub(super) way: String,
+    pub(super) name: String,
     /// The delimiter or shape that the candidate makes of what was seen.
     pub(super) means: String,
     /// The evidence for the candidate, or the reason for its rank among the others.
@@ -27,15 +27,15 @@ pub(super) struct Offer {
 
 /// A decision that came up, with its candidates and the index of the one that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) question: Question,
-    pub(super) options: Vec<Offer>,
+pub(super) struct MadeDecision {
+    pub(super) decision: DecisionId,
+    pub(super) candidates: Vec<Description>,
     pub(super) taken: usize,
 }
 
 /// A decision: something in the renders that can be understood in several ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Question {
+pub(super) enum DecisionId {
     /// Where the assistant's turn begins.
     Anchor,
     /// Where the assistant's turn begins after a tool's result.
@@ -108,7 +108,7 @@ pub(super) enum Question {
     BareCallEnd,
 }
 
-impl Question {
+impl DecisionId {
     /// Returns the decision's name in reports, which is stable.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -205,43 +205,44 @@ pub(super) enum About {
 
 /// A candidate that is to be taken instead of the first one of its decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
-    pub(super) question: Question,
-    pub(super) way: String,
+pub(super) struct Preference {
+    pub(super) decision: DecisionId,
+    /// The candidate's name.
+    pub(super) name: String,
 }
 
 /// The candidates that are to be taken, and the decisions that came up.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    wanted: RefCell<Vec<Wanted>>,
-    asked: RefCell<Vec<Asked>>,
+    wanted: RefCell<Vec<Preference>>,
+    asked: RefCell<Vec<MadeDecision>>,
 }
 
 impl<T> Candidate<T> {
     pub(super) fn new(
-        way: impl Into<String>,
+        name: impl Into<String>,
         means: impl Into<String>,
         because: impl Into<String>,
         value: T,
     ) -> Self {
-        let option = Offer {
-            way: way.into(),
+        let description = Description {
+            name: name.into(),
             means: means.into(),
             because: because.into(),
         };
-        Self { option, value }
+        Self { description, value }
     }
 }
 
 impl Choices {
     /// Begins anew, with these candidates to be taken.
-    pub(super) fn want(&self, wanted: Vec<Wanted>) {
+    pub(super) fn want(&self, wanted: Vec<Preference>) {
         *self.wanted.borrow_mut() = wanted;
         self.asked.borrow_mut().clear();
     }
 
     /// Returns the decisions that came up since the last reset, in order.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<MadeDecision> {
         self.asked.borrow().clone()
     }
 
@@ -251,58 +252,61 @@ impl Choices {
     /// A decision may come up again, for another render: it is one decision, and is made in the same way.
     pub(super) fn choose<T>(
         &self,
-        question: Question,
+        decision: DecisionId,
         candidates: impl IntoIterator<Item = Candidate<T>>,
     ) -> Option<T> {
         let mut told: Vec<Candidate<T>> = Vec::new();
-        for reading in candidates {
+        for candidate in candidates {
             if !told
                 .iter()
-                .any(|known| known.option.means == reading.option.means)
+                .any(|known| known.description.means == candidate.description.means)
             {
-                told.push(reading);
+                told.push(candidate);
             }
         }
         let wanted = self.wanted.borrow();
         let taken = wanted
             .iter()
-            .find(|wanted| wanted.question == question)
-            .and_then(|wanted| told.iter().position(|told| told.option.way == wanted.way))
+            .find(|wanted| wanted.decision == decision)
+            .and_then(|wanted| {
+                told.iter()
+                    .position(|told| told.description.name == wanted.name)
+            })
             .unwrap_or(0);
-        let options = told.iter().map(|told| told.option.clone()).collect();
-        self.record(question, options, taken);
+        let candidates = told.iter().map(|told| told.description.clone()).collect();
+        self.record(decision, candidates, taken);
         told.into_iter().nth(taken).map(|told| told.value)
     }
 
     /// Decides between doing something and leaving it. Each candidate has its name, its meaning and its evidence, and to do it is the
     /// better one.
-    pub(super) fn whether(&self, question: Question, [so, otherwise]: [[&str; 3]; 2]) -> bool {
-        let reading =
-            |[way, means, because]: [&str; 3], value| Candidate::new(way, means, because, value);
-        let candidates = [reading(so, true), reading(otherwise, false)];
-        self.choose(question, candidates).unwrap_or_default()
+    pub(super) fn whether(&self, decision: DecisionId, [so, otherwise]: [[&str; 3]; 2]) -> bool {
+        let candidate =
+            |[name, means, because]: [&str; 3], value| Candidate::new(name, means, because, value);
+        let candidates = [candidate(so, true), candidate(otherwise, false)];
+        self.choose(decision, candidates).unwrap_or_default()
     }
 
-    fn record(&self, question: Question, options: Vec<Offer>, taken: usize) {
-        if options.is_empty() {
+    fn record(&self, decision: DecisionId, candidates: Vec<Description>, taken: usize) {
+        if candidates.is_empty() {
             return;
         }
         let mut asked = self.asked.borrow_mut();
-        let Some(known) = asked.iter_mut().find(|known| known.question == question) else {
-            asked.push(Asked {
-                question,
-                options,
+        let Some(known) = asked.iter_mut().find(|known| known.decision == decision) else {
+            asked.push(MadeDecision {
+                decision,
+                candidates,
                 taken,
             });
             return;
         };
-        for option in options {
+        for description in candidates {
             if !known
-                .options
+                .candidates
                 .iter()
-                .any(|other| other.way == option.way || other.means == option.means)
+                .any(|other| other.name == description.name || other.means == description.means)
             {
-                known.options.push(option);
+                known.candidates.push(description);
             }
         }
     }
@@ -327,34 +331,38 @@ mod tests {
     }
 
     #[test]
-    fn the_first_way_is_taken_unless_another_is_wanted() {
+    fn the_first_candidate_is_taken_unless_another_is_wanted() {
         let choices = Choices::default();
-        assert_eq!(choices.choose(Question::TurnEnd, candidates()), Some(1));
-        let wanted = |way: &str| {
-            choices.want(vec![Wanted {
-                question: Question::TurnEnd,
-                way: way.to_owned(),
+        assert_eq!(choices.choose(DecisionId::TurnEnd, candidates()), Some(1));
+        let wanted = |name: &str| {
+            choices.want(vec![Preference {
+                decision: DecisionId::TurnEnd,
+                name: name.to_owned(),
             }]);
-            choices.choose(Question::TurnEnd, candidates())
+            choices.choose(DecisionId::TurnEnd, candidates())
         };
         assert_eq!(wanted("the first"), Some(2));
         assert_eq!(choices.asked()[0].taken, 1);
         assert_eq!(wanted("unheard of"), Some(1));
         let none: Vec<Candidate<u8>> = Vec::new();
-        assert_eq!(choices.choose(Question::Anchor, none), None);
+        assert_eq!(choices.choose(DecisionId::Anchor, none), None);
         assert_eq!(choices.asked().len(), 1);
     }
 
     #[test]
     fn what_means_the_same_is_one_option() {
         let choices = Choices::default();
-        choices.choose(Question::TurnEnd, candidates());
+        choices.choose(DecisionId::TurnEnd, candidates());
         choices.choose(
-            Question::TurnEnd,
+            DecisionId::TurnEnd,
             [Candidate::new("another", "\"<c>\"", "", 4)],
         );
         let asked = choices.asked();
-        let ways: Vec<&str> = asked[0].options.iter().map(|o| o.way.as_str()).collect();
-        assert_eq!(ways, ["whole", "the first", "another"]);
+        let names: Vec<&str> = asked[0]
+            .candidates
+            .iter()
+            .map(|o| o.name.as_str())
+            .collect();
+        assert_eq!(names, ["whole", "the first", "another"]);
     }
 }

@@ -11,14 +11,17 @@
 //! - `proof` has it judged, which proves it by inversion;
 //! - where the renders can be understood in several ways, `choice` keeps all candidates, and `search` tries others where a message does
 //!   not come back;
-//! - `learn` widens what was derived by what recorded responses show, as far as nothing that renders prove is lost;
+//! - `learn` widens what was derived by what recorded responses show, and `amend` takes that, and whatever else renders do not show, as far
+//!   as nothing that they prove is lost;
 //! - `deviate` tries deviations, in which models write otherwise than a chat template renders, and tells which of them are borne;
 //! - `evidence` has the account that all of them give of what they saw, and `report` puts it together: what was found and proved, and
 //!   where the chat template writes it, by the origins of the renders that it was read from;
+//! - `remarks` are the findings about the whole: tokens that are not read, text that may be lost, engines that refuse;
 //! - [`inspect`] tells which features a chat template supports, by the same renders.
 //!
 //! Nothing here knows a model or a marker.
 
+mod amend;
 mod choice;
 mod compare;
 mod deviate;
@@ -29,24 +32,25 @@ mod learn;
 mod probe;
 mod proof;
 mod read;
+mod remarks;
 mod render;
 mod report;
 mod search;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::chat_template::{ChatTemplateSource, Clock, RenderError, RenderInput};
-use crate::judge::{self, Judge, RoundId};
+use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
+use crate::judge::{self, Judge};
 use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
-use crate::value::{Map, Value};
+use crate::value::Value;
+use amend::{Amended, Bench};
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
-pub use deviate::{Deviation, DeviationVerdict, Unclaimed, UnclaimedCount, UnclaimedExample};
-pub use evidence::decision::{Alternative, Decision, Fate};
+pub use deviate::{Deviation, DeviationVerdict, UnclaimedCount, UnclaimedCounts, UnclaimedExample};
+pub use evidence::decision::{Decision, Fate, ReportedCandidate};
 pub use evidence::finding::{Counterexample, Finding};
-pub use evidence::place::Place;
-pub use evidence::sample::{Evidence, Piece, Sample, Side, diff};
+pub use evidence::place::Writer;
+pub use evidence::sample::{Evidence, Piece, RenderExcerpt, Side, diff};
 pub use inspect::Supports;
 pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
@@ -64,6 +68,7 @@ pub(crate) fn some_day() -> Option<Clock> {
 
 /// The options of a derivation.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// The time that the chat template is told; that of a fixed day when there is none, so that the same comes of it every day.
     pub clock: Option<Clock>,
@@ -80,8 +85,44 @@ pub struct Options {
     pub responses: Vec<Recorded>,
 }
 
+impl Options {
+    /// Sets the time that the chat template is told; none is the system's.
+    pub fn clock(self, clock: Option<Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Sets the engines that the response template is for.
+    pub fn engines(self, engines: Vec<Engine>) -> Self {
+        Self { engines, ..self }
+    }
+
+    /// Sets [`Options::thorough`].
+    pub fn thorough(self, thorough: bool) -> Self {
+        Self { thorough, ..self }
+    }
+
+    /// Sets [`Options::alternatives`].
+    pub fn alternatives(self, alternatives: bool) -> Self {
+        Self {
+            alternatives,
+            ..self
+        }
+    }
+
+    /// Sets the decisions that are to be made otherwise.
+    pub fn prefer(self, prefer: Vec<(String, String)>) -> Self {
+        Self { prefer, ..self }
+    }
+
+    /// Sets the recorded responses that are read as well.
+    pub fn responses(self, responses: Vec<Recorded>) -> Self {
+        Self { responses, ..self }
+    }
+}
+
 /// A response template and what is known of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Derivation {
     /// The response template. When the report says that it is not verified, it is the closest draft.
     pub document: Document,
@@ -97,6 +138,7 @@ pub struct Derivation {
 
 /// The reason why no response template could be derived.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeriveError {
     /// The chat template renders not even a single user message.
     #[error("the chat template does not render a single user message: {0}")]
@@ -162,94 +204,36 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     let search::Settled {
         mut analysis,
         document,
-        mut proof,
+        proof,
         decisions,
         mut cost,
     } = search::settle(&renderer, &judge, options)?;
-    let mut document = document;
-    let mut responses = None;
-    let mut read = Vec::new();
-    let bench = Taught {
+    let bench = Bench {
         judge: &judge,
         analysis: &analysis,
         target,
         thorough: options.thorough,
     };
-    let mut of_tokens = Vec::new();
-    let mut taught = Vec::new();
-    if let Some((ended, proved, tokens)) = learn::ended(
-        &source.tokens.end,
-        &options.engines,
-        &document,
-        bench.keeps(&proof),
-    ) {
-        (document, proof) = (ended, proved);
-        of_tokens.push(Finding::info(
-            "end-token",
-            format!(
-                "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
-                quoted(&tokens)
-            ),
-        ));
-    }
-    let cases = &proof.judgement.cases;
-    if let Some((with_ids, proved, text)) = learn::identified(&document, cases, bench.keeps(&proof))
-    {
-        (document, proof) = (with_ids, proved);
-        of_tokens.push(Finding::info(
-            "made-id",
-            format!(
-                "the chat template makes up the ids of calls, whatever ids messages have, and writes them again with the tools' results: {text}"
-            ),
-        ));
-    }
+    let mut amended = Amended::new(document, proof);
+    amended.close_at_end_tokens(&bench, &source.tokens.end, &options.engines);
+    amended.read_made_ids(&bench);
     if !options.responses.is_empty() {
-        let learnt = bench.teach(
-            source,
-            options,
-            &renderer.pieces,
-            &variables,
-            document,
-            &proof,
-        )?;
-        proof = learnt.proof.unwrap_or(proof);
-        document = learnt.document;
-        taught = learnt.evidence;
-        responses = Some(learnt.report);
-        read = learnt.read;
+        amended.learn_from_responses(&bench, source, options, &renderer.pieces, &variables)?;
     }
-    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-    let keeps_responses = |template: &Arc<ResponseTemplate>| {
-        let mut all = read.iter().map(|(_, case): &(String, Case)| case);
-        all.all(|case| judge::parse_whole(template, case) == case.message)
-    };
-    if let Some((claiming, proved, told)) = learn::claimed(
-        &options.engines,
-        &document,
-        &template,
-        &proof.judgement.cases,
-        // The responses are tried first, since a proof takes longer.
-        |template| {
-            keeps_responses(template)
-                .then(|| bench.keeps(&proof)(template))
-                .flatten()
-        },
-    ) {
-        (document, proof) = (claiming, proved);
-        of_tokens.push(Finding::info(
-            "claimed",
-            format!(
-                "the chat template wraps all that the model says, and text outside would go to no field; so {}",
-                told.join("; ")
-            ),
-        ));
-    }
+    amended.claim_all_text(&bench, &options.engines)?;
+    let Amended {
+        document,
+        mut proof,
+        findings: of_amendments,
+        evidence: learnt,
+        responses,
+        read,
+    } = amended;
     let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
     proof
         .findings
-        .extend(proof::spoken_of(bench.bench(&template)));
-    of_tokens.extend(unread_tokens(source, &document, &proof));
-    analysis.evidence.extend(taught);
+        .extend(proof::spoken_of(bench.for_proof(&template)));
+    analysis.evidence.extend(learnt);
     let supports;
     (supports, cost.supports) =
         render::cost::measured(&renderer, || inspect::supports::read(&renderer, &analysis));
@@ -264,33 +248,25 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         report::places::tell(&renderer, &analysis.anchor, found)
     });
     let mut findings = analysis.findings.clone();
-    findings.extend(source.assumed_tokens.iter().map(|name| {
-        let token = source.special_tokens.get(name).and_then(Value::as_str);
-        Finding::warning(
-            "assumed-token",
-            format!(
-                "the chat template reads {name}, which nothing here names; '{}' was assumed: derive from the tokenizer_config.json, or give the token",
-                token.unwrap_or_default()
-            ),
-        )
-    }));
-    findings.extend(of_tokens);
+    findings.extend(remarks::assumed_tokens(source));
+    findings.extend(of_amendments);
+    findings.extend(remarks::unread_tokens(source, &document, &proof));
     findings.append(&mut proof.findings);
     findings.extend(emit::left_to_do(&analysis, target));
     findings.extend(decisions.iter().filter_map(Decision::corrected));
-    findings.extend(refusals(&options.engines, &document));
+    findings.extend(remarks::refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
     let deviate::Tried {
         verdicts: deviations,
         unclaimed,
     } = deviate::tried(
-        &Arc::new(ResponseTemplate::from_value(&document.to_value())?),
+        &template,
         &proof.judgement.cases,
         emit::reasoning_field(&analysis, target),
         &source.tokens.end,
     );
-    findings.extend(unclaimed_text(&unclaimed));
+    findings.extend(remarks::unclaimed_text(&unclaimed));
     let report = Report {
         source: source.path.display().to_string(),
         verified: verdict == Verdict::Proved,
@@ -316,184 +292,4 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         responses: read,
         cost,
     })
-}
-
-/// The proof that recorded responses are held to: the judge, by the template that was derived from renders.
-struct Taught<'a> {
-    judge: &'a Judge<'a>,
-    analysis: &'a read::analysis::Analysis,
-    target: emit::Target,
-    thorough: bool,
-}
-
-impl Taught<'_> {
-    fn prove(&self, template: &Arc<ResponseTemplate>) -> proof::Proof {
-        proof::prove(self.bench(template))
-    }
-
-    fn bench<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> proof::Bench<'t> {
-        proof::Bench {
-            judge: self.judge,
-            analysis: self.analysis,
-            target: self.target,
-            template,
-            thorough: self.thorough,
-        }
-    }
-
-    /// Widens the response template by the responses, as far as nothing is lost that is proved.
-    fn teach(
-        &self,
-        source: &ChatTemplateSource,
-        options: &Options,
-        pieces: &compare::pieces::Pieces,
-        variables: &dyn Fn(&[Value]) -> Map,
-        document: Document,
-        proof: &proof::Proof,
-    ) -> Result<learn::Learnt<proof::Proof>, DeriveError> {
-        let recorded = &options.responses;
-        let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
-            Some(prefix) => vec![prefix.clone()],
-            None => {
-                let clock = options.clock.or_else(some_day);
-                let prompt = prompt(source, clock, &recorded.tools, variables);
-                prompt.into_iter().chain([String::new()]).collect()
-            }
-        });
-        let lessons = learn::Lessons {
-            recorded,
-            prompts: prompts.collect(),
-            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
-            engines: &options.engines,
-        };
-        let shown = learn::unshown(source, recorded, &document).and_then(|unshown| {
-            let options = Options {
-                responses: Vec::new(),
-                prefer: Vec::new(),
-                alternatives: false,
-                ..options.clone()
-            };
-            let derived = derive(&unshown.source, &options).ok()?;
-            Some((unshown, derived.document))
-        });
-        let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-        let keeps = self.keeps(proof);
-        let cases = &proof.judgement.cases;
-        Ok(learn::learn(
-            &lessons, document, template, cases, shown, keeps,
-        ))
-    }
-
-    /// The proof of a response template that loses nothing of what a proof has; `None` of one that does.
-    fn keeps(
-        &self,
-        proof: &proof::Proof,
-    ) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<proof::Proof> {
-        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
-        let errors = proof.errors().count();
-        move |template| {
-            let now = self.prove(template);
-            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
-            let is_kept = now.errors().count() <= errors && back.is_subset(&kept);
-            is_kept.then_some(now)
-        }
-    }
-}
-
-/// A finding about the text that the response template may lose; `None` where none was lost.
-fn unclaimed_text(unclaimed: &Unclaimed) -> Option<Finding> {
-    let example = unclaimed.example()?;
-    let quote = crate::value::json::quote;
-    Some(Finding::warning(
-        "text-unclaimed",
-        format!(
-            "text that stands outside of what the model's parts are wrapped in goes to no field, in {} of {} responses as rendered, changed and cut short: {} in {}; \
-             content that takes what is left would lose what renders prove",
-            unclaimed.lost(),
-            unclaimed.tried(),
-            quote(&example.text),
-            quote(&example.response),
-        ),
-    ))
-}
-
-/// The special tokens that the chat template writes somewhere, and that neither a delimiter nor any render has.
-fn unread_tokens(
-    source: &ChatTemplateSource,
-    document: &Document,
-    proof: &proof::Proof,
-) -> Option<Finding> {
-    let template = source.select(true).ok()?;
-    let text = template.source();
-    let cases = &proof.judgement.cases;
-    let is_seen = |token: &str| {
-        let has = |text: &str| text.contains(token);
-        cases
-            .iter()
-            .any(|case| has(&case.prefix) || has(&case.response))
-    };
-    let tokens = source.tokens.special.iter();
-    let unread = tokens.filter(|token| !learn::is_read(document, token) && !is_seen(token));
-    let places: Vec<String> = unread
-        .filter_map(|token| {
-            let at = text.find(token.as_str())?;
-            let line = text[..at].matches('\n').count() + 1;
-            Some(format!(
-                "{} in line {line}",
-                crate::value::json::quote(token)
-            ))
-        })
-        .collect();
-    (!places.is_empty()).then(|| {
-        Finding::info(
-            "special-token-unread",
-            format!(
-                "special tokens of the tokenizer stand in the chat template, but in no render and no delimiter: {}",
-                places.join(", ")
-            ),
-        )
-    })
-}
-
-fn quoted(texts: &[String]) -> String {
-    let quoted: Vec<String> = texts
-        .iter()
-        .map(|text| crate::value::json::quote(text))
-        .collect();
-    quoted.join(", ")
-}
-
-/// The prompt that the chat template renders for one question.
-fn prompt(
-    source: &ChatTemplateSource,
-    clock: Option<Clock>,
-    tools: &[Value],
-    variables: &dyn Fn(&[Value]) -> Map,
-) -> Option<String> {
-    let message = [("role", "user"), ("content", probe::USER)];
-    let message = message.map(|(key, text)| (key.to_owned(), Value::from(text)));
-    let input = RenderInput {
-        messages: vec![Value::Object(Map::from_iter(message))],
-        tools: (!tools.is_empty()).then(|| tools.to_vec()),
-        add_generation_prompt: true,
-        kwargs: variables(tools),
-        clock,
-        ..RenderInput::default()
-    };
-    let template = source.select(!tools.is_empty()).ok()?;
-    template.render(&input).ok()
-}
-
-/// Returns a finding for each engine that refuses the response template, which then is the closest that could be found.
-fn refusals(engines: &[Engine], document: &Document) -> Vec<Finding> {
-    let refused = |engine: &Engine| {
-        let diagnostics = engine.check(document);
-        let text = diagnostics
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n");
-        (!text.is_empty()).then(|| Finding::error(evidence::finding::REFUSED_BY_ENGINE, text))
-    };
-    engines.iter().filter_map(refused).collect()
 }

@@ -145,11 +145,11 @@ fn trimmed(mut pieces: Vec<Piece>) -> Vec<Piece> {
 /// The sequences as places between characters: a place has steps to others, and may go on to the next for nothing.
 struct Nfa {
     /// For each place, the characters that lead on or stay, and whether the next place is reached for nothing.
-    places: Vec<Place>,
+    places: Vec<NfaState>,
     starts: Vec<usize>,
 }
 
-struct Place {
+struct NfaState {
     steps: Vec<(Chars, usize)>,
     free: Option<usize>,
     found: bool,
@@ -188,7 +188,7 @@ impl Nfa {
     }
 
     fn place(&mut self) -> usize {
-        self.places.push(Place {
+        self.places.push(NfaState {
             steps: Vec::new(),
             free: None,
             found: false,

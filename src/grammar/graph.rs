@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use super::calls::Calls;
 use super::expr::{Arena, Expr, Id, JsonOf};
-use super::format::{Begun, Edge, Format, Kind, Place};
+use super::format::{Begun, Edge, Format, GraphNode, Kind};
 use super::request::{Reasoning, Request, Tool};
 use crate::value::json;
 
 /// A place, and what came before.
-type At = (Place, bool, bool);
+type At = (GraphNode, bool, bool);
 
 /// Makes one expression of a graph.
 pub(super) struct Walk<'a> {
@@ -54,11 +54,11 @@ impl<'a> Walk<'a> {
                 let Some((body, called, reasoned)) = self.entered(*state, false, false) else {
                     return self.arena.never();
                 };
-                let follow = self.follow((Place::State(*state), called, reasoned));
+                let follow = self.follow((GraphNode::State(*state), called, reasoned));
                 self.arena.seq([body, follow])
             }
             Begun::Before { edges, reasoned } => {
-                let at = (Place::Start, false, *reasoned);
+                let at = (GraphNode::Start, false, *reasoned);
                 self.along(edges, at)
             }
         }
@@ -162,14 +162,14 @@ impl<'a> Walk<'a> {
         let (mut again, mut on) = (Vec::new(), Vec::new());
         for edge in edges {
             match edge.to {
-                Place::Start => {}
-                Place::End => {
+                GraphNode::Start => {}
+                GraphNode::End => {
                     let may_end = !self.request.is_call_required() || at.1;
                     if may_end && !self.must_reason(at.2) {
                         on.push(self.end(&edge.text));
                     }
                 }
-                Place::State(state) => {
+                GraphNode::State(state) => {
                     let Some((body, called, reasoned)) = self.entered(state, at.1, at.2) else {
                         continue;
                     };
@@ -226,9 +226,9 @@ impl<'a> Walk<'a> {
 
 fn rule_name((place, called, reasoned): At) -> String {
     let place = match place {
-        Place::Start => "start".to_owned(),
-        Place::State(state) => format!("after-{state}"),
-        Place::End => "end".to_owned(),
+        GraphNode::Start => "start".to_owned(),
+        GraphNode::State(state) => format!("after-{state}"),
+        GraphNode::End => "end".to_owned(),
     };
     let flag = |is: bool, name: &'static str| if is { name } else { "" };
     format!(

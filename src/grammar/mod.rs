@@ -56,7 +56,7 @@ pub struct Finding {
 
 /// How a format is written, read off once and asked for any number of grammars.
 #[derive(Debug, Clone)]
-pub struct Written(Format);
+pub struct WrittenFormat(Format);
 
 /// A grammar of all that a model may write.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ pub enum GrammarError {
     Nothing(String),
 }
 
-impl Written {
+impl WrittenFormat {
     /// Reads off responses how a format is written. The cases are those of a derivation; `end_tokens` are the tokens at which an
     /// engine stops, which a grammar need not ask for.
     pub fn new(template: &Arc<ResponseTemplate>, cases: &[Case], end_tokens: &[String]) -> Self {

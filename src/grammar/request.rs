@@ -56,6 +56,7 @@ pub struct SpecialToken {
 
 /// A request for a grammar.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Request {
     /// The tools, as a chat template takes them.
     pub tools: Vec<Value>,
@@ -96,6 +97,53 @@ pub(crate) struct Tool {
 }
 
 impl Request {
+    /// Sets the tools, as a chat template takes them.
+    pub fn tools(self, tools: Vec<Value>) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Sets which calls may or must be written.
+    pub fn tool_choice(self, tool_choice: ToolChoice) -> Self {
+        Self {
+            tool_choice,
+            ..self
+        }
+    }
+
+    /// Sets [`Request::parallel`].
+    pub fn parallel(self, parallel: bool) -> Self {
+        Self { parallel, ..self }
+    }
+
+    /// Sets the reasoning that is asked of the model.
+    pub fn reasoning(self, reasoning: Reasoning) -> Self {
+        Self { reasoning, ..self }
+    }
+
+    /// Sets the prompt, of which what follows the start anchor is already written.
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        Self {
+            prefix: prefix.into(),
+            ..self
+        }
+    }
+
+    /// Sets the schema that the answer must fit as JSON.
+    pub fn response_format(self, response_format: Option<Value>) -> Self {
+        Self {
+            response_format,
+            ..self
+        }
+    }
+
+    /// Sets the tokens that an engine reads and writes as one, wherever their text stands.
+    pub fn special_tokens(self, special_tokens: Vec<SpecialToken>) -> Self {
+        Self {
+            special_tokens,
+            ..self
+        }
+    }
+
     /// The tools that may be called.
     pub(crate) fn callable(&self) -> Vec<Tool> {
         let mut tools: Vec<Tool> = Vec::new();

@@ -1,8 +1,7 @@
 //! The difference between two messages that render to the same text.
 
 use super::message::CALLS_KEY;
-use super::trial::dense;
-use crate::value::{Map, Value, json};
+use crate::value::{Map, Value, json, python};
 
 /// Returns true if two lists of calls are the same but for values of arguments: the same calls, keys and argument names.
 pub(super) fn same_but_arguments(a: &Value, b: &Value) -> bool {
@@ -71,6 +70,11 @@ fn collect(value: &Value, found: &mut Vec<String>) {
         }
         other => found.push(json::to_string(other)),
     }
+}
+
+/// A text without its white space.
+pub(super) fn dense(text: &str) -> String {
+    text.chars().filter(|c| !python::is_space(*c)).collect()
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl<'t> Arriving<'t> {
     }
 
     fn process(&mut self, end: usize, ended: bool) -> Result<(), MatchError> {
-        // Delimiters without text may take turns for ever.
+        // Two delimiters that match no text could open and close each other for ever; the limit ends that.
         while self.passed.len() <= 2 * self.text.len() {
             let (next, hold) = self.next(end, ended)?;
             let Some((index, Captures { span, groups })) = next else {
@@ -135,7 +135,7 @@ impl<'t> Arriving<'t> {
             };
             self.opened = sought.opens;
             let is_stuck = !sought.opens && !had_text && span.is_empty();
-            // It closes nothing, and is met again with the next piece.
+            // An empty match right after the opening closes nothing. The reference stops here and finds it again with the next piece.
             if is_stuck {
                 break;
             }
@@ -201,7 +201,7 @@ impl<'t> Arriving<'t> {
         };
         Ok(match found {
             None => Sighted::Nothing,
-            // What is no literal, such as a match without text, waits for what follows.
+            // A pattern's match that ends with the text so far waits for more text; a literal's does not.
             Some(found) if !ended && found.span.end == end && sought.patient => {
                 Sighted::Waits(found.span.start)
             }
@@ -334,7 +334,7 @@ mod tests {
             misread_in(&fields("(?:<q *)?<"), "", response).as_deref(),
             Some("<")
         );
-        // In the region nothing is sought but what closes it, and behind it what opens it again.
+        // Within the region only its close is searched for, and after it only the opens.
         assert_eq!(misread_in(&fields("(?:x<)?y|<q *"), "", response), None);
         assert_eq!(misread_in(&fields("<q *|(?:z! )?<"), "", response), None);
     }

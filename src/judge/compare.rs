@@ -158,7 +158,8 @@ pub(super) fn is_call(found: &Value, expected: &ExpectedCall) -> bool {
     };
     let arguments = match function.get("arguments") {
         Some(Value::Object(found)) => *found == expected.arguments,
-        // Where the chat template takes arguments as a text, a parsed message may have them so: what it renders to again, tells.
+        // Where the chat template takes arguments as text, a parsed message may have them as text. If they mean the same they are
+        // accepted here; rendering the message again decides.
         Some(Value::String(text)) => {
             json::parse(text).is_ok_and(|found| found == Value::Object(expected.arguments.clone()))
         }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::message::{Assistant, CALLS_KEY, Call};
 use super::probes::Probe;
 use super::shown;
-use crate::chat_template::{Path, Traced};
+use crate::chat_template::{InputPath, Traced};
 use crate::value::{Map, Value, python};
 
 /// The parts of a message that can be seen.
@@ -34,9 +34,9 @@ pub(super) struct Sight<'r> {
     /// The byte of the render at which the turn begins.
     pub(super) start: usize,
     /// The places of the reasoning, the further text and the content in the inputs.
-    pub(super) places: [Option<Path>; 3],
+    pub(super) places: [Option<InputPath>; 3],
     /// The message's place in the inputs.
-    pub(super) message: Path,
+    pub(super) message: InputPath,
     /// The origins, where they can be had; they are asked for only where the text does not tell.
     pub(super) traced: &'r dyn Fn() -> Option<Traced>,
 }
@@ -63,7 +63,7 @@ impl Expected {
                     Some((at - sight.start, seen))
                 })
             });
-            // What white space the format's parser of texts finds at their ends it takes off, whatever wrote it.
+            // The content parser `text` strips white space from both ends, whoever wrote it, so none can be expected there.
             let seen = seen.map(|(at, seen)| (at, seen.trim_matches(python::is_space)));
             if let Some((place, seen)) = seen.filter(|(_, seen)| !seen.is_empty()) {
                 at(place);

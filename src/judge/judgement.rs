@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::kind::Kind;
 use super::prompts;
-use super::rounds::{Group, LeftOut, Round};
+use super::rounds::{Group, LeftOut, Round, RoundId};
 use super::survey;
 use super::trial::{Counterexample, Outcome, Tried};
+use super::unproved::Unproved;
 use super::{Case, Judge, Subject};
-use crate::value::Map;
 
 /// The reason for leaving out a message that makes no difference in the render.
 pub(crate) const NOT_SHOWN: &str = "not shown";
@@ -19,6 +19,7 @@ pub(crate) const UNMARKED: &str = "nothing marks where the turn begins";
 /// How many rounds there were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Rounds {
     /// Messages of which all that can be seen came back from their render.
     pub passed: usize,
@@ -31,7 +32,8 @@ pub struct Rounds {
     /// Messages that the chat template refuses, or of which it leaves out the parts that make their kind.
     pub skipped: usize,
     /// Reasoning that the chat template drops and that came back when it was written by hand into the turn, between the markers.
-    pub spliced: usize,
+    #[serde(rename = "spliced")]
+    pub injected: usize,
     /// Responses cut short that lost nothing which was finished, and raised no error.
     pub cut: usize,
 }
@@ -39,6 +41,7 @@ pub struct Rounds {
 /// The verdict on the messages of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct KindVerdict {
     /// The kind.
     pub kind: Kind,
@@ -62,18 +65,12 @@ pub struct KindVerdict {
 /// Messages that were left out for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct LeftOutCount {
     /// How many messages were left out.
     pub count: usize,
     /// The reason: `not shown`, or the words in which the chat template refuses them.
     pub why: String,
-}
-
-/// A round, by the manner of its calls and its place among the rounds of that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct RoundId {
-    pub(super) calling: Option<usize>,
-    pub(super) index: usize,
 }
 
 /// A round that failed.
@@ -109,23 +106,6 @@ pub(crate) struct Judgement {
     pub(crate) settings_left_out: usize,
 }
 
-/// A fact that no render shows.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Unproved {
-    /// A field that no rendered message fills.
-    Field(String),
-    /// The end of a prompt, under these kwargs, that no rendered answer begins with.
-    PromptTail { tail: String, kwargs: Map },
-    /// Calls that the chat template asks for and does not show in any manner; with its own words where it refuses them.
-    Calls(Option<String>),
-    /// A constant at which the chat template cuts an answer, dropping the text before it. A model may write both, and no render shows it.
-    Cut(String),
-    /// Messages before which no marker begins their turn in the render, although their prompt has one.
-    Unmarked,
-    /// A reasoning that the chat template asks for under this key, and does not show.
-    Reasoning(String),
-}
-
 /// Tries everything, with calls in the manner in which least fails; with objects for arguments where most comes back with those.
 pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
     let tried = judge.tried(subject);
@@ -147,7 +127,8 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
         }
     }
     let least = (0..runs.len()).min_by_key(|index| lost(&runs[*index]));
-    // Arguments given as text are text in the render, which says nothing of how objects are written where those are read as well.
+    // A chat template that is given arguments as text copies that text, which does not show how it writes objects. So the manner with
+    // objects is preferred if most messages come back with it.
     let as_objects = least.and_then(|least| {
         let object = manners[least].with_objects();
         let index = manners.iter().position(|manner| *manner == object)?;
@@ -359,7 +340,7 @@ fn unproved(judge: &Judge<'_>, tried: &Tried<'_>, judgement: &Judgement) -> Vec<
         }
     }
     unproved.extend(prompts::unshown(judge, tried));
-    // Where a reasoning comes back, what is cut off an answer is one.
+    // If a reasoning comes back, the text that the chat template cuts off an answer is that reasoning, which is proved.
     if survey.slots.distinct.is_empty() {
         let cut = survey::cut(&judge.renderer, &survey.plain);
         unproved.extend(cut.map(Unproved::Cut));

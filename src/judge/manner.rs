@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::message::{ArgumentsForm, Assistant, CALLS_KEY, content_to_parts, write_call};
 use super::slot::{Slot, add_part};
-use crate::chat_template::{Path, Rules};
+use crate::chat_template::{InputPath, Rules};
 use crate::value::{Map, Value};
 
 /// How a message with calls says that it has no content.
@@ -118,7 +118,7 @@ impl Manner {
     }
 
     /// Returns the places of the reasoning, the further text and the content in a written message.
-    pub(super) fn places(&self, message: &Path, written: &Value) -> [Option<Path>; 3] {
+    pub(super) fn places(&self, message: &InputPath, written: &Value) -> [Option<InputPath>; 3] {
         let part = |wanted: &str, key: &str| {
             let parts = written.get("content")?.as_array()?;
             let kind = |part: &Value| part.get("type").and_then(Value::as_str) == Some(wanted);

@@ -14,7 +14,7 @@
 //! In the order in which it happens:
 //!
 //! - `renderer` renders, `manner` says how a message is handed over, `slots` finds the keys that are shown, `survey` asks for all that;
-//! - `probes` has the messages, `signs` finds the characters of the render that are put into their texts, `places` has the conversations,
+//! - `probes` has the messages, `characters` finds the characters of the render that are put into their texts, `places` has the conversations,
 //!   `rounds` renders each in its place, `expected` tells the parts of it that can be seen;
 //! - `trial` parses one round with one response template, `arrival` checks that transformers reads it alike in pieces, `compare` that it
 //!   came back, and `prompts` that renders show the text behind a prompt's end;
@@ -24,6 +24,7 @@
 
 mod alike;
 mod arrival;
+mod characters;
 mod compare;
 mod cuts;
 mod expected;
@@ -38,7 +39,6 @@ mod renderer;
 mod rounds;
 mod shown;
 mod shrink;
-mod signs;
 pub(crate) mod slot;
 mod slots;
 mod survey;
@@ -46,6 +46,7 @@ mod survey;
 mod tests;
 mod traces;
 mod trial;
+mod unproved;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -59,16 +60,18 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
 pub(crate) use cuts::{count as count_cuts, first_loss};
-pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, RoundId, UNMARKED, Unproved};
+pub(crate) use judgement::{Failure, Judgement, NOT_SHOWN, UNMARKED};
 pub use judgement::{KindVerdict, LeftOutCount, Rounds};
 pub use kind::Kind;
 use message::Assistant;
 use renderer::Renderer;
+pub(crate) use rounds::RoundId;
 use rounds::{Group, Round};
 use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
 use trial::{Outcome, Parses, Tried};
+pub(crate) use unproved::Unproved;
 
 /// A response of the judged format and the message that it was seen to parse to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -246,7 +249,7 @@ impl<'a> Judge<'a> {
             };
             let round = group.rounds.iter().find(of_user);
             let round = round.and_then(|round| group.again(round, &message, &self.renderer));
-            // Only what can be seen of the message as it was meant says anything.
+            // The round counts only if all of the message can be seen in the render; otherwise something else was tried than was meant.
             let is_whole = |round: &Round| round.expected.shown() == message;
             if let Some(round) = round.filter(is_whole)
                 && let Some(shown) = tried
@@ -287,12 +290,12 @@ impl<'a> Judge<'a> {
 
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
         let mut last = self.parsed.borrow_mut();
-        let known = match &*last {
-            Some((template, known)) if Arc::ptr_eq(template, subject.template) => Rc::clone(known),
+        let cache = match &*last {
+            Some((template, cache)) if Arc::ptr_eq(template, subject.template) => Rc::clone(cache),
             _ => {
-                let known = Rc::<Parses>::default();
-                *last = Some((Arc::clone(subject.template), Rc::clone(&known)));
-                known
+                let cache = Rc::<Parses>::default();
+                *last = Some((Arc::clone(subject.template), Rc::clone(&cache)));
+                cache
             }
         };
         let tried = Tried::new(
@@ -301,7 +304,7 @@ impl<'a> Judge<'a> {
             &self.survey.slots.aliases,
             self.setup.thorough,
         );
-        tried.knowing(known)
+        tried.with_cache(cache)
     }
 
     /// The rounds with calls in the manner of that index.

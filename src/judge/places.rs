@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::manner::Manner;
 use super::message::Assistant;
 use super::probes;
-use super::renderer::{Place, Renderer};
+use super::renderer::{Conversation, Renderer};
 use super::shown;
 use super::slot::Slot;
 use crate::value::{Map, Value};
@@ -17,7 +17,7 @@ const MAX_SETTINGS: usize = 8;
 /// A place and its prompt.
 #[derive(Debug)]
 pub(super) struct Prompted {
-    pub(super) place: Place,
+    pub(super) place: Conversation,
     pub(super) prompt: String,
     /// The text at the end of a finished conversation that is gone once the conversation goes on, and so is no part of its last message.
     pub(super) trailer: String,
@@ -26,7 +26,11 @@ pub(super) struct Prompted {
 }
 
 /// A user's message, without tools and with them, as far as the chat template renders it.
-pub(super) fn users(renderer: &Renderer<'_>, tools: &Rc<[Value]>, manner: &Manner) -> Vec<Place> {
+pub(super) fn users(
+    renderer: &Renderer<'_>,
+    tools: &Rc<[Value]>,
+    manner: &Manner,
+) -> Vec<Conversation> {
     let mut users = vec![renderer.user(None), renderer.user(Some(tools))];
     users.retain(|place| renderer.prompt(place, manner).is_ok());
     users
@@ -35,7 +39,7 @@ pub(super) fn users(renderer: &Renderer<'_>, tools: &Rc<[Value]>, manner: &Manne
 /// The settings of the kwargs under which a prompt or an answer differs, the usual one first, and how many more there are.
 pub(super) fn settings(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     usual: &Manner,
 ) -> (Vec<Map>, usize) {
     let reasoned = Manner {
@@ -44,7 +48,7 @@ pub(super) fn settings(
     };
     let message = Assistant::saying(probes::CONTENT).thinking(probes::REASONING);
     let messages = [usual, &reasoned].map(|manner| manner.write(&message, None));
-    let tail = |place: &Place, full: String| full[place.end_in(&full)..].to_owned();
+    let tail = |place: &Conversation, full: String| full[place.end_in(&full)..].to_owned();
     let signature = |kwargs: &Map| -> Option<Vec<String>> {
         let mut tails = Vec::new();
         for place in users.iter().map(|place| place.under(kwargs)) {
@@ -81,7 +85,7 @@ pub(super) fn settings(
 /// The conversations in which messages are tried, under each setting of the kwargs.
 pub(super) fn places(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     settings: &[Map],
     manner: &Manner,
 ) -> Vec<Rc<Prompted>> {
@@ -103,7 +107,7 @@ pub(super) fn places(
 
 pub(super) fn prompted(
     renderer: &Renderer<'_>,
-    conversations: &[Place],
+    conversations: &[Conversation],
     settings: &[Map],
     manner: &Manner,
 ) -> Vec<Rc<Prompted>> {
@@ -112,7 +116,7 @@ pub(super) fn prompted(
         .flat_map(|place| settings.iter().map(|kwargs| place.under(kwargs)));
     places
         .filter_map(|place| {
-            // A conversation that the chat template refuses says nothing.
+            // A conversation that the chat template refuses is left out: it shows nothing.
             let prompt = renderer.prompt(&place, manner).ok()?;
             let unasked = renderer
                 .history(&place, manner)
@@ -129,7 +133,7 @@ pub(super) fn prompted(
 
 /// Returns the text that is rendered after an answer that ends the conversation and not after one that a question follows. It is empty
 /// where the text that comes then is the same from the same place, or where the conversation without the answer does not end with it too.
-fn trailer(renderer: &Renderer<'_>, place: &Place, manner: &Manner) -> String {
+fn trailer(renderer: &Renderer<'_>, place: &Conversation, manner: &Manner) -> String {
     let answer = manner.write(&Assistant::saying(probes::CONTENT), None);
     let next = renderer.said("user", probes::USER_AGAIN);
     let (Ok(full), Ok(later)) = (
@@ -157,7 +161,8 @@ fn trailer(renderer: &Renderer<'_>, place: &Place, manner: &Manner) -> String {
         .get(both..)
         .filter(|_| said.is_some_and(|said| both >= said));
     let trailer = trailer.unwrap_or_default();
-    // What ends an answer that ends the conversation, and nothing else that does, is the answer's own.
+    // Only text that stands at the end of a conversation whatever its last message is belongs to no message. Text that follows
+    // an answer alone belongs to the answer.
     let is_any = renderer
         .history(place, manner)
         .is_ok_and(|history| history.ends_with(trailer));

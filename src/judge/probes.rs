@@ -105,7 +105,7 @@ pub(super) fn without_calls(thorough: bool) -> Vec<Probe> {
             ..lead(Assistant::saying(CONTENT).thinking(REASONING))
         },
     ];
-    // A model that is stopped behind its reasoning has said nothing.
+    // A message with reasoning and no content: what is left of a model that was stopped right after its reasoning.
     probes.push(prose(Assistant::saying("").thinking(REASONING)));
     let common = || PROSE.iter().chain([&COMMON]);
     probes.extend(common().map(|text| prose(Assistant::saying(text))));
@@ -161,22 +161,22 @@ pub(super) fn speaking_words<'c>(
 }
 
 /// Texts with a sign in them: nothing else, before the first word, within and behind the last.
-fn signed(sign: &str, first: &str, last: &str) -> [String; 3] {
+fn signed(character: &str, first: &str, last: &str) -> [String; 3] {
     [
-        sign.to_owned(),
-        format!("{sign}{first} {last}"),
-        format!("{first}{sign}{last}{sign}"),
+        character.to_owned(),
+        format!("{character}{first} {last}"),
+        format!("{first}{character}{last}{character}"),
     ]
 }
 
 /// Messages without calls whose texts have these signs in them.
-pub(super) fn with_signs(signs: &[String]) -> Vec<Probe> {
+pub(super) fn with_characters(characters: &[String]) -> Vec<Probe> {
     let mut probes = Vec::new();
-    for sign in signs {
-        for text in signed(sign, "Marigold", "thicket") {
+    for character in characters {
+        for text in signed(character, "Marigold", "thicket") {
             probes.push(other(Assistant::saying(&text)));
         }
-        for text in signed(sign, "Lantern", "wharf") {
+        for text in signed(character, "Lantern", "wharf") {
             probes.push(other(Assistant::saying(CONTENT).thinking(&text)));
         }
     }
@@ -184,29 +184,32 @@ pub(super) fn with_signs(signs: &[String]) -> Vec<Probe> {
 }
 
 /// Messages with calls whose texts have these signs in them, and words between signs.
-pub(super) fn with_calls_and_signs(signs: &[String], between: &[String]) -> Vec<Probe> {
+pub(super) fn with_calls_and_characters(characters: &[String], between: &[String]) -> Vec<Probe> {
     let mut probes = Vec::new();
-    for sign in signs.iter().chain(between) {
-        for text in signed(sign, "Marigold", "thicket") {
+    for character in characters.iter().chain(between) {
+        for text in signed(character, "Marigold", "thicket") {
             probes.push(other(Assistant::calling([call(0)]).with_content(&text)));
         }
-        for text in signed(sign, "teal", "ribbon") {
+        for text in signed(character, "teal", "ribbon") {
             probes.push(other(calling_with(Value::from(text))));
         }
-        // What tells where the second call begins may look at how the first one ends.
-        let mut two = calling_with(Value::from(format!("teal ribbon{sign}")));
+        // Two calls of which the first ends with the character: a template may find the second call by how the first one ends.
+        let mut two = calling_with(Value::from(format!("teal ribbon{character}")));
         two.calls.push(call(1));
         probes.push(other(two));
     }
-    // What parts arguments may stand in a text within a list, too, in any order; but quotes end texts where nothing is escaped.
-    let is_quote = |sign: &str| matches!(sign, "\"" | "'");
-    let single: Vec<&str> = signs
+    // The characters that separate arguments may also stand in a text within a list, in any order. Quotes are left out: where nothing is
+    // escaped, they end the text.
+    let is_quote = |character: &str| matches!(character, "\"" | "'");
+    let single: Vec<&str> = characters
         .iter()
         .map(String::as_str)
-        .filter(|sign| sign.len() == 1 && !is_quote(sign))
+        .filter(|character| character.len() == 1 && !is_quote(character))
         .collect();
     if !single.is_empty() {
-        let closed = single.iter().map(|sign| format!("}}{sign}]{sign}"));
+        let closed = single
+            .iter()
+            .map(|character| format!("}}{character}]{character}"));
         let pairs = single
             .iter()
             .flat_map(|a| single.iter().map(move |b| format!("{a}teal{b}")));
@@ -270,7 +273,7 @@ pub(super) fn with_calls(thorough: bool) -> Vec<Probe> {
     let mut numbered = call(0);
     numbered.id = "functions.count_sparrows:0".to_owned();
     probes.push(other(Assistant::calling([numbered])));
-    // From here on those that are tried where there is reason to.
+    // The probes from here on are tried only where the ones above give a reason to.
     probes.extend(ODDER_NAMES.iter().map(odd).map(other));
     probes.extend(odd_values().into_iter().map(|value| other(one(value))));
     let twice = [

@@ -10,11 +10,12 @@
 //!
 //! Otherwise no render proves anything about the text that a model writes behind the prompt.
 
-use super::judgement::Unproved;
+use super::Judge;
+use super::alike::dense;
 use super::places::Prompted;
-use super::rounds::Round;
-use super::trial::{Tried, dense};
-use super::{Judge, judgement::RoundId};
+use super::rounds::{Round, RoundId};
+use super::trial::Tried;
+use super::unproved::Unproved;
 use crate::text::{common_prefix, common_suffix};
 use crate::value::{Map, Value, json, python};
 use std::rc::Rc;
@@ -39,7 +40,7 @@ pub(super) fn unshown(judge: &Judge<'_>, tried: &Tried<'_>) -> Vec<Unproved> {
         let Some(tail) = tail(&here, header) else {
             continue;
         };
-        // The same may have been cut off one character sooner, where a header goes on alike.
+        // One tail may be found with a character more or less, where the header before it goes on with the same characters.
         let is_known =
             |(known, _): &(String, Map)| known.ends_with(tail) || tail.ends_with(known.as_str());
         let prompt = round.place.prompt.as_str();
@@ -72,10 +73,10 @@ fn tail<'r>(here: &[&'r Round], header: &str) -> Option<&'r str> {
     let unshown = |round: &'r Round| {
         let start = common_prefix(prompt, &round.full);
         let tail = &prompt[start..];
-        // What stands before the message may be the same again after a difference.
+        // After a difference, the prompt and the render may agree again in the text right before the message.
         let again = common_suffix(tail, &round.full[..round.first]);
         let (unshown, again) = tail.split_at(tail.len() - again);
-        // A difference before what begins the turn is none of its end.
+        // A difference before the header of the turn does not concern the end of the prompt.
         let is_before = !header.is_empty() && again.contains(header);
         if is_before { "" } else { unshown }
     };
@@ -121,10 +122,10 @@ fn is_shown_elsewhere(
     let before = prompt[..prompt.len() - tail.len()].chars().next_back();
     let mut is_tried = false;
     for (id, other) in rounds {
-        let header = &other.full[other.said..other.first];
+        let header = &other.full[other.history_end..other.first];
         let at = header.rfind(tail);
         let at = at.filter(|at| header[..*at].chars().next_back() == before);
-        let Some(response) = at.map(|at| &other.full[other.said + at + tail.len()..]) else {
+        let Some(response) = at.map(|at| &other.full[other.history_end + at + tail.len()..]) else {
             continue;
         };
         is_tried = true;

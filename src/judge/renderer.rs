@@ -30,12 +30,12 @@ pub(super) struct Renderer<'a> {
     rendered: Cell<(usize, Duration)>,
     /// The renders made without origins. The messages that several response templates parse to, and those that failing messages shrink to,
     /// are often the same.
-    known: RefCell<Known>,
+    cache: RefCell<RenderCache>,
 }
 
 /// Renders by the hash of their inputs.
 #[derive(Debug, Default)]
-struct Known {
+struct RenderCache {
     renders: HashMap<u64, Vec<Render>, foldhash::fast::RandomState>,
     bytes: usize,
 }
@@ -57,7 +57,7 @@ struct Render {
 impl Render {
     fn is_of(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: &[Value],
         manner: &Manner,
         add_generation_prompt: bool,
@@ -77,7 +77,7 @@ impl Render {
 
 /// A conversation up to the model's turn.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct Conversation {
     /// The message before it, in words: `after a user's message`.
     pub(super) label: &'static str,
     pub(super) history: Vec<Value>,
@@ -87,7 +87,7 @@ pub(super) struct Place {
     pub(super) after_tool: bool,
 }
 
-impl Place {
+impl Conversation {
     pub(super) fn under(&self, kwargs: &Map) -> Self {
         Self {
             kwargs: kwargs.clone(),
@@ -123,13 +123,13 @@ impl<'a> Renderer<'a> {
             source,
             setup,
             rendered: Cell::default(),
-            known: RefCell::default(),
+            cache: RefCell::default(),
         }
     }
 
     /// A message from the user, with tools or without.
-    pub(super) fn user(&self, tools: Option<&Rc<[Value]>>) -> Place {
-        Place {
+    pub(super) fn user(&self, tools: Option<&Rc<[Value]>>) -> Conversation {
+        Conversation {
             label: if tools.is_some() {
                 "with tools"
             } else {
@@ -156,19 +156,27 @@ impl<'a> Renderer<'a> {
     }
 
     /// The conversation with the prompt for the model's turn.
-    pub(super) fn prompt(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
+    pub(super) fn prompt(
+        &self,
+        place: &Conversation,
+        manner: &Manner,
+    ) -> Result<String, RenderError> {
         self.plain(place, Cow::Borrowed(&place.history), manner, true)
     }
 
     /// The conversation as it is.
-    pub(super) fn history(&self, place: &Place, manner: &Manner) -> Result<String, RenderError> {
+    pub(super) fn history(
+        &self,
+        place: &Conversation,
+        manner: &Manner,
+    ) -> Result<String, RenderError> {
         self.plain(place, Cow::Borrowed(&place.history), manner, false)
     }
 
     /// The conversation and the assistant's message.
     pub(super) fn answered(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Result<String, RenderError> {
@@ -180,13 +188,13 @@ impl<'a> Renderer<'a> {
     /// The text of a conversation, rendered now or before.
     fn plain(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: Cow<'_, [Value]>,
         manner: &Manner,
         add_generation_prompt: bool,
     ) -> Result<String, RenderError> {
-        let mut known = self.known.borrow_mut();
-        let mut hasher = known.renders.hasher().build_hasher();
+        let mut cache = self.cache.borrow_mut();
+        let mut hasher = cache.renders.hasher().build_hasher();
         (add_generation_prompt, place.tools.is_some(), manner.rules).hash(&mut hasher);
         messages
             .iter()
@@ -194,7 +202,7 @@ impl<'a> Renderer<'a> {
         place.kwargs.hash_into(&mut hasher);
         let hash = hasher.finish();
         let account = self.setup.steps;
-        let mut renders = known.renders.get(&hash).into_iter().flatten();
+        let mut renders = cache.renders.get(&hash).into_iter().flatten();
         let found =
             renders.find(|known| known.is_of(place, &messages, manner, add_generation_prompt));
         if let Some(found) = found
@@ -211,11 +219,11 @@ impl<'a> Renderer<'a> {
             add_generation_prompt,
             ChatTemplate::render_borrowed,
         );
-        known.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
-        if known.bytes > MAX_KEPT {
-            *known = Known::default();
+        cache.bytes += CONVERSATION + rendered.as_ref().map_or(0, String::len);
+        if cache.bytes > MAX_KEPT {
+            *cache = RenderCache::default();
         }
-        known.renders.entry(hash).or_default().push(Render {
+        cache.renders.entry(hash).or_default().push(Render {
             messages: messages.into_owned(),
             tools: place.tools.clone(),
             kwargs: place.kwargs.clone(),
@@ -231,7 +239,7 @@ impl<'a> Renderer<'a> {
     /// same as before the conversation's own first message.
     pub(super) fn earlier(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Option<String> {
@@ -248,7 +256,7 @@ impl<'a> Renderer<'a> {
     /// The conversation and further messages, with the origin of every character.
     pub(super) fn traced(
         &self,
-        place: &Place,
+        place: &Conversation,
         further: &[Value],
         manner: &Manner,
     ) -> Result<Traced, RenderError> {
@@ -265,7 +273,7 @@ impl<'a> Renderer<'a> {
     /// Renders the prompt with the origins of its characters.
     pub(super) fn traced_prompt(
         &self,
-        place: &Place,
+        place: &Conversation,
         manner: &Manner,
     ) -> Result<Traced, RenderError> {
         self.spend(
@@ -280,7 +288,7 @@ impl<'a> Renderer<'a> {
     /// Returns the inputs that the chat template asks for where it renders the conversation and the message.
     pub(super) fn reads(
         &self,
-        place: &Place,
+        place: &Conversation,
         message: &Value,
         manner: &Manner,
     ) -> Result<Reads, RenderError> {
@@ -298,7 +306,7 @@ impl<'a> Renderer<'a> {
 
     fn spend<T>(
         &self,
-        place: &Place,
+        place: &Conversation,
         messages: &[Value],
         manner: &Manner,
         add_generation_prompt: bool,

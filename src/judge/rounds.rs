@@ -12,8 +12,15 @@ use super::message::{Assistant, tool_for};
 use super::places::Prompted;
 use super::probes::Probe;
 use super::renderer::Renderer;
-use crate::chat_template::{Path, Step};
+use crate::chat_template::{InputPath, InputStep};
 use crate::value::Value;
+
+/// A round, by the manner of its calls and its place among the rounds of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct RoundId {
+    pub(super) calling: Option<usize>,
+    pub(super) index: usize,
+}
 
 /// A message in its place, rendered.
 #[derive(Debug)]
@@ -27,7 +34,7 @@ pub(super) struct Round {
     /// The whole render.
     pub(super) rendered: String,
     /// The byte of the render at which the last words before the message end.
-    pub(super) said: usize,
+    pub(super) history_end: usize,
     /// The byte at which the first part of the message begins that can be seen.
     pub(super) first: usize,
     /// The parts of the message that can be seen, which must come back.
@@ -88,7 +95,10 @@ impl Group {
             let mut is_new = thorough;
             for round in &self.rounds[before..] {
                 let prompt = &place.prompt[place.place.end_in(&place.prompt)..];
-                let written = (prompt.to_owned(), round.full[round.said..].to_owned());
+                let written = (
+                    prompt.to_owned(),
+                    round.full[round.history_end..].to_owned(),
+                );
                 is_new |= seen.insert(written);
             }
             if is_new {
@@ -167,15 +177,18 @@ impl Group {
         };
         let (written, mut full) =
             rendered(&probe.message).map_err(|error| LeftOut::Refused(error.to_string()))?;
-        let said = at.place.end_in(&full);
-        let message = Path::new([Step::from("messages"), Step::Index(at.place.history.len())]);
+        let history_end = at.place.end_in(&full);
+        let message = InputPath::new([
+            InputStep::from("messages"),
+            InputStep::Index(at.place.history.len()),
+        ]);
         let traced = || {
             let further = std::slice::from_ref(&written);
             renderer.traced(&at.place, further, &self.manner).ok()
         };
         let sight = Sight {
-            turn: &full[said..],
-            start: said,
+            turn: &full[history_end..],
+            start: history_end,
             places: self.manner.places(&message, &written),
             message,
             traced: &traced,
@@ -183,11 +196,11 @@ impl Group {
         let (mut expected, first) = Expected::of(probe, &sight).ok_or(LeftOut::NotShown)?;
         let prompted = &at.prompt[at.place.end_in(&at.prompt)..];
         let is_begun = |text: &str| text.contains(&self.header);
-        if is_begun(prompted) && !is_begun(&full[said..said + first]) {
+        if is_begun(prompted) && !is_begun(&full[history_end..history_end + first]) {
             return Err(LeftOut::Unmarked);
         }
         expected.forget_unseen(|without| rendered(without).is_ok_and(|(_, other)| other == full));
-        // What stands at the end of every conversation is not the message's.
+        // The trailer, which ends every conversation, is not part of the message.
         let rendered = full.clone();
         if let Some(rest) = full.strip_suffix(at.trailer.as_str()) {
             full.truncate(rest.len());
@@ -206,8 +219,8 @@ impl Group {
         }
         Ok(Round {
             written,
-            said,
-            first: said + first,
+            history_end,
+            first: history_end + first,
             expected,
             kinds,
             tools: probe.message.calls.iter().map(tool_for).collect(),

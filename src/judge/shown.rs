@@ -1,13 +1,13 @@
 //! Input that can be seen in a render, by the origins of its characters.
 
-use crate::chat_template::{Origin, Path, Run, Traced};
+use crate::chat_template::{InputPath, Origin, Run, Traced};
 
 /// Returns the part of a text at `path` in the inputs that can be seen in the render from byte `start` on, and the byte at which it is
 /// seen: the stretch of it that is shown as it is, or all of it where anything of it was written otherwise.
 pub(super) fn text<'t>(
     traced: &Traced,
     start: usize,
-    path: &Path,
+    path: &InputPath,
     text: &'t str,
 ) -> Option<(usize, &'t str)> {
     let mut first = None;
@@ -44,7 +44,7 @@ pub(super) fn text<'t>(
 }
 
 /// Returns true if `of` is the place, or one within it.
-fn leads_to(place: &Path, of: &Path) -> bool {
+fn leads_to(place: &InputPath, of: &InputPath) -> bool {
     of.len() >= place.len() && of.is_along(place)
 }
 
@@ -84,7 +84,7 @@ fn is_same_place(left: &Run, right: &Run, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat_template::{ChatTemplate, RenderInput, Step};
+    use crate::chat_template::{ChatTemplate, InputStep, RenderInput};
     use crate::value::json;
 
     fn traced(template: &str, content: &str) -> Traced {
@@ -98,10 +98,10 @@ mod tests {
     }
 
     fn seen(template: &str, content: &str) -> Option<(usize, String)> {
-        let path = Path::new([
-            Step::from("messages"),
-            Step::Index(0),
-            Step::from("content"),
+        let path = InputPath::new([
+            InputStep::from("messages"),
+            InputStep::Index(0),
+            InputStep::from("content"),
         ]);
         let traced = traced(template, content);
         text(&traced, 0, &path, content).map(|(at, seen)| (at, seen.to_owned()))
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_signs_from_another_place_are_not_the_same() {
+    fn the_same_characters_from_another_place_are_not_the_same() {
         let template = "<a>{{ messages[0].content }}{% if messages[0].content == 'x' %}<b>{% else %}<c>{% endif %}";
         let [one, other] = ["x", "x"].map(|content| traced(template, content));
         assert_eq!(common(&one, &other), one.text.len());

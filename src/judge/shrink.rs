@@ -1,4 +1,9 @@
 //! Shrinking: the way from a message that fails to the smallest one that still does.
+//!
+//! Greedy, as property testing does it: of all messages that have one thing less, the first that still fails is taken, and the search
+//! begins again with that. Big cuts are tried before small ones (the whole reasoning, a call, half of a text, a word). It ends since every
+//! cut makes the message smaller. The result is a local minimum: nothing more can be left out of it alone, though two things together might
+//! be. Each try costs a render and a parse; there are few, since texts are halved and messages have a handful of parts.
 
 use super::message::Assistant;
 use crate::value::Value;

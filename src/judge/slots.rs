@@ -5,7 +5,7 @@
 use super::manner::{KNOWN, Manner};
 use super::message::{Assistant, content_to_parts};
 use super::probes;
-use super::renderer::{Place, Renderer};
+use super::renderer::{Conversation, Renderer};
 use super::slot::Slot;
 use crate::chat_template::REASONING_KEYS;
 use crate::value::{Map, Value};
@@ -39,7 +39,7 @@ pub(super) struct Slots {
 /// Finds where texts are taken, in any of the places; calls are handed over in the manner `calling`.
 pub(super) fn find(
     renderer: &Renderer<'_>,
-    places: &[Place],
+    places: &[Conversation],
     usual: &Manner,
     calling: Option<&Manner>,
 ) -> Slots {
@@ -64,7 +64,7 @@ pub(super) fn find(
             bench.add(slot, &mut slots);
         }
     }
-    // Transformers hands a reasoning on under names under which it did not come.
+    // Transformers hands a reasoning on under several names, whichever it came under, so the other names count as well.
     for name in REASONING_KEYS {
         let slot = Slot::Key(vec![name.to_owned()]);
         let is_new =
@@ -76,7 +76,7 @@ pub(super) fn find(
         }
     }
     if bench.walks_over_parts() {
-        // What shows in parts of every type shows as content does.
+        // If parts of an invented type are shown too, the chat template shows the text of any part, as it shows content.
         let invented = |key: &str| Slot::Part {
             kind: INVENTED.to_owned(),
             key: key.to_owned(),
@@ -100,7 +100,11 @@ pub(super) fn find(
 }
 
 /// The manners in which the texts of a call are shown, in any of the places.
-pub(super) fn calling(renderer: &Renderer<'_>, places: &[Place], usual: &Manner) -> Vec<Manner> {
+pub(super) fn calling(
+    renderer: &Renderer<'_>,
+    places: &[Conversation],
+    usual: &Manner,
+) -> Vec<Manner> {
     let call = Assistant::calling([probes::call(0)]);
     let values = call.calls[0].arguments.values();
     let texts: Vec<&str> = values.filter_map(Value::as_str).collect();
@@ -122,14 +126,14 @@ pub(super) fn calling(renderer: &Renderer<'_>, places: &[Place], usual: &Manner)
 
 struct Bench<'b, 'a> {
     renderer: &'b Renderer<'a>,
-    places: &'b [Place],
+    places: &'b [Conversation],
     usual: &'b Manner,
     calling: Option<&'b Manner>,
 }
 
 impl Bench<'_, '_> {
     /// An answer, and a call where calls are rendered, each with a text at `slot`.
-    fn messages(&self, place: &Place, slot: Option<&Slot>) -> Vec<(Value, Manner)> {
+    fn messages(&self, place: &Conversation, slot: Option<&Slot>) -> Vec<(Value, Manner)> {
         let with = |manner: &Manner, message: Assistant| {
             let manner = Manner {
                 reasoning: slot.cloned(),
@@ -222,7 +226,7 @@ impl Bench<'_, '_> {
 
     /// Returns true if a text stands in the header of the turn, which no model writes: `after` it the header goes on as in a prompt, and
     /// then the answer as without it.
-    fn is_header(&self, place: &Place, manner: &Manner, after: &str) -> bool {
+    fn is_header(&self, place: &Conversation, manner: &Manner, after: &str) -> bool {
         let without = manner.write(&Assistant::saying(probes::CONTENT), None);
         let (Ok(prompt), Ok(full)) = (
             self.renderer.prompt(place, manner),

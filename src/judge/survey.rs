@@ -4,13 +4,13 @@
 use std::rc::Rc;
 
 use super::Setup;
+use super::characters::{self, Beside};
 use super::manner::Manner;
 use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
 use super::places::{places, prompted, settings, users};
 use super::probes;
-use super::renderer::{Place, Renderer};
+use super::renderer::{Conversation, Renderer};
 use super::rounds::Group;
-use super::signs::{self, Beside};
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
@@ -43,7 +43,7 @@ impl Survey {
         let usual = Manner::usual(setup.parts);
         let users = users(renderer, &tools, &usual);
         let (settings, settings_left_out) = settings(renderer, &users, &usual);
-        let under: Vec<Place> = settings
+        let under: Vec<Conversation> = settings
             .iter()
             .flat_map(|kwargs| users.iter().map(|place| place.under(kwargs)))
             .collect();
@@ -74,10 +74,10 @@ impl Survey {
             &of_turns,
         ));
         plain.fill(renderer, &places, &said, setup.thorough);
-        let beside = signs::next_to_texts(renderer, &users, &plain.manner, calling.first());
+        let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
-            probes::with_signs(&beside.signs),
-            probes::with_signs(&beside.between),
+            probes::with_characters(&beside.characters),
+            probes::with_characters(&beside.between),
         ] {
             plain.fill_first(renderer, &places, &probes);
         }
@@ -109,7 +109,7 @@ impl Survey {
             let call = probes::call(2);
             let calling = manner.write(&Assistant::calling([call.clone()]), None);
             let result = renderer.divided(tool_result(&call, probes::TOOL_RESULT));
-            let after = Place {
+            let after = Conversation {
                 label: "after a tool's result",
                 after_tool: true,
                 ..tooled.and([calling, result])
@@ -127,7 +127,7 @@ impl Survey {
         group.fill_first(
             renderer,
             &with_tools,
-            &probes::with_calls_and_signs(&self.beside.signs, &self.beside.between),
+            &probes::with_calls_and_characters(&self.beside.characters, &self.beside.between),
         );
         let after_tool: Vec<_> = places
             .into_iter()
@@ -142,7 +142,7 @@ impl Survey {
 /// Returns the beginning of the marker that begins a turn, as far as renders show it: the text that the plainest prompt adds to its
 /// conversation and that every answer has before it as well, with reasoning and without. Half of that is enough to tell whether it is
 /// there, and does not end amid a marker that only some answers go on with. The result is empty where it is white space.
-fn header(renderer: &Renderer<'_>, users: &[Place], manner: &Manner) -> String {
+fn header(renderer: &Renderer<'_>, users: &[Conversation], manner: &Manner) -> String {
     let said = Assistant::saying(probes::CONTENT);
     let answers = [
         (said.clone(), probes::CONTENT),
@@ -187,8 +187,8 @@ pub(super) fn cut(renderer: &Renderer<'_>, plain: &Group) -> Option<String> {
     let at = &plain.rounds.first()?.place;
     let templates = renderer.source().templates.iter();
     let constants = templates.flat_map(|(_, template)| template.constants());
-    let signs = constants.map(|constant| constant.trim_matches(python::is_space));
-    let markers = signs.filter(|constant| MARKER.contains(&constant.chars().count()));
+    let characters = constants.map(|constant| constant.trim_matches(python::is_space));
+    let markers = characters.filter(|constant| MARKER.contains(&constant.chars().count()));
     let is_cut = |constant: &&str| {
         let said = format!("{}{constant}{}", probes::REASONING, probes::CONTENT);
         let message = plain.manner.write(&Assistant::saying(&said), None);
@@ -204,7 +204,7 @@ const MARKER: std::ops::RangeInclusive<usize> = 3..=64;
 const MAX_CONSTANTS: usize = 64;
 
 /// The manners in which a call is rendered otherwise than in one before.
-fn distinct(renderer: &Renderer<'_>, users: &[Place], manners: Vec<Manner>) -> Vec<Manner> {
+fn distinct(renderer: &Renderer<'_>, users: &[Conversation], manners: Vec<Manner>) -> Vec<Manner> {
     let call = Assistant::calling([probes::call(0), probes::call(1)]);
     let mut seen: Vec<Option<String>> = Vec::new();
     let mut distinct = Vec::new();
@@ -224,7 +224,7 @@ fn distinct(renderer: &Renderer<'_>, users: &[Place], manners: Vec<Manner>) -> V
 /// that says `<end>`.
 fn words_of_turns(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     manner: &Manner,
     calling: Option<&Manner>,
 ) -> String {
@@ -260,7 +260,7 @@ fn words_of_turns(
 /// Returns the chat template's error on a call, if there is one, and true if it asks for an assistant's calls at all.
 fn about_calls(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     manner: &Manner,
 ) -> (Option<String>, bool) {
     let call = Assistant::calling([probes::call(0)]);

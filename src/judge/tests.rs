@@ -1,12 +1,12 @@
 //! The judge is tested with chat templates and response templates that are written here by hand, right ones and broken ones: what
 //! is right must not be accused, and what is broken must not pass. Each rule of the judge has a test that fails without it.
 
+mod characters;
 mod comparison;
 mod counterexamples;
 mod fields;
 mod manners;
 mod parts;
-mod signs;
 mod texts;
 mod turns;
 mod unproved;

@@ -1,4 +1,13 @@
 //! The trial of a response template by one round: parse the turn, compare, render again.
+//!
+//! A round is a message that was rendered as a turn. From the render come the inputs of a parser: the prompt and the text behind it, or the
+//! part of the turn behind its start anchor. The message comes back if three things hold: the parse has all that can be seen of the message
+//! and nothing beside it, the parse is the same in pieces of several sizes and for the reference fed a character at a time, and the parsed
+//! message, appended to the conversation, renders to the same text. The last one is what makes the proof independent of any belief about
+//! the format. Where another message came back that renders to the same text too, the two cannot be told apart by anybody, and the round
+//! says so.
+//!
+//! A response that comes up in many rounds is parsed once. The cost of a round is otherwise some parses of its turn and one render.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +18,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Case;
-use super::alike::{could_be_meant, same_but_arguments};
+use super::alike::{could_be_meant, dense, same_but_arguments};
 use super::arrival;
 use super::expected::ExpectedCall;
 use super::manner::Manner;
@@ -18,11 +27,12 @@ use super::renderer::Renderer;
 use super::rounds::Round;
 use crate::parser::{Event, ParseError, ResponseParser, join_chunks, push_joined};
 use crate::response_template::ResponseTemplate;
-use crate::value::{Map, Value, are_identical, json, python};
+use crate::value::{Map, Value, are_identical, json};
 
 /// A message that does not come back from its own render.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Counterexample {
     /// The message that was rendered.
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]
@@ -85,16 +95,16 @@ pub(super) struct Tried<'a> {
     pub(super) aliases: &'a [String],
     /// True to try more, however long that takes.
     pub(super) thorough: bool,
-    known: Rc<Parses>,
+    cache: Rc<Parses>,
 }
 
 /// The parses of a response template by their responses. A response that comes up in many places is parsed once.
 #[derive(Debug, Default)]
-pub(super) struct Parses(RefCell<HashMap<String, Vec<Known>>>);
+pub(super) struct Parses(RefCell<HashMap<String, Vec<CachedParse>>>);
 
 /// A parse of a response, with the inputs that it depends on.
 #[derive(Debug)]
-struct Known {
+struct CachedParse {
     /// The part of the prompt that a parser reads.
     prompted: String,
     tools: Vec<Value>,
@@ -123,13 +133,13 @@ impl<'a> Tried<'a> {
             reasoning_field,
             aliases,
             thorough,
-            known: Rc::default(),
+            cache: Rc::default(),
         }
     }
 
     /// Returns the trial with the parses that the response template made before.
-    pub(super) fn knowing(self, known: Rc<Parses>) -> Self {
-        Self { known, ..self }
+    pub(super) fn with_cache(self, cache: Rc<Parses>) -> Self {
+        Self { cache, ..self }
     }
 
     /// Parses the round's turn from each of its possible beginnings, and compares. Where the message does not come back, the turn is tried
@@ -198,10 +208,10 @@ impl<'a> Tried<'a> {
             })
         };
         if splits.all.is_empty() {
-            let response = &round.full[round.said..];
+            let response = &round.full[round.history_end..];
             let error = "nothing before the message is the start anchor".to_owned();
             return Outcome::Lost(shown(
-                &round.full[..round.said],
+                &round.full[..round.history_end],
                 response,
                 Map::new(),
                 Some(error),
@@ -269,11 +279,11 @@ impl<'a> Tried<'a> {
         let anchored = self
             .after_anchor(before)
             .map(|rest| round.first - rest.len());
-        let anchored = anchored.filter(|start| *start >= round.said);
+        let anchored = anchored.filter(|start| *start >= round.history_end);
         let after_prompt = self.after_anchor(&prompt[round.place.place.end_in(prompt)..]);
         let continued = round.full.strip_prefix(prompt);
         let continued = continued.filter(|_| after_prompt.is_some());
-        // A parser that is given a prompt without the anchor reads the whole conversation.
+        // A parser whose prompt has no start anchor would read the whole conversation as a response, so such a prompt is not tried.
         let anchored = anchored.filter(|_| after_prompt.is_some() || round.place.unasked);
         let mut all = Vec::new();
         if let Some(response) = continued {
@@ -330,16 +340,16 @@ impl<'a> Tried<'a> {
     pub(super) fn parse(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
         let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
         let is_same =
-            |known: &&Known| known.prompted == prompted && are_identical(&known.tools, tools);
-        if let Some(known) = self.known.0.borrow().get(response)
+            |known: &&CachedParse| known.prompted == prompted && are_identical(&known.tools, tools);
+        if let Some(known) = self.cache.0.borrow().get(response)
             && let Some(known) = known.iter().find(is_same)
         {
             return known.parsed.clone();
         }
         let parsed = self.parse_anew(prefix, response, tools);
-        let mut known = self.known.0.borrow_mut();
-        let of_response = known.entry(response.to_owned()).or_default();
-        of_response.push(Known {
+        let mut cache = self.cache.0.borrow_mut();
+        let of_response = cache.entry(response.to_owned()).or_default();
+        of_response.push(CachedParse {
             prompted: prompted.to_owned(),
             tools: tools.to_vec(),
             parsed: parsed.clone(),
@@ -409,7 +419,7 @@ impl<'a> Tried<'a> {
         }
         match renderer.answered(&round.place.place, &appended, manner) {
             Ok(full) if full == round.rendered => None,
-            // Of a text that is cut where white space stands, that is no longer there to be cut.
+            // A chat template that cuts a text may leave white space at the cut. The parser strips it, so that the second render lacks it.
             Ok(full) if is_cut(round) && dense(&full) == dense(&round.rendered) => None,
             Ok(full) => Some(format!(
                 "appended to the conversation, the parsed message renders differently: {}",
@@ -446,7 +456,7 @@ fn without_made_ids(
     }
     let further = std::slice::from_ref(&round.written);
     let traced = renderer.traced(&round.place.place, further, manner).ok()?;
-    let said = traced.text.get(round.said..)?;
+    let said = traced.text.get(round.history_end..)?;
     let is_counted = |span: Range<usize>| {
         traced.runs.iter().any(|run| {
             let text = &traced.text[run.start..run.end];
@@ -459,7 +469,7 @@ fn without_made_ids(
     };
     let is_made = |id: &&str| {
         let mut all = said.match_indices(*id);
-        all.any(|(at, id)| is_counted(round.said + at..round.said + at + id.len()))
+        all.any(|(at, id)| is_counted(round.history_end + at..round.history_end + at + id.len()))
     };
     ids.iter().all(is_made).then(|| {
         let without = calls.iter().map(|call| {
@@ -485,11 +495,6 @@ fn is_cut(round: &Round) -> bool {
     texts
         .iter()
         .any(|(text, seen)| seen.is_some() && text != seen)
-}
-
-/// A text without its white space.
-pub(super) fn dense(text: &str) -> String {
-    text.chars().filter(|c| !python::is_space(*c)).collect()
 }
 
 /// Returns the message and the error that `parse` gives for the whole response. It is an error as well if pieces of one of the sizes, in

@@ -11,6 +11,7 @@ const MANY: usize = 256;
 
 /// A text with fixes applied.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Fixed {
     /// The text. Without its edits it is the original, byte for byte.
     pub text: String,

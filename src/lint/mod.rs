@@ -40,11 +40,24 @@ pub const WARNINGS: &str = "warnings";
 
 /// The options of the linter, beside the response template.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Options<'a> {
     /// The chat template that belongs to it; some rules need one.
     pub chat: Option<&'a ChatTemplateSource>,
     /// The engines that the response template is to run in beside transformers.
     pub engines: &'a [Engine],
+}
+
+impl<'a> Options<'a> {
+    /// Sets the chat template that belongs to the response template.
+    pub fn chat(self, chat: Option<&'a ChatTemplateSource>) -> Self {
+        Self { chat, ..self }
+    }
+
+    /// Sets the engines that the response template is to run in beside transformers.
+    pub fn engines(self, engines: &'a [Engine]) -> Self {
+        Self { engines, ..self }
+    }
 }
 
 /// One thing that can be wrong with a response template that is valid.

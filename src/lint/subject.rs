@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 use crate::pattern::facts::Facts;
 use crate::response_template::config::Loaded;
 use crate::response_template::{Field, ResponseTemplate};
-use crate::value::json::{self, Format, Spans};
+use crate::value::json::{self, Format, MemberSpans};
 use crate::value::{Map, Path, Value};
 
 use super::Rule;
@@ -215,7 +215,7 @@ impl<'a> Subject<'a> {
             .as_ref()
     }
 
-    fn spans(&self, path: &Path) -> Option<&Spans> {
+    fn spans(&self, path: &Path) -> Option<&MemberSpans> {
         self.loaded.places.get(path)
     }
 
@@ -326,7 +326,7 @@ impl<'a> Subject<'a> {
     ) -> Option<Fix> {
         let path = self.path(view);
         let object = self.spans(&path)?.value.clone();
-        let mut members: Vec<&Spans> = self.loaded.places.members(&path).collect();
+        let mut members: Vec<&MemberSpans> = self.loaded.places.members(&path).collect();
         members.sort_by_key(|spans| spans.value.start);
         let (first, last) = (members.first()?, members.last()?);
         let key_span = first.key.clone()?;

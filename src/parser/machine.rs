@@ -16,7 +16,7 @@ use super::region::Region;
 use super::snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage};
 use super::unclaimed::{Account, Unclaimed};
 use super::watch::{Next, Watch, next_delimiter};
-use crate::content::{JsonStrings, Place, ToolSchemas};
+use crate::content::{JsonStrings, ToolSchemas, Whereabouts};
 use crate::pattern::{ByteSet, Window};
 use crate::response_template::{ResponseTemplate, Sought};
 use crate::value::{Key, Map, Value};
@@ -437,9 +437,9 @@ impl Machine {
                     let start = span.start;
                     self.read_to(window, start, sink)?;
                     match self.place_in_strings(window, start) {
-                        Place::Outside => self.pass(window, watch, span, sink)?,
-                        Place::Inside(end) => self.read_to(window, end, sink)?,
-                        Place::NotArrived => return self.hold(window, start, sink),
+                        Whereabouts::Outside => self.pass(window, watch, span, sink)?,
+                        Whereabouts::Inside(end) => self.read_to(window, end, sink)?,
+                        Whereabouts::NotArrived => return self.hold(window, start, sink),
                     }
                 }
                 Next::None { hold } if window.complete => {
@@ -461,10 +461,10 @@ impl Machine {
     }
 
     /// Where in the open region's strings the place is, if they count.
-    fn place_in_strings(&mut self, window: &Window<'_>, place: usize) -> Place {
+    fn place_in_strings(&mut self, window: &Window<'_>, place: usize) -> Whereabouts {
         let region = &mut self.region;
         let Some((strings, field)) = region.strings.as_mut().zip(region.field) else {
-            return Place::Outside;
+            return Whereabouts::Outside;
         };
         let dialect = self.template.fields()[field].content.string_delims();
         strings.place(dialect.unwrap_or_default(), window, place)

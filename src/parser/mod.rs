@@ -27,8 +27,6 @@ pub use limits::Limits;
 pub(crate) use listener::Listener;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
-/// The name by which the deriver knows it.
-pub(crate) use snapshot::Edge as Side;
 pub use snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage, Waiting, Watched};
 pub use unclaimed::Unclaimed;
 

@@ -11,7 +11,7 @@ use super::limits::Limits;
 /// let template = ResponseTemplate::from_json(
 ///     r#"{"start_anchor": "A:", "fields": {"content": {}, "call": {"open": "<call>", "close": "</call>", "content": "json"}}}"#,
 /// )?;
-/// let options = Options { on_error: OnError::Keep, ..Options::default() };
+/// let options = Options::default().on_error(OnError::Keep);
 /// let mut parser = ResponseParser::with_options(template, "", &[], options)?;
 /// parser.feed("<call>{oops</call>Sorry.")?;
 /// let (message, _) = parser.finalize()?;
@@ -20,6 +20,7 @@ use super::limits::Limits;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
     /// How much the parse may take.
     pub limits: Limits,
@@ -35,6 +36,39 @@ pub struct Options {
     /// changes is told in its chunks alone, its close having an empty text. The message has only the defaults then. Regions that do not
     /// parse and text that no field takes are kept all the same, and so is the text of regions in which markers are looked for.
     pub forget: bool,
+}
+
+impl Options {
+    /// Sets how much the parse may take.
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sets how a region is treated that does not parse.
+    pub fn on_error(self, on_error: OnError) -> Self {
+        Self { on_error, ..self }
+    }
+
+    /// Sets [`Options::skip_json_strings`].
+    pub fn skip_json_strings(self, skip_json_strings: bool) -> Self {
+        Self {
+            skip_json_strings,
+            ..self
+        }
+    }
+
+    /// Sets [`Options::keep_delimiters`].
+    pub fn keep_delimiters(self, keep_delimiters: bool) -> Self {
+        Self {
+            keep_delimiters,
+            ..self
+        }
+    }
+
+    /// Sets [`Options::forget`].
+    pub fn forget(self, forget: bool) -> Self {
+        Self { forget, ..self }
+    }
 }
 
 /// How a region is treated whose text its content parser, its transform or the merge does not take. In neither case

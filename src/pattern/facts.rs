@@ -12,6 +12,7 @@ use super::{Pattern, tokens};
 
 /// Where a pattern can match the empty string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Emptiness {
     /// Nowhere.
     Never,
@@ -25,6 +26,7 @@ pub enum Emptiness {
 
 /// Why a search has to wait for more text than a delimiter has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Hold {
     /// Ordinary text may be the beginning of a match, as in `.*</x>`.
     FromAnywhere,

@@ -1,4 +1,14 @@
 //! Searching: over a complete text, and over one that arrives in chunks.
+//!
+//! A pattern has up to three searchers, and the cheap ones come first: the sequence of its steps, the direct search of a complete text, and
+//! the pattern's own engine, which alone can always answer. A searcher that cannot go on does not fail. It says up to where no match
+//! begins, and the next one goes on from there. So each answer is the engine's, and a place that one searcher has ruled out is not tried by
+//! the next.
+//!
+//! A search over chunks keeps the state of one searcher and answers of the window at hand either with the first match, once no later text
+//! can change it, or with `hold`, the first place where a match may still begin. `hold` never goes back, and the text before it is not
+//! needed again but for what the pattern looks back at. That makes the answer independent of the cuts, and the work linear in the text: a
+//! searcher goes on where it stood and does not begin anew with each chunk.
 
 use std::ops::Range;
 

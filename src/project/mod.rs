@@ -41,7 +41,7 @@ pub const FILE: &str = "obverse.toml";
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct ProjectFile {
     /// The files that belong to each group of response templates.
     #[serde(default)]
     pub template: Vec<TemplateEntry>,
@@ -170,7 +170,7 @@ impl Project {
     /// The first thing that is wrong with it, with its place in the text: its syntax, an unknown key, code or engine, a
     /// glob that is none, an empty reason.
     pub fn read(text: &str, root: &Path) -> Result<Self, Box<Diagnostic>> {
-        let written: Written = toml::from_str(text).map_err(|error| {
+        let written: ProjectFile = toml::from_str(text).map_err(|error| {
             let diagnostic = Diagnostic::error("obverse-toml", error.message().to_owned());
             Box::new(match error.span() {
                 Some(span) => diagnostic.with_span(span),

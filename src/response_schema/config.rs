@@ -20,6 +20,7 @@ pub enum Source {
 
 /// A response schema as it was found.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The place where it was found.
     pub source: Source,

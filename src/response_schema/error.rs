@@ -92,6 +92,7 @@ impl ErrorKind {
 
 /// The reason why a response has no value: the kind of the error, the node, and the text that the node had.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SchemaError {
     /// The kind of the error.
     pub kind: ErrorKind,

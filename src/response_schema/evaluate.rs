@@ -1,4 +1,9 @@
 //! Evaluation: `recursive_parse` of transformers, node by node.
+//!
+//! A node is given text or a value. Its steps are taken in the order of transformers: substitutions, the pattern or the iterator, keys and
+//! values, the parser; then the type says what becomes of the result, and properties and items are evaluated on it in turn. Each node may
+//! be given all of the text above it, so that the work is at most the number of nodes times the text, times what their patterns cost; how
+//! much longer a text may become by substitutions is limited.
 
 use std::borrow::Cow;
 

@@ -58,6 +58,7 @@ use crate::value::{Path, Value, json};
 pub use config::{KEY, Loaded, Source, is_schema, load_any};
 pub use error::{ErrorKind, SchemaError};
 pub use node::KEYS;
+pub(crate) use substitute::Substitution;
 pub use trace::{Trace, TraceNode};
 pub use validate::Invalid;
 
@@ -74,6 +75,7 @@ pub struct ResponseSchema {
 
 /// The outcome of a response as a whole: the value as far as there is one, and the errors for which parts of it are missing.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The value that was parsed. When a property of the root has no value, the object without it.
     pub value: Value,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::jmespath::Expression;
-use super::substitute::Replacement;
+use super::substitute::Substitution;
 use crate::pattern::Pattern;
 use crate::value::{Path, Value};
 
@@ -60,13 +60,6 @@ pub(crate) enum Kind {
     Boolean,
     /// Another value, which is no type's name.
     Unknown(Value),
-}
-
-/// A pattern and the replacement of its matches.
-#[derive(Debug, Clone)]
-pub(crate) struct Substitution {
-    pub(crate) pattern: Pattern,
-    pub(crate) replacement: Replacement,
 }
 
 /// The parser that makes a value of text.

@@ -3,12 +3,18 @@
 //! A replacement is text with references: `\1`, `\g<1>`, `\g<name>`, `\g<0>` for the whole match, octal escapes, and the escapes of
 //! control characters. A group that took no part is empty. One pass over the text for each substitution.
 
-use super::node::Substitution;
 use crate::pattern::{MatchError, Pattern};
 
 /// How many times its length a text may become by substitutions; the other number is how many bytes may come on top.
 pub(super) const GROWTH: usize = 16;
 const FREE: usize = 1 << 16;
+
+/// A pattern and the replacement of its matches.
+#[derive(Debug, Clone)]
+pub(crate) struct Substitution {
+    pub(crate) pattern: Pattern,
+    pub(crate) replacement: Replacement,
+}
 
 /// A replacement, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

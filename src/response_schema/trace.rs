@@ -8,6 +8,7 @@ use crate::value::{Map, Path, Value};
 
 /// An evaluation, recorded.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Trace {
     /// The root and, below it, all nodes that were reached.
     pub root: TraceNode,
@@ -15,6 +16,7 @@ pub struct Trace {
 
 /// A node that was reached.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TraceNode {
     /// The node of the schema.
     pub path: Path,

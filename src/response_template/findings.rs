@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Label};
 use crate::pattern::PatternError;
-use crate::value::json::{self, Places, Spans, quote};
+use crate::value::json::{self, MemberSpans, Places, quote};
 use crate::value::{Map, Path, Step, Value};
 
 use super::nearest::nearest;
@@ -34,7 +34,7 @@ impl Findings<'_> {
         self.add(path, span, diagnostic);
     }
 
-    fn spans(&self, path: &Path) -> Option<&Spans> {
+    fn spans(&self, path: &Path) -> Option<&MemberSpans> {
         self.source.and_then(|source| source.places.get(path))
     }
 

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use super::ask::Turn;
 use super::refusal::Refusal;
 use crate::grammar::emit::Language;
-use crate::grammar::{Finding, Request, SpecialToken, ToolChoice, Written};
+use crate::grammar::{Finding, Request, SpecialToken, ToolChoice, WrittenFormat};
 use crate::value::{Map, Value};
 
 /// How an upstream takes a grammar: the member of a request that has it, and its language.
@@ -72,7 +72,7 @@ impl FromStr for TakesGrammar {
 /// The means to hold a model to what clients ask for.
 #[derive(Debug, Clone)]
 pub struct Constraint {
-    written: Arc<Written>,
+    written: Arc<WrittenFormat>,
     takes: TakesGrammar,
     special_tokens: Vec<SpecialToken>,
 }
@@ -80,7 +80,7 @@ pub struct Constraint {
 impl Constraint {
     /// Grammars of a format as it is written, for an upstream that takes them so. The tokens are those that its engine reads as one.
     pub fn new(
-        written: impl Into<Arc<Written>>,
+        written: impl Into<Arc<WrittenFormat>>,
         takes: TakesGrammar,
         special_tokens: Vec<SpecialToken>,
     ) -> Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::layout::Pane;
 use super::text::Motion;
-use crate::check::Change;
+use crate::check::FileChange;
 use crate::chunking::{Chunking, ChunkingError};
 
 /// The unit that one step goes over.
@@ -26,7 +26,7 @@ pub(crate) enum Unit {
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     Forward,
     Back,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Way {
 /// Everything that can happen.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    Step(Unit, Way),
+    Step(Unit, Direction),
     Start,
     End,
     /// So many rows or pages up (negative) or down in the focused pane.
@@ -46,7 +46,7 @@ pub(crate) enum Action {
     /// So much time has passed.
     Tick(Duration),
     Focus(Pane),
-    NextPane(Way),
+    NextPane(Direction),
     Zoom,
     /// Enter, whose meaning depends on the pane.
     Open,
@@ -54,7 +54,7 @@ pub(crate) enum Action {
     EditPrefix,
     Type(String),
     Go(Motion),
-    Vertical(Way),
+    Vertical(Direction),
     Remove(Motion),
     Undo,
     Redo,
@@ -84,13 +84,13 @@ pub(crate) enum Action {
     /// A click at a column and row of the screen.
     Click(u16, u16),
     /// The wheel at a column and row of the screen.
-    Wheel(u16, u16, Way),
+    Wheel(u16, u16, Direction),
     /// More of a response that is still arriving.
     Arrived(Vec<u8>),
     /// Nothing more arrives; why, if something went wrong.
     Ended(Option<String>),
     /// The files that are about to be written, with what is in them.
-    Compared(Vec<Change>),
+    Compared(Vec<FileChange>),
     /// The chunking that was asked for.
     Chunked(Result<Chunking, ChunkingError>),
     /// The outcome of writing them.
@@ -104,7 +104,7 @@ pub(crate) enum Effect {
     Quit,
     /// Say which of these files would change; those without a text are to be gone.
     Compare(Vec<(PathBuf, Option<String>)>),
-    Write(Vec<Change>),
+    Write(Vec<FileChange>),
     Copy(String),
     /// Read a chunking that may name a file.
     Chunking(String),

@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::action::{Action, Effect, Way};
+use super::action::{Action, Direction, Effect};
 use super::keys;
 use super::screen::Screen;
 use super::session;
@@ -19,7 +19,7 @@ use super::state::{Mode, Setup, State};
 use super::theme::Theme;
 use super::update::update;
 use super::view;
-use crate::check::Change;
+use crate::check::FileChange;
 use crate::chunking::{Chunking, ChunkingError};
 
 /// The host of a debugger, which does what it cannot do itself.
@@ -172,8 +172,8 @@ impl<H: Host> Debugger<H> {
                 let (x, y) = (mouse.column, mouse.row);
                 match mouse.kind {
                     MouseEventKind::Down(MouseButton::Left) => self.act(Action::Click(x, y)),
-                    MouseEventKind::ScrollDown => self.act(Action::Wheel(x, y, Way::Forward)),
-                    MouseEventKind::ScrollUp => self.act(Action::Wheel(x, y, Way::Back)),
+                    MouseEventKind::ScrollDown => self.act(Action::Wheel(x, y, Direction::Forward)),
+                    MouseEventKind::ScrollUp => self.act(Action::Wheel(x, y, Direction::Back)),
                     _ => {}
                 }
             }
@@ -244,7 +244,7 @@ impl<H: Host> Debugger<H> {
     }
 
     /// Makes the changes, if the files still are what the changes were shown for.
-    fn write(&mut self, changes: &[Change]) -> Result<(), String> {
+    fn write(&mut self, changes: &[FileChange]) -> Result<(), String> {
         for change in changes {
             if self.host.read(&change.path)? != change.before {
                 let path = change.path.display();
@@ -258,12 +258,15 @@ impl<H: Host> Debugger<H> {
     }
 
     /// The changes of these files, before they are written.
-    fn compare(&mut self, files: Vec<(PathBuf, Option<String>)>) -> Result<Vec<Change>, String> {
+    fn compare(
+        &mut self,
+        files: Vec<(PathBuf, Option<String>)>,
+    ) -> Result<Vec<FileChange>, String> {
         let mut changes = Vec::new();
         for (path, after) in files {
             let before = self.host.read(&path)?;
             if before != after {
-                changes.push(Change {
+                changes.push(FileChange {
                     path,
                     before,
                     after,

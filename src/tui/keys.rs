@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::action::{Action, Unit, Way};
+use super::action::{Action, Direction, Unit};
 use super::layout::Pane;
 use super::state::{Mode, State};
 use super::text::Motion;
@@ -37,33 +37,33 @@ macro_rules! bindings {
 /// The table: headings, and what stands below each.
 const TABLE: &[(&str, &[Binding])] = bindings! {
     "Moving" {
-        "→ ←" [(KeyCode::Right, NONE), key('l')] "a chunk on, a chunk back (also l h)" => Action::Step(Unit::Chunk, Way::Forward);
-        "" [(KeyCode::Left, NONE), key('h')] "" => Action::Step(Unit::Chunk, Way::Back);
-        ". ," [key('.'), (KeyCode::Right, SHIFT)] "a character" => Action::Step(Unit::Character, Way::Forward);
-        "" [key(','), (KeyCode::Left, SHIFT)] "" => Action::Step(Unit::Character, Way::Back);
-        "] [" [key(']')] "an event (also ↓ ↑ in Response and Events)" => Action::Step(Unit::Event, Way::Forward);
-        "" [key('[')] "" => Action::Step(Unit::Event, Way::Back);
-        "} {" [key('}')] "a region (also PgDn PgUp there)" => Action::Step(Unit::Region, Way::Forward);
-        "" [key('{')] "" => Action::Step(Unit::Region, Way::Back);
+        "→ ←" [(KeyCode::Right, NONE), key('l')] "a chunk on, a chunk back (also l h)" => Action::Step(Unit::Chunk, Direction::Forward);
+        "" [(KeyCode::Left, NONE), key('h')] "" => Action::Step(Unit::Chunk, Direction::Back);
+        ". ," [key('.'), (KeyCode::Right, SHIFT)] "a character" => Action::Step(Unit::Character, Direction::Forward);
+        "" [key(','), (KeyCode::Left, SHIFT)] "" => Action::Step(Unit::Character, Direction::Back);
+        "] [" [key(']')] "an event (also ↓ ↑ in Response and Events)" => Action::Step(Unit::Event, Direction::Forward);
+        "" [key('[')] "" => Action::Step(Unit::Event, Direction::Back);
+        "} {" [key('}')] "a region (also PgDn PgUp there)" => Action::Step(Unit::Region, Direction::Forward);
+        "" [key('{')] "" => Action::Step(Unit::Region, Direction::Back);
         "g G" [key('g'), (KeyCode::Home, NONE)] "to the start, to the end (also Home End)" => Action::Start;
         "" [key('G'), (KeyCode::End, NONE)] "" => Action::End;
-        "x X" [key('x')] "to what went wrong next, and why; to the last one" => Action::Step(Unit::Error, Way::Forward);
-        "" [key('X')] "" => Action::Step(Unit::Error, Way::Back);
+        "x X" [key('x')] "to what went wrong next, and why; to the last one" => Action::Step(Unit::Error, Direction::Forward);
+        "" [key('X')] "" => Action::Step(Unit::Error, Direction::Back);
         "f" [key('f')] "to a region of a field that is asked for" => Action::AskField;
-        "; '" [key(';')] "to the next region of that field, the last one" => Action::Step(Unit::Field, Way::Forward);
-        "" [key('\'')] "" => Action::Step(Unit::Field, Way::Back);
+        "; '" [key(';')] "to the next region of that field, the last one" => Action::Step(Unit::Field, Direction::Forward);
+        "" [key('\'')] "" => Action::Step(Unit::Field, Direction::Back);
         ":" [key(':')] "to a byte" => Action::AskByte;
         "/ n N" [key('/')] "search, the next, the last one" => Action::AskSearch;
-        "" [key('n')] "" => Action::Step(Unit::Found, Way::Forward);
-        "" [key('N')] "" => Action::Step(Unit::Found, Way::Back);
+        "" [key('n')] "" => Action::Step(Unit::Found, Direction::Forward);
+        "" [key('N')] "" => Action::Step(Unit::Found, Direction::Back);
     }
     "Running" {
         "Space" [key(' ')] "play, pause" => Action::Play;
         "+ -" [key('+'), key('=')] "faster, slower" => Action::Faster;
         "" [key('-')] "" => Action::Slower;
         "b" [key('b')] "breakpoints" => Action::AskBreakpoints;
-        "c C" [key('c')] "on to the next breakpoint, back to the last one" => Action::Step(Unit::Break, Way::Forward);
-        "" [key('C')] "" => Action::Step(Unit::Break, Way::Back);
+        "c C" [key('c')] "on to the next breakpoint, back to the last one" => Action::Step(Unit::Break, Direction::Forward);
+        "" [key('C')] "" => Action::Step(Unit::Break, Direction::Back);
         "K" [key('K')] "how the response is cut into chunks" => Action::AskChunking;
         "o" [key('o')] "another sample" => Action::AskSample;
     }
@@ -75,8 +75,8 @@ const TABLE: &[(&str, &[Binding])] = bindings! {
         "S ^S" [key('S'), (KeyCode::Char('s'), CONTROL)] "save the template" => Action::SaveTemplate;
     }
     "Looking" {
-        "Tab" [(KeyCode::Tab, NONE)] "the next pane (Shift-Tab the last one)" => Action::NextPane(Way::Forward);
-        "" [(KeyCode::BackTab, SHIFT), (KeyCode::BackTab, NONE)] "" => Action::NextPane(Way::Back);
+        "Tab" [(KeyCode::Tab, NONE)] "the next pane (Shift-Tab the last one)" => Action::NextPane(Direction::Forward);
+        "" [(KeyCode::BackTab, SHIFT), (KeyCode::BackTab, NONE)] "" => Action::NextPane(Direction::Back);
         "1…7" [key('1')] "Response, Events, State, Message, Template, Derivation, Deltas" => Action::Focus(Pane::Response);
         "" [key('2')] "" => Action::Focus(Pane::Events);
         "" [key('3')] "" => Action::Focus(Pane::State);
@@ -263,8 +263,8 @@ fn writing(code: KeyCode, modifiers: KeyModifiers) -> Option<Action> {
         KeyCode::Right if by_word => Action::Go(Motion::WordRight),
         KeyCode::Left => Action::Go(Motion::Left),
         KeyCode::Right => Action::Go(Motion::Right),
-        KeyCode::Up => Action::Vertical(Way::Back),
-        KeyCode::Down => Action::Vertical(Way::Forward),
+        KeyCode::Up => Action::Vertical(Direction::Back),
+        KeyCode::Down => Action::Vertical(Direction::Forward),
         KeyCode::PageUp => Action::Page(-1),
         KeyCode::PageDown => Action::Page(1),
         KeyCode::Home if by_word => Action::Go(Motion::Start),

@@ -4,7 +4,7 @@ use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::Options;
 use obverse::derive::inspect::{
     After, Answers, ContentPlace, Effect, InspectError, Inspection, Lifetime, Outcome, SystemPlace,
-    ToolsPlace, Turn, Written, inspect, refusals,
+    ToolForm, ToolsPlace, Turn, inspect, refusals,
 };
 use obverse::value::Value;
 
@@ -176,7 +176,7 @@ fn tools_and_where_they_stand() {
     let first = with("{% if tools %}{% for t in tools %}{{ t | tojson }}\n{% endfor %}{% endif %}");
     assert_eq!(
         (first.written, first.place),
-        (Some(Written::Json), Some(ToolsPlace::First))
+        (Some(ToolForm::Json), Some(ToolsPlace::First))
     );
     assert!(first.bare.is_rendered());
     assert_eq!(first.empty_is_none, Some(true));
@@ -184,13 +184,13 @@ fn tools_and_where_they_stand() {
     let function = with(
         "{% if tools is not none %}<tools>{% for t in tools %}{{ t.function | tojson(indent=4) }}{% endfor %}{% endif %}",
     );
-    assert_eq!(function.written, Some(Written::FunctionJson));
+    assert_eq!(function.written, Some(ToolForm::FunctionJson));
     assert_eq!(function.empty_is_none, Some(false));
     assert!(!function.bare.is_rendered());
     let own = with(
         "{% for t in tools or [] %}{{ t.function.name }}: {{ t.function.description }}{% endfor %}",
     );
-    assert_eq!(own.written, Some(Written::Otherwise));
+    assert_eq!(own.written, Some(ToolForm::Otherwise));
     assert!(
         own.reads
             .contains(&"tools[].function.description".to_owned())

@@ -7,7 +7,7 @@ use crate::support::random::Random;
 use crate::support::reference;
 use crate::support::values::value;
 use obverse::response_template::config;
-use obverse::value::json::{self, Format, Spans};
+use obverse::value::json::{self, Format, MemberSpans};
 use obverse::value::{Map, Path, Value};
 
 /// A config as some tool might have written it: any indentation, line ends, spelling of numbers, escapes.
@@ -84,7 +84,7 @@ fn configs_keep_every_byte_outside_the_template() {
         let removed = changed(&text, &written);
         match places.get(&Path::default().key(config::KEY)) {
             None => assert!(removed.is_empty(), "{removed:?} of {text:?} changed"),
-            Some(Spans { value, .. }) => {
+            Some(MemberSpans { value, .. }) => {
                 let inside = written == text
                     || removed.start >= value.start + mark && removed.end <= value.end + mark;
                 assert!(inside, "{removed:?} of {text:?} changed");

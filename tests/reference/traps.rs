@@ -139,10 +139,7 @@ impl Linted {
 
     fn lint(&mut self, name: &str, source: &ChatTemplateSource, derivation: &Derivation) {
         self.derived += 1;
-        let options = lint::Options {
-            chat: Some(source),
-            engines: &[],
-        };
+        let options = lint::Options::default().chat(Some(source));
         for diagnostic in lint::lint(&derivation.document.to_json(), &options) {
             let is_meant = MEANT.iter().any(|meant| {
                 (meant.code, meant.severity) == (diagnostic.code, diagnostic.severity)
@@ -184,10 +181,7 @@ fn lint_all() -> Linted {
 fn lint_served() -> Linted {
     let mut linted = Linted::none();
     for derived in derived::all().iter().filter(|derived| derived.is_own()) {
-        let options = Options {
-            engines: vec![Engine::Vllm, Engine::Sglang],
-            ..Options::default()
-        };
+        let options = Options::default().engines(vec![Engine::Vllm, Engine::Sglang]);
         if let Ok(derivation) = derive(&derived.source, &options) {
             linted.lint(name_of(derived), &derived.source, &derivation);
         }

@@ -19,10 +19,7 @@ pub fn turns(assistant: &str, prompt: &str) -> Derivation {
 pub fn turns_for(engines: &[Engine], assistant: &str) -> Derivation {
     let source =
         chat_template::from_text("test", &turns_text(assistant, "<bot>")).expect("a template");
-    let options = Options {
-        engines: engines.to_vec(),
-        ..Options::default()
-    };
+    let options = Options::default().engines(engines.to_vec());
     derive(&source, &options).expect("derived")
 }
 

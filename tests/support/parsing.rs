@@ -95,11 +95,9 @@ pub fn parse(
 /// What is wrong with the parser's account of a response: every byte must be a delimiter's, a region's or unclaimed, and of one
 /// of these alone. A parse that reaches a limit, and so does not come to the end, is not asked.
 pub fn misaccounted(template: &ResponseTemplate, prefix: &str, chunks: &[&str]) -> Option<String> {
-    let options = Options {
-        on_error: OnError::Keep,
-        keep_delimiters: true,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .on_error(OnError::Keep)
+        .keep_delimiters(true);
     let mut parser = ResponseParser::with_options(template.clone(), prefix, &[], options).ok()?;
     let mut taken: String = chunk_texts(parser.initial_events());
     for chunk in chunks {

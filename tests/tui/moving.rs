@@ -315,15 +315,9 @@ fn playing_goes_at_the_chosen_speed_and_pauses() {
 
 #[test]
 fn the_limits_in_effect_are_shown_and_what_reaches_one() {
-    let limits = obverse::parser::Limits {
-        region_bytes: 20,
-        ..obverse::parser::Limits::default()
-    };
+    let limits = obverse::parser::Limits::default().region_bytes(20);
     let mut bench = open(Setup {
-        options: obverse::parser::Options {
-            limits,
-            ..obverse::parser::Options::default()
-        },
+        options: obverse::parser::Options::default().limits(limits),
         ..setup(TEMPLATE, "<think>far more than twenty bytes</think>")
     });
     press(&mut bench, "<right><right>");
@@ -369,10 +363,7 @@ fn delimiters_inside_json_strings_need_not_count() {
     press(&mut bench, "x");
     assert!(pane(&mut bench, 2).contains("error tool_calls"));
     let mut bench = open(Setup {
-        options: obverse::parser::Options {
-            skip_json_strings: true,
-            ..obverse::parser::Options::default()
-        },
+        options: obverse::parser::Options::default().skip_json_strings(true),
         ..setup(TEMPLATE, response)
     });
     press(&mut bench, "x");

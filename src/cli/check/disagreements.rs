@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use obverse::check::{self, Failure, Fixture, Kind, Rederived, What};
+use obverse::check::{self, DisagreementKind, Failure, Fixture, Rederived, What};
 use obverse::diagnostic::Diagnostic;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Path, Value, json};
@@ -16,7 +16,7 @@ const MANY: usize = 5;
 
 /// A kind of disagreement, and what may have caused it.
 struct Told<'d> {
-    kind: Kind<'d>,
+    kind: DisagreementKind<'d>,
     hint: Option<String>,
 }
 
@@ -52,10 +52,11 @@ pub(super) fn told(
 }
 
 fn diagnostic(subject: &Subject, told: &Told<'_>, tried: usize) -> Diagnostic {
-    let Kind {
+    let DisagreementKind {
         count,
         smallest,
         what,
+        ..
     } = &told.kind;
     let message = format!(
         "{count} of {tried} messages that the chat template renders do not come back: {what}{}\nresponse {}\nexpected {}\nfound    {}",
@@ -75,7 +76,11 @@ fn diagnostic(subject: &Subject, told: &Told<'_>, tried: usize) -> Diagnostic {
 }
 
 /// The likely cause of a disagreement.
-fn cause(subject: &Subject, template: &Arc<ResponseTemplate>, kind: &Kind<'_>) -> Option<String> {
+fn cause(
+    subject: &Subject,
+    template: &Arc<ResponseTemplate>,
+    kind: &DisagreementKind<'_>,
+) -> Option<String> {
     if let What::Renamed { expected, found } = &kind.what {
         return Some(format!(
             "the chat template reads `{expected}` back and does not read `{found}`: appended to the conversation, the message would lose \

@@ -83,10 +83,7 @@ impl Args {
         if self.thorough {
             return Effort::thorough(self.seed);
         }
-        Effort {
-            seed: self.seed,
-            ..Effort::default()
-        }
+        Effort::default().seed(self.seed)
     }
 
     /// Gathers the tasks. A response template is looked at itself where it is none, where it can be derived again and

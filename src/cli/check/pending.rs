@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::check::{self, Change, Effort, Fixture, Found};
+use obverse::check::{self, Effort, FileChange, Fixture, Found};
 use obverse::derive;
 use obverse::value::json::Format;
 use obverse::value::{Map, Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct Pending {
     /// Why, in a sentence.
     pub(crate) why: &'static str,
     /// How the change is shown: the files, or of a line of a suite its parts.
-    pub(crate) shown: Vec<Change>,
+    pub(crate) shown: Vec<FileChange>,
     /// The arguments of `obverse` that make it.
     pub(crate) arguments: Vec<String>,
     /// The file that its standard output goes to, where it does not write the file itself.
@@ -86,12 +86,7 @@ fn find(
     tasks.retain(|task| is_wanted(&subjects, task));
     let how = How {
         // Whether other chunkings give the same is not asked here.
-        effort: Effort {
-            chunkings: 0,
-            truncation_bytes: 0,
-            split_bytes: 0,
-            seed: 0,
-        },
+        effort: Effort::none(),
         clock: selection.project.clock(),
         selection,
         reference: None,
@@ -157,11 +152,9 @@ fn fixture_state(
             let before = json::parse(text)
                 .ok()
                 .and_then(|line| line.as_object().cloned());
-            let change = Change {
-                path: name.clone().into(),
-                before: before.map(|members| recorded(&members)),
-                after: Some(recorded(&fixture.to_map())),
-            };
+            let before = before.map(|members| recorded(&members));
+            let after = Some(recorded(&fixture.to_map()));
+            let change = FileChange::new(name.clone(), before, after);
             (vec![change], Some((found.clone(), fixture)))
         }
     };
@@ -215,14 +208,10 @@ fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
         ),
         (report.clone(), before, derivation.report.to_json()),
     ];
-    let shown: Vec<Change> = changes
+    let shown: Vec<FileChange> = changes
         .into_iter()
         .filter(|(_, before, after)| before != after)
-        .map(|(path, before, after)| Change {
-            path,
-            before: Some(before),
-            after: Some(after),
-        })
+        .map(|(path, before, after)| FileChange::new(path, Some(before), Some(after)))
         .collect();
     if shown.is_empty() {
         return Ok(State::Holds);
@@ -262,7 +251,7 @@ fn derivation(subject: &Subject, how: &How<'_>) -> Result<State, Problem> {
 #[cfg(test)]
 impl Pending {
     /// A change of files.
-    pub(crate) fn of_files(name: &str, shown: Vec<Change>) -> Self {
+    pub(crate) fn of_files(name: &str, shown: Vec<FileChange>) -> Self {
         Self {
             name: name.to_owned(),
             why: "",

@@ -84,11 +84,9 @@ impl Selection {
         } else {
             &self.engines
         };
-        derive::Options {
-            clock: self.project.clock(),
-            engines: engines.clone(),
-            ..derive::Options::default()
-        }
+        derive::Options::default()
+            .clock(self.project.clock())
+            .engines(engines.clone())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, Found, Written};
+use obverse::check::{self, DocumentText, Found};
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
@@ -36,11 +36,8 @@ pub(super) struct Subject {
 
 impl Subject {
     /// The file, by the name that it has in messages.
-    pub(super) fn written<'a>(&'a self, name: &'a str) -> Written<'a> {
-        Written {
-            name,
-            text: &self.text,
-        }
+    pub(super) fn written<'a>(&'a self, name: &'a str) -> DocumentText<'a> {
+        DocumentText::new(name, &self.text)
     }
 }
 

@@ -192,10 +192,7 @@ fn no_source(report: &Path, source: &Path) -> Problem {
 /// Derives from a chat template: the response template, the evidence, and the responses by which it was verified.
 fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let opened = args.project.source.open(path)?;
-    let options = derive::Options {
-        clock: args.project.clock(),
-        ..derive::Options::default()
-    };
+    let options = derive::Options::default().clock(args.project.clock());
     let progress = Progress::of_one(&input::name(path));
     let derivation = derive::derive(&opened.source, &options);
     drop(progress);

@@ -23,19 +23,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Stop> {
     let mut taken = HashSet::new();
     for path in &args.sources {
         let opened = args.source_args.open(path)?;
-        let options = Options {
-            clock: args.source_args.date,
-            engines: args.engines.clone(),
-            ..Options::default()
-        };
-        let extent = Extent {
-            conversations: if args.thorough {
-                THOROUGH
-            } else {
-                Extent::default().conversations
-            },
-            ..Extent::default()
-        };
+        let options = Options::default()
+            .clock(args.source_args.date)
+            .engines(args.engines.clone());
+        let extent = Extent::default().conversations(if args.thorough {
+            THOROUGH
+        } else {
+            Extent::default().conversations
+        });
         let derived = match conversation::derive(&opened.source, &options, extent) {
             Ok(derived) => derived,
             Err(error) => {

@@ -1,6 +1,6 @@
 //! The decisions of a derivation: what was taken, what else was tried, and why it lost.
 
-use obverse::derive::{Alternative, Counterexample, Decision, Fate};
+use obverse::derive::{Counterexample, Decision, Fate, ReportedCandidate};
 use obverse::value::json::to_string;
 
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, paint};
@@ -15,37 +15,37 @@ pub(super) fn decisions(all: &[Decision]) -> String {
     for decision in all {
         out.push_str(&format!(
             "\n  {}  {}\n",
-            paint(BOLD, &escape::line(decision.question)),
-            paint(DIM, &format!("{} ways", decision.options.len()))
+            paint(BOLD, &escape::line(decision.name)),
+            paint(DIM, &format!("{} ways", decision.candidates.len()))
         ));
-        for option in &decision.options {
-            out.push_str(&one(option));
+        for candidate in &decision.candidates {
+            out.push_str(&one(candidate));
         }
     }
     out
 }
 
-fn one(option: &Alternative) -> String {
-    let style = match option.fate {
+fn one(candidate: &ReportedCandidate) -> String {
+    let style = match candidate.fate {
         Fate::Taken => GREEN,
         Fate::Fails => RED,
         Fate::NoBetter | Fate::Same | Fate::NotTried => BLUE,
     };
     let mut out = format!(
         "    {}  {}",
-        paint(style, &format!("{:<9}", option.fate.to_string())),
-        escape::line(&option.way),
+        paint(style, &format!("{:<9}", candidate.fate.to_string())),
+        escape::line(&candidate.name),
     );
-    if option.means != option.way {
-        out.push_str(&format!(": {}", escape::short(&option.means, SHOWN)));
+    if candidate.means != candidate.name {
+        out.push_str(&format!(": {}", escape::short(&candidate.means, SHOWN)));
     }
     out.push('\n');
     let mut line = |text: &str| out.push_str(&format!("{}{text}\n", " ".repeat(15)));
-    line(&paint(DIM, &escape::line(&option.because)));
-    if let Some(why) = &option.why {
+    line(&paint(DIM, &escape::line(&candidate.because)));
+    if let Some(why) = &candidate.why {
         line(&escape::line(why));
     }
-    if let Some(found) = &option.counterexample {
+    if let Some(found) = &candidate.counterexample {
         for text in lost(found) {
             line(&text);
         }
@@ -74,27 +74,16 @@ mod tests {
 
     #[test]
     fn a_loser_shows_why() {
-        let option = |way: &str, fate| Alternative {
-            way: way.to_owned(),
-            means: "\"<e>\"".to_owned(),
-            because: "it follows\u{1b} an answer".to_owned(),
-            fate,
-            why: None,
-            counterexample: None,
-        };
-        let mut fails = option("the first marker", Fate::Fails);
-        fails.counterexample = Some(Counterexample {
-            message: Value::Null,
-            prefix: String::new(),
-            response: "Hi<e>".to_owned(),
-            expected: Value::from("Hi"),
-            parsed: Value::from("H"),
-            error: None,
-        });
-        let decision = Decision {
-            question: "turn end",
-            options: vec![option("all that is shared", Fate::Taken), fails],
-        };
+        let candidate =
+            |way, fate| ReportedCandidate::new(way, "\"<e>\"", "it follows\u{1b} an answer", fate);
+        let mut fails = candidate("the first marker", Fate::Fails);
+        let mut lost = Counterexample::default();
+        lost.response = "Hi<e>".to_owned();
+        lost.expected = Value::from("Hi");
+        lost.parsed = Value::from("H");
+        fails.counterexample = Some(lost);
+        let options = vec![candidate("all that is shared", Fate::Taken), fails];
+        let decision = Decision::new("turn end", options);
         let plain = anstream::adapter::strip_str(&decisions(&[decision])).to_string();
         insta::assert_snapshot!(plain, @r#"
 

@@ -30,13 +30,13 @@ pub(super) fn explanation(report: &Report, wanted: &str) -> String {
     let markers: Vec<Evidence> = report
         .evidence
         .iter()
-        .filter(|evidence| is_meant(evidence.question))
+        .filter(|evidence| is_meant(evidence.decision))
         .cloned()
         .collect();
     let settled: Vec<Decision> = report
         .decisions
         .iter()
-        .filter(|decision| is_meant(decision.question))
+        .filter(|decision| is_meant(decision.name))
         .cloned()
         .collect();
     if markers.is_empty() && settled.is_empty() {
@@ -58,7 +58,7 @@ fn short(report: &Report) -> String {
         let marker = obverse::value::json::quote(&evidence.marker);
         out.push_str(&format!(
             "    {}  {}\n        {}\n",
-            escape::line(evidence.question),
+            escape::line(evidence.decision),
             paint(GREEN, &escape::json(&marker)),
             paint(
                 DIM,
@@ -80,20 +80,20 @@ fn short(report: &Report) -> String {
     }
     for decision in &report.decisions {
         let taken = decision
-            .options
+            .candidates
             .iter()
             .filter(|option| option.fate == Fate::Taken);
         for option in taken {
             out.push_str(&format!(
                 "    {}  {}\n        {}\n",
-                escape::line(decision.question),
-                paint(GREEN, &escape::line(&option.way)),
+                escape::line(decision.name),
+                paint(GREEN, &escape::line(&option.name)),
                 paint(DIM, &escape::line(&option.because)),
             ));
         }
         let count = |fate: Fate| {
             decision
-                .options
+                .candidates
                 .iter()
                 .filter(|option| option.fate == fate)
                 .count()
@@ -117,11 +117,11 @@ fn short(report: &Report) -> String {
 
 /// That nothing is called so, and what there is.
 fn unknown(report: &Report, wanted: &str) -> String {
-    let markers = report.evidence.iter().map(|evidence| evidence.question);
+    let markers = report.evidence.iter().map(|evidence| evidence.decision);
     let mut names: Vec<&str> = markers.collect();
     for decision in &report.decisions {
-        if !names.contains(&decision.question) {
-            names.push(decision.question);
+        if !names.contains(&decision.name) {
+            names.push(decision.name);
         }
     }
     let hint = match near::nearest(wanted, names.iter().copied()) {
@@ -152,7 +152,7 @@ fn one(evidence: &Evidence, source: &str) -> String {
     let marker = obverse::value::json::quote(&evidence.marker);
     let mut out = format!(
         "  {}  {}\n    {}\n",
-        paint(BOLD, &escape::line(evidence.question)),
+        paint(BOLD, &escape::line(evidence.decision)),
         escape::json(&marker),
         escape::block(&evidence.reading).replace('\n', "\n    "),
     );
@@ -249,41 +249,36 @@ fn ending(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obverse::chat_template::{Path, Step};
-    use obverse::derive::{Place, Sample};
+    use obverse::chat_template::{InputPath, InputStep};
+    use obverse::derive::Writer;
 
     #[test]
     fn a_diff_shows_both_sides_and_what_is_near() {
         let shared = "one\ntwo\nthree\nfour\n".to_owned();
-        let evidence = Evidence {
-            question: "turn end",
-            marker: "<e>\n".to_owned(),
-            reading: "what follows".to_owned(),
-            left: Sample {
-                variant: "with".to_owned(),
-                text: shared.clone() + "a<e>\n\u{1b}",
+        let mut evidence = Evidence::default();
+        evidence.decision = "turn end";
+        evidence.marker = "<e>\n".to_owned();
+        evidence.reading = "what follows".to_owned();
+        evidence.left.variant = "with".to_owned();
+        evidence.left.text = shared.clone() + "a<e>\n\u{1b}";
+        evidence.right.variant = "without".to_owned();
+        evidence.right.text = shared + "b<e>\n\u{1b}";
+        evidence.places = vec![
+            Writer::Source {
+                template: None,
+                line: 4,
+                column: 12,
+                start: 50,
+                end: 53,
+                text: "<e>".to_owned(),
+                derived: false,
             },
-            right: Sample {
-                variant: "without".to_owned(),
-                text: shared + "b<e>\n\u{1b}",
+            Writer::Input {
+                input: InputPath::new([InputStep::from("\u{1b}")]),
+                text: "\n".to_owned(),
+                derived: true,
             },
-            places: vec![
-                Place::Source {
-                    template: None,
-                    line: 4,
-                    column: 12,
-                    start: 50,
-                    end: 53,
-                    text: "<e>".to_owned(),
-                    derived: false,
-                },
-                Place::Input {
-                    input: Path::new([Step::from("\u{1b}")]),
-                    text: "\n".to_owned(),
-                    derived: true,
-                },
-            ],
-        };
+        ];
         let plain = anstream::adapter::strip_str(&one(&evidence, "chat.jinja")).to_string();
         insta::assert_snapshot!(plain, @r#"
         turn end  "<e>\n"

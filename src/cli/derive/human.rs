@@ -89,7 +89,7 @@ fn headline(report: &Report) -> String {
         (rounds.inexpressible, "inexpressible"),
         (rounds.alike, "alike"),
         (rounds.skipped, "skipped"),
-        (rounds.spliced, "spliced"),
+        (rounds.injected, "spliced"),
         (rounds.cut, "cut short"),
     ] {
         if count > 0 {
@@ -140,9 +140,7 @@ fn content(content: &ContentReport) -> String {
     match content.mode {
         ContentMode::Plain if content.close.is_empty() => mode,
         ContentMode::Plain => format!("{mode}  … {}", marker(&content.close)),
-        ContentMode::AlwaysWrapped | ContentMode::WrappedWithReasoning => {
-            format!("{mode}  {}", between(&content.open, &content.close))
-        }
+        _ => format!("{mode}  {}", between(&content.open, &content.close)),
     }
 }
 
@@ -290,11 +288,11 @@ mod tests {
     fn a_hostile_report_is_escaped() {
         let hostile = "\u{1b}]0;x\u{7}\u{202e}".to_owned();
         let mut out = anchor(std::slice::from_ref(&hostile));
-        out += &content(&ContentReport {
-            mode: ContentMode::AlwaysWrapped,
-            open: hostile.clone(),
-            close: hostile,
-        });
+        let mut report = ContentReport::default();
+        report.mode = ContentMode::AlwaysWrapped;
+        report.open.clone_from(&hostile);
+        report.close = hostile;
+        out += &content(&report);
         let plain = anstream::adapter::strip_str(&out).to_string();
         assert_eq!(escape::block(&plain), plain);
         assert!(!out.contains("\u{1b}]"));

@@ -207,14 +207,14 @@ fn derive_one(args: &Args, path: &Path) -> Result<Derived, Problem> {
             return Err(Problem::failed("no-config", message).with_hint(hint));
         }
     };
-    let options = Options {
-        clock: args.source_args.date,
-        engines: args.engines.clone(),
-        thorough: args.thorough,
-        prefer: args.prefer.clone(),
-        alternatives: args.explain.is_some() || args.thorough,
-        responses: args.responses.read(&opened.source, args.source_args.date)?,
-    };
+    let responses = args.responses.read(&opened.source, args.source_args.date)?;
+    let options = Options::default()
+        .clock(args.source_args.date)
+        .engines(args.engines.clone())
+        .thorough(args.thorough)
+        .prefer(args.prefer.clone())
+        .alternatives(args.explain.is_some() || args.thorough)
+        .responses(responses);
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
     Ok(Derived {
@@ -316,11 +316,9 @@ pub(crate) fn derive_problem(error: &DeriveError, opened: &Opened) -> Problem {
     };
     match error {
         DeriveError::Render(render) => about(source::not_rendered(render, error.to_string())),
-        DeriveError::Unreadable(_) | DeriveError::Exhausted { .. } => {
-            about(Problem::failed("not-derived", error.to_string()))
-        }
         DeriveError::Preference(_) => Problem::failed("no-decision", error.to_string())
             .with_hint("obverse derive --explain lists the decisions with their candidates"),
         DeriveError::Invalid(_) => about(Problem::failed("invalid-draft", error.to_string())),
+        _ => about(Problem::failed("not-derived", error.to_string())),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use obverse::derive::{Counterexample, Finding, KindVerdict, Report, Verdict};
 use obverse::diagnostic::Severity;
 use obverse::value::json::{quote, to_string};
-use obverse::value::{Path as Place, Step, Value};
+use obverse::value::{self, Step, Value};
 
 use super::difference::difference;
 use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
@@ -216,7 +216,7 @@ fn why(found: &Counterexample) -> String {
         return format!("the response does not parse: {error}");
     }
     let Some((path, expected, parsed)) =
-        difference(&found.expected, &found.parsed, &Place::default())
+        difference(&found.expected, &found.parsed, &value::Path::default())
     else {
         return "the message comes back as another one".to_owned();
     };
@@ -269,7 +269,7 @@ fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
 }
 
 /// The place of a message in words.
-fn place(path: &Place) -> String {
+fn place(path: &value::Path) -> String {
     let keys: Vec<&str> = path
         .steps()
         .iter()
@@ -366,7 +366,7 @@ fn counterexample(found: &Counterexample) -> String {
         line("error", text(error));
     }
     if let Some((path, expected, parsed)) =
-        difference(&found.expected, &found.parsed, &Place::default())
+        difference(&found.expected, &found.parsed, &value::Path::default())
     {
         let side = |value: Option<&Value>| {
             value.map_or("nothing".to_owned(), |value| {
@@ -392,14 +392,11 @@ mod tests {
     use obverse::value::json::parse;
 
     fn found(expected: &str, parsed: &str, response: &str) -> Counterexample {
-        Counterexample {
-            message: Value::Null,
-            prefix: String::new(),
-            response: response.to_owned(),
-            expected: parse(expected).unwrap(),
-            parsed: parse(parsed).unwrap(),
-            error: None,
-        }
+        let mut found = Counterexample::default();
+        found.response = response.to_owned();
+        found.expected = parse(expected).unwrap();
+        found.parsed = parse(parsed).unwrap();
+        found
     }
 
     fn call(argument: &str) -> String {
@@ -454,14 +451,13 @@ mod tests {
     #[test]
     fn a_hostile_counterexample_is_escaped() {
         let hostile = "\u{1b}]0;x\u{7}\u{202e}".to_owned();
-        let out = counterexample(&Counterexample {
-            message: Value::from(hostile.clone()),
-            prefix: hostile.clone(),
-            response: hostile.clone(),
-            expected: Value::from(hostile.clone()),
-            parsed: Value::Null,
-            error: Some(hostile),
-        });
+        let mut found = Counterexample::default();
+        found.message = Value::from(hostile.clone());
+        found.prefix.clone_from(&hostile);
+        found.response.clone_from(&hostile);
+        found.expected = Value::from(hostile.clone());
+        found.error = Some(hostile);
+        let out = counterexample(&found);
         let plain = anstream::adapter::strip_str(&out).to_string();
         assert_eq!(escape::block(&plain), plain);
         assert!(!out.contains("\u{1b}]"));

@@ -1,9 +1,9 @@
 //! An inspection as a table for people.
 
 use obverse::derive::inspect::{
-    After, Answers, Calls, Change, Content, ContentPlace, Effect, GenerationPrompt, Growth,
-    Inspection, Kwarg, KwargEffect, Lifetime, Order, Outcome, Reasoning, Results, RoleKeys, Roles,
-    System, SystemPlace, Tools, ToolsPlace, Turn, Written, refusals,
+    After, Answers, Calls, Content, ContentPlace, Effect, GenerationPrompt, Growth, Inspection,
+    Kwarg, KwargEffect, Lifetime, Order, Outcome, Reasoning, RenderChange, Results, RoleKeys,
+    Roles, System, SystemPlace, ToolForm, Tools, ToolsPlace, Turn, refusals,
 };
 use obverse::value::json::to_string;
 use obverse::value::{Map, Value};
@@ -230,9 +230,9 @@ fn tools(tools: &Tools) -> String {
     let mut facts = vec![outcome(&tools.outcome)];
     facts.extend(tools.written.map(|written| {
         match written {
-            Written::Json => "as JSON",
-            Written::FunctionJson => "as JSON, without the outer object",
-            Written::Otherwise => "in a form of its own",
+            ToolForm::Json => "as JSON",
+            ToolForm::FunctionJson => "as JSON, without the outer object",
+            ToolForm::Otherwise => "in a form of its own",
         }
         .to_owned()
     }));
@@ -433,7 +433,7 @@ fn one_effect(name: &str, effect: &KwargEffect) -> String {
     text
 }
 
-fn one_change(change: &Change) -> String {
+fn one_change(change: &RenderChange) -> String {
     let side = |style, sign: &str, text: &str| {
         (!text.is_empty()).then(|| paint(style, &format!("{sign}{}", quoted(text))))
     };

@@ -42,10 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         let chosen = opened.named(name)?.clone();
         opened.source.templates = vec![(name.clone(), chosen)];
     }
-    let options = Options {
-        clock: args.source_args.date,
-        ..Options::default()
-    };
+    let options = Options::default().clock(args.source_args.date);
     let progress = Progress::of_one(&input::name(&args.source));
     let inspection = inspect(&opened.source, &options);
     drop(progress);
@@ -76,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 fn problem(error: &InspectError, template: &TemplateInspection, opened: &Opened) -> Problem {
     let problem = match error {
         InspectError::Render(render) => source::not_rendered(render, error.to_string()),
-        InspectError::Exhausted { .. } => Problem::failed("not-inspected", error.to_string()),
+        _ => Problem::failed("not-inspected", error.to_string()),
     };
     match opened.named(&template.name) {
         Ok(found) => problem.about(opened.document(found)),

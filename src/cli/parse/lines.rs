@@ -159,10 +159,11 @@ impl Request {
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
             finalize: wire::take_bool(&mut members, "finalize", true)?,
             events: wire::take_bool(&mut members, "events", false)?,
-            options: Options {
-                skip_json_strings: wire::take_bool(&mut members, "skip_json_strings", false)?,
-                ..Options::default()
-            },
+            options: Options::default().skip_json_strings(wire::take_bool(
+                &mut members,
+                "skip_json_strings",
+                false,
+            )?),
         })
     }
 

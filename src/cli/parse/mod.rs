@@ -171,11 +171,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             fields.join(", ")
         )
     });
-    let options = Options {
-        keep_delimiters: args.state,
-        skip_json_strings: args.skip_json_strings,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .keep_delimiters(args.state)
+        .skip_json_strings(args.skip_json_strings);
     let asked = args.deltas.map(|protocol| Asked {
         protocol,
         template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),

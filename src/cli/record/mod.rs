@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             "--kwarg is for the chat template that renders --messages, and there are none";
         return Err(Problem::failed("usage", message).into());
     }
-    let place = Place::of(args)?;
+    let place = Destination::of(args)?;
     let mut fixture = Fixture {
         prompt: prompt(args)?,
         tools: args.given.tools()?,
@@ -249,7 +249,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
     }
     let mut status = Status::Done;
     for (name, mut fixture) in suite::fixtures(&kwargs, &args.given.tools()?) {
-        let place = Place::Suite(path, name);
+        let place = Destination::Suite(path, name);
         if place.is_taken(false)? {
             output::tell(&format!("{} is there already\n", place.shown()));
             continue;
@@ -317,14 +317,14 @@ fn tell_end(response: &str, is_limited: bool, broken: Option<&str>) -> Status {
 }
 
 /// Where the fixture is kept.
-enum Place<'a> {
+enum Destination<'a> {
     /// In a folder of its own.
     Folder(&'a Path),
     /// As the line of that name.
     Suite(&'a Path, &'a str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Destination<'a> {
     fn of(args: &'a Args) -> Result<Self, Problem> {
         let path = args.fixture.as_path();
         let usage = |message: &str| Err(Problem::failed("usage", message));

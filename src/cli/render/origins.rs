@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use anstream::ColorChoice;
-use obverse::chat_template::{ChatTemplate, Origin, Path, Run, Step, Traced};
+use obverse::chat_template::{ChatTemplate, InputPath, InputStep, Origin, Run, Traced};
 use obverse::value::{Map, Value};
 
 use super::Format;
@@ -111,10 +111,10 @@ fn of_run(lines: &Lines<'_>, run: &Run) -> Value {
     Value::Object(out)
 }
 
-fn of_path(path: &Path) -> Value {
+fn of_path(path: &InputPath) -> Value {
     let steps = path.iter().map(|step| match step {
-        Step::Key(key) => Value::from(key.as_str()),
-        Step::Index(index) => Value::count(*index),
+        InputStep::Key(key) => Value::from(key.as_str()),
+        InputStep::Index(index) => Value::count(*index),
     });
     Value::Array(steps.collect())
 }

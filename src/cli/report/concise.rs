@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary, severity};
 use crate::cli::escape;
 
@@ -11,7 +11,7 @@ pub(super) struct Concise;
 impl Reporter for Concise {
     fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         for diagnostic in &outcome.diagnostics {
-            let place = Place::of(diagnostic, outcome)
+            let place = FilePlace::of(diagnostic, outcome)
                 .map(|place| format!("{}:", place.text()))
                 .unwrap_or_default();
             writeln!(

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use obverse::diagnostic::Severity;
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary};
 use crate::cli::escape;
 
@@ -18,7 +18,7 @@ impl Reporter for Github {
                 Severity::Warning => "warning",
                 Severity::Info => "notice",
             };
-            let place = Place::of(diagnostic, outcome).map_or_else(String::new, |place| {
+            let place = FilePlace::of(diagnostic, outcome).map_or_else(String::new, |place| {
                 let line = place.line;
                 match place.columns {
                     // Columns are for places on one line only.

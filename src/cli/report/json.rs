@@ -6,7 +6,7 @@ use std::ops::Range;
 use obverse::diagnostic::Fix;
 use serde::Serialize;
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary, severity};
 use crate::cli::escape;
 
@@ -105,7 +105,7 @@ pub(super) struct ReportedSummary {
 impl ReportedOutcome {
     fn of(outcome: &Outcome) -> Self {
         let diagnostic = |diagnostic: &obverse::diagnostic::Diagnostic| {
-            let place = Place::of(diagnostic, outcome);
+            let place = FilePlace::of(diagnostic, outcome);
             let columns = place.and_then(|place| place.columns);
             ReportedDiagnostic {
                 code: diagnostic.code.to_owned(),

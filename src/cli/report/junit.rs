@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary, severity};
 use crate::cli::escape;
 
@@ -27,7 +27,7 @@ impl Reporter for Junit {
     fn result(&mut self, outcome: &Outcome, _: &mut dyn Write) -> io::Result<()> {
         let mut text = String::new();
         for diagnostic in &outcome.diagnostics {
-            if let Some(place) = Place::of(diagnostic, outcome) {
+            if let Some(place) = FilePlace::of(diagnostic, outcome) {
                 let _ = write!(text, "{}: ", place.text());
             }
             let _ = writeln!(

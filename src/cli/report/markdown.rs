@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary, severity};
 use crate::cli::escape;
 
@@ -36,7 +36,7 @@ impl Reporter for Markdown {
             if self.count > MANY {
                 continue;
             }
-            let place = Place::of(diagnostic, outcome)
+            let place = FilePlace::of(diagnostic, outcome)
                 .map(|place| format!(":{}", place.text()))
                 .unwrap_or_default();
             let mut text = escape::block(&diagnostic.message).into_owned();

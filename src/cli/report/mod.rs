@@ -119,12 +119,12 @@ trait Reporter {
 
 /// The stream of results of one run.
 pub(crate) struct Report {
-    written: Vec<Written>,
+    written: Vec<OpenReport>,
     summary: Summary,
 }
 
 /// A report in one format.
-struct Written {
+struct OpenReport {
     reporter: Box<dyn Reporter>,
     out: Box<dyn Write>,
     /// True if somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
@@ -132,7 +132,7 @@ struct Written {
     is_read: bool,
 }
 
-impl Written {
+impl OpenReport {
     fn write(
         &mut self,
         with: impl FnOnce(&mut dyn Reporter, &mut dyn Write) -> io::Result<()>,
@@ -157,7 +157,7 @@ impl Report {
             Format::Human => Box::new(anstream::stdout()),
             _ => Box::new(super::output::results()),
         };
-        let mut written = vec![Written {
+        let mut written = vec![OpenReport {
             reporter: args.format.reporter(verb, width::of_results()),
             out,
             is_read: true,
@@ -171,7 +171,7 @@ impl Report {
                 Format::Human => Box::new(anstream::AutoStream::never(file)),
                 _ => Box::new(BufWriter::new(file)),
             };
-            written.push(Written {
+            written.push(OpenReport {
                 reporter: format.reporter(verb, None),
                 out,
                 is_read: true,

@@ -6,7 +6,7 @@ use super::Outcome;
 
 /// A place in a file, lines and columns counted from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     pub(super) line: usize,
     /// `None`: the place is somewhere in the line.
     pub(super) columns: Option<Columns>,
@@ -21,7 +21,7 @@ pub(super) struct Columns {
     pub(super) end: usize,
 }
 
-impl Place {
+impl FilePlace {
     /// The place of a diagnostic: of its first label where that points into it, as at a sign of a pattern. In what is on
     /// a line of a file it is the line.
     pub(super) fn of(diagnostic: &Diagnostic, outcome: &Outcome) -> Option<Self> {

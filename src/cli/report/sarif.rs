@@ -9,7 +9,7 @@ use serde_sarif::sarif::{
     ReportingDescriptor, ResultLevel, Run, Tool, ToolComponent,
 };
 
-use super::place::Place;
+use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary};
 use crate::cli::{codes, escape};
 
@@ -63,7 +63,7 @@ impl Reporter for Sarif {
 fn result(outcome: &Outcome, diagnostic: &Diagnostic, index: usize) -> sarif::Result {
     let file = ArtifactLocation::builder().uri(uri(&outcome.file)).build();
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let region = |place: Place| {
+    let region = |place: FilePlace| {
         let line = Region::builder().start_line(count(place.line));
         match place.columns {
             Some(columns) => line
@@ -74,7 +74,7 @@ fn result(outcome: &Outcome, diagnostic: &Diagnostic, index: usize) -> sarif::Re
             None => line.build(),
         }
     };
-    let physical = match Place::of(diagnostic, outcome) {
+    let physical = match FilePlace::of(diagnostic, outcome) {
         Some(place) => PhysicalLocation::builder()
             .artifact_location(file)
             .region(region(place))

@@ -219,7 +219,7 @@ fn answer(keys: &mut dyn Keys, out: &mut dyn Write) -> io::Result<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use obverse::check::Change;
+    use obverse::check::FileChange;
 
     use super::*;
 
@@ -239,11 +239,7 @@ mod tests {
 
     fn pending(path: &Path) -> Option<Pending> {
         let before = std::fs::read_to_string(path).ok()?;
-        let change = Change {
-            path: path.to_owned(),
-            before: Some(before.clone()),
-            after: Some("new\n".to_owned()),
-        };
+        let change = FileChange::new(path, Some(before.clone()), Some("new\n".to_owned()));
         let name = path.display().to_string();
         (before != "new\n").then(|| Pending::of_files(&name, vec![change]))
     }

@@ -6,7 +6,7 @@ mod keys;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use obverse::check::Change;
+use obverse::check::FileChange;
 use obverse::value::Value;
 
 use super::check::{Pending, Selection, pending, pending_now, pending_of};
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
 /// The pending changes, for programs.
 fn report(all: &[Pending], failing: usize) -> Value {
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
-    let change = |change: &Change| {
+    let change = |change: &FileChange| {
         Value::Object(wire::object([
             ("path", Value::from(change.path.display().to_string())),
             ("before", text(&change.before)),

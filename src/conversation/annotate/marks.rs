@@ -14,7 +14,7 @@ use crate::chat_template::TagKind;
 
 /// A place that cannot be marked, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InTheWay {
+pub(super) struct Unmarkable {
     pub(super) range: Range<usize>,
     pub(super) reason: Reason,
 }
@@ -56,7 +56,7 @@ pub(super) struct Marks<'s> {
     source: &'s str,
     sights: &'s Sights,
     pub(super) insertions: Vec<Insertion>,
-    pub(super) in_the_way: Vec<InTheWay>,
+    pub(super) unmarkable: Vec<Unmarkable>,
     /// How many stretches are marked.
     pub(super) count: usize,
     /// A name that the source does not use.
@@ -77,7 +77,7 @@ impl<'s> Marks<'s> {
             source,
             sights,
             insertions: Vec::new(),
-            in_the_way: Vec::new(),
+            unmarkable: Vec::new(),
             count: 0,
             variable: unused(source),
         };
@@ -200,7 +200,7 @@ impl<'s> Marks<'s> {
             Node::Block(block) => block.open.range.clone(),
             node => node.range(),
         };
-        self.in_the_way.push(InTheWay { range, reason });
+        self.unmarkable.push(Unmarkable { range, reason });
     }
 
     /// Marks the bodies of a block.

@@ -58,7 +58,7 @@ pub enum AnnotateError {
     InTheWay(Obstacle),
     /// Marks were found, and they are wrong.
     #[error("the marks that were found are not right for a conversation: {0}")]
-    NotProved(Box<Counterexample>),
+    NotProved(Box<WrongMarks>),
 }
 
 /// A place in the source that stands in the way of marks.
@@ -90,14 +90,14 @@ impl Obstacle {
 /// A conversation for which the marks are wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Counterexample {
+pub struct WrongMarks {
     /// The conversation.
     pub messages: Vec<Value>,
     /// In what they are wrong.
     pub difference: String,
 }
 
-impl std::fmt::Display for Counterexample {
+impl std::fmt::Display for WrongMarks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let roles: Vec<&str> = self.messages.iter().map(role).collect();
         write!(f, "{} ({})", self.difference, roles.join(", "))
@@ -143,7 +143,7 @@ pub fn annotate(template: &ChatTemplate) -> Result<Annotation, AnnotateError> {
         sights.add(template, case, examined);
     }
     let marks = marks::Marks::find(source, &nodes, &sights);
-    let told = match marks.in_the_way.first() {
+    let told = match marks.unmarkable.first() {
         Some(first) => AnnotateError::InTheWay(Obstacle {
             range: first.range.clone(),
             reason: first.reason,
@@ -158,7 +158,7 @@ pub fn annotate(template: &ChatTemplate) -> Result<Annotation, AnnotateError> {
         return Err(told);
     };
     let proved = prove(template, &put::apply(source, &whole), &examined);
-    // What keeps single nodes from being marked says more.
+    // If the whole turn cannot be marked either, the reason why single nodes could not be is the one to report.
     proved
         .map(|proved| proved.of(whole.len() / 2))
         .map_err(|error| match told {
@@ -193,7 +193,7 @@ fn prove(
     examined: &[(&RenderInput, Examined)],
 ) -> Result<Proved, AnnotateError> {
     let wrong = |case: &RenderInput, difference: String| {
-        AnnotateError::NotProved(Box::new(Counterexample {
+        AnnotateError::NotProved(Box::new(WrongMarks {
             messages: case.messages.clone(),
             difference,
         }))

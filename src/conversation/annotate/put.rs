@@ -73,7 +73,7 @@ pub(super) fn behind(source: &str, node: &Node, tags: &str) -> Insertion {
     let mut at = node.range().end;
     let (left, right) = match node {
         Node::Text(range) if at == source.len() => {
-            // The line end at the very end of a source is dropped, and so it is behind a tag.
+            // Jinja drops a line end at the end of the source, and one right behind a tag: the tag goes before it.
             let own = &source[range.clone()];
             let kept = own.strip_suffix('\n').unwrap_or(own);
             let kept = kept.strip_suffix('\r').unwrap_or(kept);

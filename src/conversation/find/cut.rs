@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::has_text;
 use super::seams::{common_prefix, strip_prefix, strip_suffix};
-use crate::conversation::format::{Holds, Part, Place, Step, literal_len};
+use crate::conversation::format::{Connection, ConnectionPart, Holds, InputText, literal_len};
 
 /// A way in which two places were seen to follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,11 +18,14 @@ pub(super) struct Between {
     pub(super) within: bool,
     pub(super) moved: bool,
     pub(super) prompt: bool,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ConnectionPart>,
 }
 
 /// The steps; those that say nothing more than another are left out.
-pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place]) -> Vec<Step> {
+pub(super) fn steps(
+    seen: &BTreeMap<Between, BTreeSet<usize>>,
+    places: &[InputText],
+) -> Vec<Connection> {
     let of_message = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
         matches!(holds, Some(Holds::Text | Holds::Turn))
@@ -31,7 +34,7 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
         between.before.is_none() || !of_message(between.after) || has_text(&between.parts)
     });
     // The headers of messages behind such as have an end that is known.
-    let mut known: BTreeMap<usize, BTreeSet<Vec<Part>>> = BTreeMap::new();
+    let mut known: BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>> = BTreeMap::new();
     for between in seen
         .keys()
         .filter(|one| of_message(one.after) && !one.within)
@@ -42,14 +45,14 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
             known.entry(before).or_default().insert(header);
         }
     }
-    let mut steps: Vec<Step> = usable
+    let mut steps: Vec<Connection> = usable
         .map(|(between, settings)| {
             let (end, rest) = if of_message(between.after) && !between.within {
                 cut(between, seen, &known)
             } else {
                 (Vec::new(), between.parts.clone())
             };
-            Step {
+            Connection {
                 after: between.after,
                 end,
                 added: Vec::new(),
@@ -58,7 +61,7 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
                 within: between.within,
                 moved: between.moved,
                 prompt: between.prompt,
-                // What is seen without any setting is nothing that a setting brings.
+                // Text that also occurs with no kwarg set does not depend on a setting.
                 settings: if settings.contains(&0) {
                     Vec::new()
                 } else {
@@ -67,7 +70,7 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
             }
         })
         .collect();
-    let headers: BTreeMap<Option<usize>, Vec<Vec<Part>>> = steps
+    let headers: BTreeMap<Option<usize>, Vec<Vec<ConnectionPart>>> = steps
         .iter()
         .filter(|step| of_message(step.after) && !step.within)
         .fold(BTreeMap::new(), |mut all, step| {
@@ -105,7 +108,7 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
         .filter(|step| is_turn(step.before) && !is_turn(step.after) && step.after.is_some())
         .map(|step| text(&step.header))
         .collect();
-    let is_headed = |step: &Step| {
+    let is_headed = |step: &Connection| {
         let own = text(&step.header);
         let known = headers.iter().map(|header| header.trim());
         headers.is_empty()
@@ -117,13 +120,16 @@ pub(super) fn steps(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place])
 }
 
 /// The constant text of parts.
-fn text(parts: &[Part]) -> String {
-    parts.iter().filter_map(Part::text).collect()
+fn text(parts: &[ConnectionPart]) -> String {
+    parts.iter().filter_map(ConnectionPart::text).collect()
 }
 
 /// The beginnings of turns, behind what they all begin with: the openers of reasoning and calls that stand before the first text of a
 /// turn, with the header.
-pub(super) fn openers(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place]) -> Vec<String> {
+pub(super) fn openers(
+    seen: &BTreeMap<Between, BTreeSet<usize>>,
+    places: &[InputText],
+) -> Vec<String> {
     let is_turn = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
         holds == Some(Holds::Turn)
@@ -132,7 +138,7 @@ pub(super) fn openers(seen: &BTreeMap<Between, BTreeSet<usize>>, places: &[Place
         .keys()
         .filter(|between| is_turn(between.before) && !is_turn(between.after));
     let texts: BTreeSet<String> = turns
-        .filter_map(|between| between.parts.last().and_then(Part::text))
+        .filter_map(|between| between.parts.last().and_then(ConnectionPart::text))
         .map(str::to_owned)
         .collect();
     texts.into_iter().take(MAX_OPENERS).collect()
@@ -145,8 +151,8 @@ const MAX_OPENERS: usize = 16;
 fn cut(
     between: &Between,
     seen: &BTreeMap<Between, BTreeSet<usize>>,
-    known: &BTreeMap<usize, BTreeSet<Vec<Part>>>,
-) -> (Vec<Part>, Vec<Part>) {
+    known: &BTreeMap<usize, BTreeSet<Vec<ConnectionPart>>>,
+) -> (Vec<ConnectionPart>, Vec<ConnectionPart>) {
     if between.before.is_none() && !between.prompt {
         return (between.parts.clone(), Vec::new());
     }
@@ -166,7 +172,12 @@ fn cut(
         .filter(|other| other.after == between.after && !other.within);
     let same: Vec<&Between> = same.collect();
     let begins = |other: &&&Between| {
-        let first = |parts: &[Part]| parts.first().and_then(Part::text).map(str::to_owned);
+        let first = |parts: &[ConnectionPart]| {
+            parts
+                .first()
+                .and_then(ConnectionPart::text)
+                .map(str::to_owned)
+        };
         let (a, b) = (first(&between.parts), first(&other.parts));
         a.zip(b)
             .is_some_and(|(a, b)| crate::text::common_prefix(&a, &b) > 0)
@@ -174,7 +185,7 @@ fn cut(
     let others = same
         .iter()
         .filter(|other| (other.before, other.prompt) != (between.before, between.prompt));
-    let alike: Vec<&[Part]> = std::iter::once(between.parts.as_slice())
+    let alike: Vec<&[ConnectionPart]> = std::iter::once(between.parts.as_slice())
         .chain(others.filter(begins).map(|other| other.parts.as_slice()))
         .collect();
     if alike.len() > 1 {
@@ -190,7 +201,7 @@ fn cut(
 fn cut_by_end(
     between: &Between,
     seen: &BTreeMap<Between, BTreeSet<usize>>,
-) -> Option<(Vec<Part>, Vec<Part>)> {
+) -> Option<(Vec<ConnectionPart>, Vec<ConnectionPart>)> {
     let ends = seen.keys().filter(|other| {
         other.after == between.after && !other.within && other.before.is_none() && !other.prompt
     });
@@ -203,22 +214,22 @@ fn cut_by_end(
 
 /// Leaves out what another step says as well: a turn may begin and end with anything, so that of its headers the shortest are enough,
 /// and of its ends.
-fn without_repetitions(steps: Vec<Step>, places: &[Place]) -> Vec<Step> {
+fn without_repetitions(steps: Vec<Connection>, places: &[InputText]) -> Vec<Connection> {
     let is_turn = |at: Option<usize>| {
         let holds = at.and_then(|at| places.get(at)).map(|place| place.holds);
         holds == Some(Holds::Turn)
     };
-    let all = |step: &Step| -> Vec<Part> {
+    let all = |step: &Connection| -> Vec<ConnectionPart> {
         let mut parts = Vec::new();
         for part in step.parts() {
             crate::conversation::format::append(&mut parts, part.clone());
         }
         parts
     };
-    let whole: Vec<Vec<Part>> = steps.iter().map(all).collect();
+    let whole: Vec<Vec<ConnectionPart>> = steps.iter().map(all).collect();
     let says = |at: usize, other: usize| {
         let (a, b) = (&steps[at], &steps[other]);
-        let key = |step: &Step| {
+        let key = |step: &Connection| {
             (
                 step.after,
                 step.before,

@@ -91,7 +91,7 @@ fn worth(
             };
             let pieces = pieces::pieces(&traced, &talk, renderer);
             let turn = pieces.iter().find(|piece| match &piece.what {
-                What::Place { spot, message, .. } => {
+                What::InputText { spot, message, .. } => {
                     spot.holds == Holds::Turn && *message == Some(1)
                 }
                 _ => false,
@@ -110,7 +110,7 @@ fn worth(
             let next = pieces
                 .iter()
                 .find(|piece| piece.range.start >= turn.range.end);
-            if next.is_some_and(|next| matches!(next.what, What::Place { .. })) {
+            if next.is_some_and(|next| matches!(next.what, What::InputText { .. })) {
                 continue;
             }
             let (prefix, response) = traced.text.split_at(turn.range.start);

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::Between;
-use crate::conversation::format::{Hole, Part};
+use crate::conversation::format::{ConnectionPart, Hole};
 use crate::text::{common_prefix, common_suffix};
 
 /// Returns what was seen, with the texts around definitions cut down to what is common to all that are alike but for these.
@@ -21,8 +21,8 @@ pub(super) fn widened(
             Some(at) => {
                 let mut key = between.clone();
                 for neighbour in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
-                    if let Some(part @ Part::Text(_)) = key.parts.get_mut(neighbour) {
-                        *part = Part::Text(String::new());
+                    if let Some(part @ ConnectionPart::Text(_)) = key.parts.get_mut(neighbour) {
+                        *part = ConnectionPart::Text(String::new());
                     }
                 }
                 groups.entry(key).or_default().push((between, settings));
@@ -35,7 +35,9 @@ pub(super) fn widened(
         };
         let text = |between: &Between, at: Option<usize>| {
             let part = at.and_then(|at| between.parts.get(at));
-            part.and_then(Part::text).unwrap_or_default().to_owned()
+            part.and_then(ConnectionPart::text)
+                .unwrap_or_default()
+                .to_owned()
         };
         let fold = |at: Option<usize>, common: fn(&str, &str) -> String| {
             let texts = members.iter().map(|(between, _)| text(between, at));
@@ -50,8 +52,10 @@ pub(super) fn widened(
         let is_enough = |text: &str| !text.trim().is_empty();
         if is_enough(&before) && (is_enough(&behind) || key.parts.get(at + 1).is_none()) {
             for (neighbour, text) in [(at.checked_sub(1), before), (Some(at + 1), behind)] {
-                if let Some(part @ Part::Text(_)) = neighbour.and_then(|at| key.parts.get_mut(at)) {
-                    *part = Part::Text(text);
+                if let Some(part @ ConnectionPart::Text(_)) =
+                    neighbour.and_then(|at| key.parts.get_mut(at))
+                {
+                    *part = ConnectionPart::Text(text);
                 }
             }
             let all = members.into_iter().flat_map(|(_, settings)| settings);
@@ -66,11 +70,11 @@ pub(super) fn widened(
 }
 
 /// Where the definitions are among the parts.
-fn around(parts: &[Part]) -> Option<usize> {
+fn around(parts: &[ConnectionPart]) -> Option<usize> {
     parts.iter().position(|part| {
         matches!(
             part,
-            Part::Hole {
+            ConnectionPart::Hole {
                 any: Hole::Definitions,
                 ..
             }

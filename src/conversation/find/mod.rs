@@ -19,7 +19,9 @@ pub(crate) mod talks;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
-use crate::conversation::format::{ConversationFormat, Handing, Part, Place, VERSION, Written};
+use crate::conversation::format::{
+    ConnectionPart, ConversationFormat, Encoding, Handing, InputText, VERSION,
+};
 use crate::conversation::render::{Renderer, Talk};
 use crate::response_template::Document;
 use crate::value::Map;
@@ -98,7 +100,7 @@ struct Bench<'a> {
     seams: BTreeMap<Seam, BTreeSet<usize>>,
     varying: Varying,
     /// The ways in which each place may be written.
-    written: BTreeMap<Spot, BTreeMap<Written, usize>>,
+    written: BTreeMap<Spot, BTreeMap<Encoding, usize>>,
 }
 
 impl Bench<'_> {
@@ -155,7 +157,7 @@ impl Bench<'_> {
             };
             let pieces = pieces::pieces(&traced, &talk, &self.renderer);
             for piece in &pieces {
-                if let What::Place { spot, written, .. } = &piece.what {
+                if let What::InputText { spot, written, .. } = &piece.what {
                     let counts = self.written.entry(spot.clone()).or_default();
                     written
                         .iter()
@@ -227,7 +229,7 @@ impl Bench<'_> {
         format.steps = cut::steps(&seen, &format.places);
     }
 
-    fn place(&self, spot: &Spot) -> Place {
+    fn place(&self, spot: &Spot) -> InputText {
         let counts = self.written.get(spot);
         let most = counts.and_then(|counts| {
             // Of ways that explain the same renders the first is the plainest.
@@ -235,16 +237,16 @@ impl Bench<'_> {
                 .iter()
                 .max_by_key(|(way, count)| (**count, std::cmp::Reverse(**way)))
         });
-        Place {
+        InputText {
             holds: spot.holds,
             role: spot.role.clone(),
             key: spot.key.clone(),
-            written: most.map_or(Written::Changed, |(way, _)| *way),
+            written: most.map_or(Encoding::Changed, |(way, _)| *way),
         }
     }
 }
 
 /// Returns true if a constant text is among the parts.
-fn has_text(parts: &[Part]) -> bool {
+fn has_text(parts: &[ConnectionPart]) -> bool {
     parts.iter().any(|part| part.text().is_some())
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use crate::chat_template::{Origin, Path, Run, Step, Traced};
-use crate::conversation::format::{Holds, Hole, Part, Written};
+use crate::chat_template::{InputPath, InputStep, Origin, Run, Traced};
+use crate::conversation::format::{ConnectionPart, Encoding, Holds, Hole};
 use crate::conversation::render::{Renderer, Talk};
 use crate::value::{Value, json, python};
 
@@ -26,13 +26,13 @@ pub(super) struct Piece {
 #[derive(Debug, Clone)]
 pub(super) enum What {
     /// A place of a message or of tools, and the ways in which it can be written, as far as this render tells.
-    Place {
+    InputText {
         spot: Spot,
         message: Option<usize>,
-        written: BTreeSet<Written>,
+        written: BTreeSet<Encoding>,
     },
     /// A text that varies with the input, and is no place.
-    Hole(Part),
+    Hole(ConnectionPart),
     /// A text that an expression of the chat template computes from no input; its place in the source tells it from others.
     Computed((usize, usize)),
 }
@@ -42,7 +42,7 @@ pub(super) enum What {
 enum Class {
     Constant,
     Computed((usize, usize)),
-    Turn(usize, Path),
+    Turn(usize, InputPath),
     Text(usize, String),
     Tools,
     Kwarg(String),
@@ -64,8 +64,8 @@ pub(super) fn pieces(traced: &Traced, talk: &Talk, renderer: &Renderer<'_>) -> V
     for (range, class) in &runs {
         let what = match class {
             Class::Computed(place) => What::Computed(*place),
-            Class::Kwarg(name) => What::Hole(Part::kwarg(name)),
-            Class::Repeated => What::Hole(Part::hole(Hole::Repeated)),
+            Class::Kwarg(name) => What::Hole(ConnectionPart::kwarg(name)),
+            Class::Repeated => What::Hole(ConnectionPart::hole(Hole::Repeated)),
             _ => continue,
         };
         pieces.push(Piece {
@@ -73,7 +73,7 @@ pub(super) fn pieces(traced: &Traced, talk: &Talk, renderer: &Renderer<'_>) -> V
             what,
         });
     }
-    // What is larger comes first where two begin together, and what lies within another goes.
+    // Pieces are sorted by their start, the longer one first, so that a piece within another follows it and is dropped.
     pieces.sort_by_key(|piece| (piece.range.start, usize::MAX - piece.range.end));
     let mut end = 0;
     pieces.retain(|piece| {
@@ -97,13 +97,13 @@ fn class(run: &Run, talk: &Talk) -> Class {
         Origin::Source { .. } => return Class::Constant,
         Origin::Input { path, .. } => path,
     };
-    let variable = |step: Option<&Step>| match step {
-        Some(Step::Key(key)) => key.clone(),
+    let variable = |step: Option<&InputStep>| match step {
+        Some(InputStep::Key(key)) => key.clone(),
         _ => String::new(),
     };
     let first = variable(path.first());
     match (first.as_str(), path.get(1)) {
-        ("messages", Some(Step::Index(index))) => {
+        ("messages", Some(InputStep::Index(index))) => {
             let key = variable(path.get(2));
             let role = role_of(talk, *index);
             match (role, key.as_str()) {
@@ -144,7 +144,7 @@ fn mark_repeated(runs: &mut [(Range<usize>, Class)], talk: &Talk, renderer: &Ren
             current = Some(*index);
         }
     }
-    let mut counts: BTreeMap<usize, HashMap<Path, usize>> = BTreeMap::new();
+    let mut counts: BTreeMap<usize, HashMap<InputPath, usize>> = BTreeMap::new();
     for (_, class) in runs.iter() {
         if let Class::Turn(index, path) = class {
             *counts
@@ -167,7 +167,7 @@ fn mark_repeated(runs: &mut [(Range<usize>, Class)], talk: &Talk, renderer: &Ren
         let Ok(alone) = renderer.traced(&alone) else {
             continue;
         };
-        let mut most: HashMap<Path, usize> = HashMap::new();
+        let mut most: HashMap<InputPath, usize> = HashMap::new();
         for run in &alone.runs {
             if let Class::Turn(of, path) = class(run, talk)
                 && of == index
@@ -201,14 +201,14 @@ fn turns(runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> {
     }
     let turns = found.into_iter().map(|(message, range)| Piece {
         range,
-        what: What::Place {
+        what: What::InputText {
             spot: Spot {
                 holds: Holds::Turn,
                 role: Some(role_of(talk, message).to_owned()),
                 key: None,
             },
             message: Some(message),
-            written: BTreeSet::from([Written::AsIs]),
+            written: BTreeSet::from([Encoding::AsIs]),
         },
     });
     turns.collect()
@@ -241,7 +241,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
         let ways = ways(&text[range.clone()], value);
         let is_place = !ways.is_empty() || range.len() == longest(*index, key);
         let what = if is_place && seen.insert((*index, key)) {
-            What::Place {
+            What::InputText {
                 spot: Spot {
                     holds: Holds::Text,
                     role: Some(role_of(talk, *index).to_owned()),
@@ -251,7 +251,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
                 written: ways,
             }
         } else {
-            What::Hole(Part::hole(Hole::Repeated))
+            What::Hole(ConnectionPart::hole(Hole::Repeated))
         };
         pieces.push(Piece {
             range: range.clone(),
@@ -262,7 +262,7 @@ fn texts(text: &str, runs: &[(Range<usize>, Class)], talk: &Talk) -> Vec<Piece> 
 }
 
 /// The ways in which a text may have been written to look so.
-fn ways(seen: &str, value: Option<&Value>) -> BTreeSet<Written> {
+fn ways(seen: &str, value: Option<&Value>) -> BTreeSet<Encoding> {
     let Some(text) = value.and_then(Value::as_str) else {
         return BTreeSet::new();
     };
@@ -272,24 +272,24 @@ fn ways(seen: &str, value: Option<&Value>) -> BTreeSet<Written> {
         let quoted = json::to_string(&Value::from(text));
         let spelled = json::parse(seen).ok();
         if seen == text && text.len() == stripped.len() {
-            ways.extend([Written::AsIs, Written::Trimmed]);
+            ways.extend([Encoding::AsIs, Encoding::Trimmed]);
         } else if seen == text {
             ways.insert(if text == stripped {
-                Written::Trimmed
+                Encoding::Trimmed
             } else {
-                Written::AsIs
+                Encoding::AsIs
             });
         }
         if spelled.as_ref().and_then(Value::as_str) == Some(text) {
-            ways.insert(Written::Json);
+            ways.insert(Encoding::Json);
         }
         if quoted.get(1..quoted.len() - 1) == Some(seen) {
-            ways.insert(Written::Escaped);
+            ways.insert(Encoding::Escaped);
         }
     }
     let ends = [stripped, text.trim_start(), text.trim_end()];
     if ends.contains(&seen) {
-        ways.insert(Written::Trimmed);
+        ways.insert(Encoding::Trimmed);
     }
     ways
 }
@@ -331,7 +331,7 @@ fn definitions(text: &str, runs: &[(Range<usize>, Class)], tools: &[Value]) -> V
         next += count;
         pieces.push(Piece {
             range: at..at + len,
-            what: What::Place {
+            what: What::InputText {
                 spot: Spot {
                     holds,
                     role: None,
@@ -359,7 +359,7 @@ fn definitions(text: &str, runs: &[(Range<usize>, Class)], tools: &[Value]) -> V
     holes.extend(open);
     pieces.extend(holes.into_iter().map(|range| Piece {
         range,
-        what: What::Hole(Part::hole(Hole::Definitions)),
+        what: What::Hole(ConnectionPart::hole(Hole::Definitions)),
     }));
     pieces
 }
@@ -368,23 +368,23 @@ fn definitions(text: &str, runs: &[(Range<usize>, Class)], tools: &[Value]) -> V
 const MAX_WRAPPED: usize = 200;
 
 /// Tells what a JSON value is: the next tool, its function, or all tools or functions; and how many tools that are.
-fn definition(value: &Value, tools: &[Value], next: usize) -> Option<(Holds, Written, usize)> {
+fn definition(value: &Value, tools: &[Value], next: usize) -> Option<(Holds, Encoding, usize)> {
     let function = |tool: &Value| tool.get("function").cloned().unwrap_or_default();
     let tool = tools.get(next)?;
     if value == tool {
-        return Some((Holds::Definition, Written::Json, 1));
+        return Some((Holds::Definition, Encoding::Json, 1));
     }
     if *value == function(tool) {
-        return Some((Holds::Definition, Written::JsonFunction, 1));
+        return Some((Holds::Definition, Encoding::JsonFunction, 1));
     }
     let items = value.as_array().filter(|_| next == 0)?;
     if items == tools {
-        return Some((Holds::Definitions, Written::Json, tools.len()));
+        return Some((Holds::Definitions, Encoding::Json, tools.len()));
     }
     let functions = tools.iter().map(function);
     items.iter().cloned().eq(functions).then_some((
         Holds::Definitions,
-        Written::JsonFunction,
+        Encoding::JsonFunction,
         tools.len(),
     ))
 }

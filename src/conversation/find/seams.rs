@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pieces::{Piece, Spot, What};
-use crate::conversation::format::{Hole, Part, append};
+use crate::conversation::format::{ConnectionPart, Hole, append};
 use crate::conversation::render::Talk;
 
 /// A stretch between two places of one render.
@@ -23,7 +23,7 @@ pub(super) struct Seam {
 /// A bit of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bit {
-    Part(Part),
+    ConnectionPart(ConnectionPart),
     Computed { place: (usize, usize), text: String },
 }
 
@@ -32,7 +32,7 @@ pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
     let shown: BTreeSet<usize> = pieces
         .iter()
         .filter_map(|piece| match &piece.what {
-            What::Place { message, .. } => *message,
+            What::InputText { message, .. } => *message,
             _ => None,
         })
         .collect();
@@ -54,12 +54,12 @@ pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
         bits.push(constant(text, at, piece.range.start));
         at = piece.range.end;
         match &piece.what {
-            What::Hole(part) => bits.push(Bit::Part(part.clone())),
+            What::Hole(part) => bits.push(Bit::ConnectionPart(part.clone())),
             What::Computed(place) => bits.push(Bit::Computed {
                 place: *place,
                 text: text[piece.range.clone()].to_owned(),
             }),
-            What::Place { spot, message, .. } => {
+            What::InputText { spot, message, .. } => {
                 let of = before.as_ref().and_then(|(_, message)| *message);
                 let seam = Seam {
                     within: of.is_some() && of == *message,
@@ -92,7 +92,7 @@ pub(super) fn seams(text: &str, pieces: &[Piece], talk: &Talk) -> Vec<Seam> {
 }
 
 fn constant(text: &str, start: usize, end: usize) -> Bit {
-    Bit::Part(Part::Text(
+    Bit::ConnectionPart(ConnectionPart::Text(
         text.get(start..end).unwrap_or_default().to_owned(),
     ))
 }
@@ -119,19 +119,19 @@ impl Varying {
     }
 
     /// The parts of a seam.
-    pub(super) fn parts(&self, seam: &Seam) -> Vec<Part> {
+    pub(super) fn parts(&self, seam: &Seam) -> Vec<ConnectionPart> {
         let mut parts = Vec::new();
         for bit in &seam.bits {
             let part = match bit {
-                Bit::Part(part) => part.clone(),
+                Bit::ConnectionPart(part) => part.clone(),
                 Bit::Computed { place, text } => {
                     let count = self.seen.get(place).map_or(0, BTreeSet::len);
                     if self.dates.contains(place) {
-                        Part::hole(Hole::Date)
+                        ConnectionPart::hole(Hole::Date)
                     } else if count >= MANY {
-                        Part::hole(Hole::Repeated)
+                        ConnectionPart::hole(Hole::Repeated)
                     } else {
-                        Part::Text(text.clone())
+                        ConnectionPart::Text(text.clone())
                     }
                 }
             };
@@ -142,18 +142,21 @@ impl Varying {
 }
 
 /// Returns the parts that follow `prefix`, if `parts` begin with it.
-pub(super) fn strip_prefix(parts: &[Part], prefix: &[Part]) -> Option<Vec<Part>> {
+pub(super) fn strip_prefix(
+    parts: &[ConnectionPart],
+    prefix: &[ConnectionPart],
+) -> Option<Vec<ConnectionPart>> {
     let mut rest = parts.to_vec();
     for (at, wanted) in prefix.iter().enumerate() {
         let first = rest.first()?.clone();
         match (first, wanted) {
-            (Part::Text(text), Part::Text(wanted)) => {
+            (ConnectionPart::Text(text), ConnectionPart::Text(wanted)) => {
                 let is_last = at + 1 == prefix.len();
                 let left = text.strip_prefix(wanted.as_str())?.to_owned();
                 if left.is_empty() {
                     rest.remove(0);
                 } else if is_last {
-                    rest[0] = Part::Text(left);
+                    rest[0] = ConnectionPart::Text(left);
                 } else {
                     return None;
                 }
@@ -168,12 +171,15 @@ pub(super) fn strip_prefix(parts: &[Part], prefix: &[Part]) -> Option<Vec<Part>>
 }
 
 /// Returns the parts that precede `suffix`, if `parts` end with it.
-pub(super) fn strip_suffix(parts: &[Part], suffix: &[Part]) -> Option<Vec<Part>> {
+pub(super) fn strip_suffix(
+    parts: &[ConnectionPart],
+    suffix: &[ConnectionPart],
+) -> Option<Vec<ConnectionPart>> {
     let mut rest = parts.to_vec();
     for (at, wanted) in suffix.iter().rev().enumerate() {
         let last = rest.last()?.clone();
         match (last, wanted) {
-            (Part::Text(text), Part::Text(wanted)) => {
+            (ConnectionPart::Text(text), ConnectionPart::Text(wanted)) => {
                 let is_last = at + 1 == suffix.len();
                 let left = text.strip_suffix(wanted.as_str())?.to_owned();
                 rest.pop();
@@ -181,7 +187,7 @@ pub(super) fn strip_suffix(parts: &[Part], suffix: &[Part]) -> Option<Vec<Part>>
                     if !is_last {
                         return None;
                     }
-                    rest.push(Part::Text(left));
+                    rest.push(ConnectionPart::Text(left));
                 }
             }
             (last, wanted) if last == *wanted => {
@@ -194,18 +200,18 @@ pub(super) fn strip_suffix(parts: &[Part], suffix: &[Part]) -> Option<Vec<Part>>
 }
 
 /// The text with which all of them begin.
-pub(super) fn common_prefix(all: &[&[Part]]) -> Vec<Part> {
+pub(super) fn common_prefix(all: &[&[ConnectionPart]]) -> Vec<ConnectionPart> {
     let Some((first, others)) = all.split_first() else {
         return Vec::new();
     };
-    let mut common: Vec<Part> = first.to_vec();
+    let mut common: Vec<ConnectionPart> = first.to_vec();
     for parts in others {
         let mut shared = Vec::new();
         for (a, b) in common.iter().zip(parts.iter()) {
             match (a, b) {
-                (Part::Text(a), Part::Text(b)) => {
+                (ConnectionPart::Text(a), ConnectionPart::Text(b)) => {
                     let len = crate::text::common_prefix(a, b);
-                    append(&mut shared, Part::Text(a[..len].to_owned()));
+                    append(&mut shared, ConnectionPart::Text(a[..len].to_owned()));
                     if len < a.len() || len < b.len() {
                         break;
                     }
@@ -223,10 +229,10 @@ pub(super) fn common_prefix(all: &[&[Part]]) -> Vec<Part> {
 mod tests {
     use super::*;
 
-    fn parts(texts: &[&str]) -> Vec<Part> {
+    fn parts(texts: &[&str]) -> Vec<ConnectionPart> {
         let part = |text: &&str| match *text {
-            "?" => Part::hole(Hole::Date),
-            text => Part::Text(text.to_owned()),
+            "?" => ConnectionPart::hole(Hole::Date),
+            text => ConnectionPart::Text(text.to_owned()),
         };
         texts.iter().map(part).collect()
     }

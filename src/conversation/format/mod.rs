@@ -17,7 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json};
 
-pub use part::{Hole, Part};
+pub use part::{ConnectionPart, Hole};
 pub(crate) use part::{append, literal_len, ranges_at};
 
 /// The version of the document that this crate reads and writes.
@@ -35,9 +35,9 @@ pub struct ConversationFormat {
     #[cfg_attr(test, schemars(with = "Option<serde_json::Value>"))]
     pub response_template: Option<Value>,
     /// The texts that come from inputs. Steps name them by their index.
-    pub places: Vec<Place>,
+    pub places: Vec<InputText>,
     /// The steps that may lead from one place to another, to the first and from the last.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Connection>,
     /// Texts that stand before turns: where a turn lacks the one that the response template asks for, it is read as if it had it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub openers: Vec<String>,
@@ -60,7 +60,7 @@ pub struct ConversationFormat {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct InputText {
     /// The kind of its text.
     pub holds: Holds,
     /// Whose message it belongs to; absent for definitions of tools.
@@ -71,7 +71,7 @@ pub struct Place {
     pub key: Option<String>,
     /// How it is written.
     #[serde(default)]
-    pub written: Written,
+    pub written: Encoding,
 }
 
 /// The kind of text that a place holds.
@@ -95,7 +95,7 @@ pub enum Holds {
 )]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Written {
+pub enum Encoding {
     /// As it is.
     #[default]
     AsIs,
@@ -115,19 +115,19 @@ pub enum Written {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct Connection {
     /// The place before; absent at the beginning of a render.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<usize>,
     /// The end of the message before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub end: Vec<Part>,
+    pub end: Vec<ConnectionPart>,
     /// The text that belongs to no message: a default system prompt, an instruction about tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub added: Vec<Part>,
+    pub added: Vec<ConnectionPart>,
     /// The beginning of the next message; of a step to the end of a render the prompt for the assistant's turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub header: Vec<Part>,
+    pub header: Vec<ConnectionPart>,
     /// The place after; absent at the end of a render.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<usize>,
@@ -173,9 +173,9 @@ impl Handing {
     }
 }
 
-impl Step {
+impl Connection {
     /// All that stands between the two places, in order.
-    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub fn parts(&self) -> impl Iterator<Item = &ConnectionPart> {
         self.end.iter().chain(&self.added).chain(&self.header)
     }
 }
@@ -239,7 +239,7 @@ impl ConversationFormat {
     }
 }
 
-impl Place {
+impl InputText {
     /// The place as people name it: `user.content`, `assistant`, `definition`.
     pub fn name(&self) -> String {
         match (self.holds, &self.role, &self.key) {

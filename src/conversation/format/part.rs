@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Part {
+pub enum ConnectionPart {
     /// A text that is always the same.
     Text(String),
     /// A text that varies.
@@ -37,7 +37,7 @@ pub enum Hole {
     Repeated,
 }
 
-impl Part {
+impl ConnectionPart {
     pub(crate) fn hole(any: Hole) -> Self {
         Self::Hole { any, name: None }
     }
@@ -58,41 +58,50 @@ impl Part {
 }
 
 /// Adds a part, joining texts.
-pub(crate) fn append(parts: &mut Vec<Part>, part: Part) {
+pub(crate) fn append(parts: &mut Vec<ConnectionPart>, part: ConnectionPart) {
     match (parts.last_mut(), part) {
-        (_, Part::Text(text)) if text.is_empty() => {}
-        (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
+        (_, ConnectionPart::Text(text)) if text.is_empty() => {}
+        (Some(ConnectionPart::Text(before)), ConnectionPart::Text(text)) => before.push_str(&text),
         // Two holes side by side could not be told apart.
-        (Some(Part::Hole { any: before, .. }), Part::Hole { any, .. }) if *before == any => {}
+        (Some(ConnectionPart::Hole { any: before, .. }), ConnectionPart::Hole { any, .. })
+            if *before == any => {}
         (_, part) => parts.push(part),
     }
 }
 
 /// The bytes of constant text.
-pub(crate) fn literal_len(parts: &[Part]) -> usize {
-    parts.iter().filter_map(Part::text).map(str::len).sum()
+pub(crate) fn literal_len(parts: &[ConnectionPart]) -> usize {
+    parts
+        .iter()
+        .filter_map(ConnectionPart::text)
+        .map(str::len)
+        .sum()
 }
 
 /// The longest text that a hole may have, in bytes; definitions of tools may be of any length.
 const MAX_HOLE: usize = 400;
 
 /// Where the parts stand in a text from `at` on, one range for each; a hole takes as little as it can.
-pub(crate) fn ranges_at(parts: &[Part], text: &str, at: usize) -> Result<Vec<Range<usize>>, usize> {
+pub(crate) fn ranges_at(
+    parts: &[ConnectionPart],
+    text: &str,
+    at: usize,
+) -> Result<Vec<Range<usize>>, usize> {
     let mut ranges = Vec::with_capacity(parts.len());
     let mut start = at;
     for (index, part) in parts.iter().enumerate() {
         let rest = text.get(start..).unwrap_or_default();
         let len = match part {
-            Part::Text(literal) if rest.starts_with(literal.as_str()) => literal.len(),
-            Part::Text(literal) => {
+            ConnectionPart::Text(literal) if rest.starts_with(literal.as_str()) => literal.len(),
+            ConnectionPart::Text(literal) => {
                 return Err(start + crate::text::common_prefix(rest, literal));
             }
-            Part::Hole { any, .. } => {
+            ConnectionPart::Hole { any, .. } => {
                 let most = match any {
                     Hole::Definitions => rest.len(),
                     _ => ceil(rest, MAX_HOLE),
                 };
-                match parts.get(index + 1).and_then(Part::text) {
+                match parts.get(index + 1).and_then(ConnectionPart::text) {
                     Some(next) => {
                         let within = ceil(rest, most + next.len());
                         rest[..within].find(next).ok_or(start)?
@@ -118,13 +127,18 @@ fn ceil(text: &str, at: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Part {
-        Part::Text(text.to_owned())
+    fn text(text: &str) -> ConnectionPart {
+        ConnectionPart::Text(text.to_owned())
     }
 
     #[test]
     fn holes_take_as_little_as_they_can() {
-        let parts = [text("on "), Part::hole(Hole::Date), text("\n"), text("x")];
+        let parts = [
+            text("on "),
+            ConnectionPart::hole(Hole::Date),
+            text("\n"),
+            text("x"),
+        ];
         assert_eq!(
             ranges_at(&parts, "_on May\nx\n", 1),
             Ok(vec![1..4, 4..7, 7..8, 8..9])
@@ -138,10 +152,15 @@ mod tests {
     #[test]
     fn texts_side_by_side_are_one() {
         let mut parts = Vec::new();
-        for part in [text("a"), text(""), text("b"), Part::hole(Hole::Date)] {
+        for part in [
+            text("a"),
+            text(""),
+            text("b"),
+            ConnectionPart::hole(Hole::Date),
+        ] {
             append(&mut parts, part);
         }
-        assert_eq!(parts, [text("ab"), Part::hole(Hole::Date)]);
+        assert_eq!(parts, [text("ab"), ConnectionPart::hole(Hole::Date)]);
         assert_eq!(literal_len(&parts), 2);
     }
 }

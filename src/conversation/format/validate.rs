@@ -100,6 +100,6 @@ pub(super) fn read(value: &Value) -> Result<ConversationFormat, InvalidFormat> {
     }
 }
 
-fn has_text(step: &super::Step) -> bool {
+fn has_text(step: &super::Connection) -> bool {
     step.parts().any(|part| part.text().is_some())
 }

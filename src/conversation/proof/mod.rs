@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::format::{Holds, Part};
+use super::format::{ConnectionPart, Holds};
 use super::read::{Reader, Reason};
 use super::render::{Renderer, Talk};
 use crate::value::{Map, Value};
@@ -36,6 +36,7 @@ pub enum Verdict {
 /// The report of what was proved of a conversation format.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Report {
     /// Where the chat template came from.
     pub source: String,
@@ -50,6 +51,7 @@ pub struct Report {
 /// How many conversations were tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Conversations {
     /// Rendered and read.
     pub tried: usize,
@@ -64,6 +66,7 @@ pub struct Conversations {
 /// Something to know of a conversation format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Finding {
     /// A stable name: `dropped`, `trimmed`, `alike`, `definitions-kept`, `no-response-template`, `lost`, `differs`, `unfit`.
     pub code: String,
@@ -77,6 +80,7 @@ pub struct Finding {
 /// A conversation, its render, and what was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Example {
     /// The messages.
     #[cfg_attr(test, schemars(with = "Vec<serde_json::Value>"))]
@@ -93,11 +97,27 @@ pub struct Example {
 
 /// How long a proof is.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Extent {
     /// The conversations that are to be rendered and read.
     pub conversations: usize,
     /// The seed from which they are made.
     pub seed: u64,
+}
+
+impl Extent {
+    /// Sets how many conversations are to be rendered and read.
+    pub fn conversations(self, conversations: usize) -> Self {
+        Self {
+            conversations,
+            ..self
+        }
+    }
+
+    /// Sets the seed from which they are made.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
 }
 
 impl Default for Extent {
@@ -222,7 +242,12 @@ fn constants(reader: &Reader<'_>) -> Vec<String> {
     let steps = reader.format().steps.iter();
     let texts = steps.flat_map(|step| {
         let both = [&step.end, &step.header];
-        both.map(|parts| parts.iter().filter_map(Part::text).collect::<String>())
+        both.map(|parts| {
+            parts
+                .iter()
+                .filter_map(ConnectionPart::text)
+                .collect::<String>()
+        })
     });
     let mut all: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
     all.sort();

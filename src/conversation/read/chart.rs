@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::conversation::format::{
-    ConversationFormat, Holds, Part, Written, literal_len, ranges_at,
+    ConnectionPart, ConversationFormat, Encoding, Holds, literal_len, ranges_at,
 };
 use crate::value::json;
 
@@ -52,7 +52,7 @@ pub(super) struct Stuck {
 pub(super) struct Chart<'a> {
     format: &'a ConversationFormat,
     text: &'a str,
-    parts: Vec<Vec<Part>>,
+    parts: Vec<Vec<ConnectionPart>>,
     /// How many bytes of constant text each step has.
     says: Vec<usize>,
     /// The steps from each place, those first that say most.
@@ -73,7 +73,7 @@ struct Frame {
 
 impl<'a> Chart<'a> {
     pub(super) fn new(format: &'a ConversationFormat, text: &'a str) -> Self {
-        let parts: Vec<Vec<Part>> = format
+        let parts: Vec<Vec<ConnectionPart>> = format
             .steps
             .iter()
             .map(|step| step.parts().cloned().collect())
@@ -99,7 +99,7 @@ impl<'a> Chart<'a> {
             .for_each(|steps| steps.sort_by_key(|step| rank(*step)));
         let mut occurrences: HashMap<&str, Vec<usize>> = HashMap::new();
         for step in &format.steps {
-            if let Some(Part::Text(first)) = step.parts().next()
+            if let Some(ConnectionPart::Text(first)) = step.parts().next()
                 && !first.is_empty()
             {
                 occurrences.entry(first).or_insert_with(|| {
@@ -164,7 +164,7 @@ impl<'a> Chart<'a> {
         let place = state.map(|at| &self.format.places[at]);
         let is_json = place.is_some_and(|place| {
             matches!(place.holds, Holds::Definition | Holds::Definitions)
-                || place.written == Written::Json
+                || place.written == Encoding::Json
         });
         let fixed = match place {
             None => Some(0),
@@ -202,7 +202,8 @@ impl<'a> Chart<'a> {
         links: &[Link],
     ) -> Option<Link> {
         loop {
-            // First what ends first, then what says most, then where the next place ends first.
+            // Of the steps that fit, the one that occurs first is taken; of several at one place, the one with the most constant text; of these the
+            // one whose next place ends first.
             let mut best: Option<(usize, usize, usize, usize)> = None;
             for (index, step) in frame.steps.iter().enumerate() {
                 let cursor = frame.cursors[index];
@@ -267,11 +268,11 @@ impl<'a> Chart<'a> {
     fn occurrence(&self, step: usize, from: usize) -> Option<usize> {
         match self.parts[step].first() {
             None => (from <= self.text.len()).then_some(self.text.len()),
-            Some(Part::Text(first)) => {
+            Some(ConnectionPart::Text(first)) => {
                 let found = self.occurrences.get(first.as_str())?;
                 found.get(found.partition_point(|at| *at < from)).copied()
             }
-            Some(Part::Hole { .. }) => None,
+            Some(ConnectionPart::Hole { .. }) => None,
         }
     }
 
@@ -295,7 +296,7 @@ impl<'a> Chart<'a> {
     /// A text that nothing ends.
     fn tell_missing(&self, frame: &Frame, stuck: &mut Stuck, links: &[Link]) {
         for step in &frame.steps {
-            if let Some(first) = self.parts[*step].first().and_then(Part::text)
+            if let Some(first) = self.parts[*step].first().and_then(ConnectionPart::text)
                 && self
                     .occurrence(*step, frame.fixed.unwrap_or(frame.pos))
                     .is_none()

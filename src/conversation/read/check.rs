@@ -41,7 +41,7 @@ fn attempt(
     };
     let mut open: Vec<(usize, Banned)> = vec![(0, Banned::new())];
     let mut seen: Vec<Vec<Link>> = Vec::new();
-    // Those readings first that were right for longest.
+    // The reading that agreed with the render for the longest stretch is tried first.
     while let Some(at) = (0..open.len()).max_by_key(|at| (open[*at].0, std::cmp::Reverse(*at))) {
         let (_, banned) = open.remove(at);
         let links = match chart.run(&banned) {

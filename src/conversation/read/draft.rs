@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::chart::Link;
-use super::{Added, Conversation, Reader, Span, date, ids, turn};
+use super::{Added, Conversation, ReadSpan, Reader, date, ids, turn};
 use crate::chat_template::Clock;
-use crate::conversation::format::{Holds, Hole, Part, Place, Step, Written};
+use crate::conversation::format::{Connection, ConnectionPart, Encoding, Holds, Hole, InputText};
 use crate::conversation::render::{CALLS, object};
 use crate::value::{Map, Value, json};
 
@@ -15,7 +15,7 @@ pub(super) struct Draft {
     pub(super) turns: Vec<Unit>,
     pub(super) tools: Vec<Value>,
     pub(super) added: Vec<Added>,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<ReadSpan>,
     pub(super) prompt: bool,
     /// The settings that steps were seen under, for each step that was seen under some alone.
     pub(super) settings: Vec<Vec<usize>>,
@@ -84,7 +84,7 @@ impl Draft {
         draft
     }
 
-    fn take_parts(&mut self, reader: &Reader<'_>, text: &str, link: &Link, step: &Step) {
+    fn take_parts(&mut self, reader: &Reader<'_>, text: &str, link: &Link, step: &Connection) {
         if !step.settings.is_empty() {
             self.settings.push(step.settings.clone());
         }
@@ -99,7 +99,7 @@ impl Draft {
             });
         }
         for (part, range) in step.parts().zip(&link.ranges) {
-            let Part::Hole { any, name } = part else {
+            let ConnectionPart::Hole { any, name } = part else {
                 continue;
             };
             let shown = &text[range.clone()];
@@ -118,7 +118,7 @@ impl Draft {
                         .kept
                         .as_ref()
                         .map_or(range.start, |(kept, _)| kept.start);
-                    let all: Vec<&Part> = step.parts().collect();
+                    let all: Vec<&ConnectionPart> = step.parts().collect();
                     let at = all.iter().position(|one| std::ptr::eq(*one, part));
                     let behind = at.and_then(|at| all.get(at + 1)?.text());
                     self.kept = Some((start..range.end, behind.unwrap_or_default().to_owned()));
@@ -133,14 +133,14 @@ impl Draft {
         }
     }
 
-    fn define(&mut self, place: &Place, text: &str) {
+    fn define(&mut self, place: &InputText, text: &str) {
         let Ok(value) = json::parse(text) else { return };
         let values = match value {
             Value::Array(items) if place.holds == Holds::Definitions => items,
             value => vec![value],
         };
         let whole = |value: Value| match place.written {
-            Written::JsonFunction => {
+            Encoding::JsonFunction => {
                 object([("type", Value::from("function")), ("function", value)])
             }
             _ => value,
@@ -150,12 +150,12 @@ impl Draft {
 
     fn take_place(
         &mut self,
-        place: &Place,
+        place: &InputText,
         text: &str,
         link: &Link,
-        step: &Step,
+        step: &Connection,
         next: &Link,
-        next_step: &Step,
+        next_step: &Connection,
     ) {
         let role = place.role.as_deref().unwrap_or_default();
         let end = end_of(next, next_step);
@@ -179,7 +179,7 @@ impl Draft {
         let message = self.turns.len() - 1;
         let mut span = |part: &str, range: Range<usize>| {
             if !range.is_empty() {
-                self.spans.push(Span {
+                self.spans.push(ReadSpan {
                     message,
                     role: role.to_owned(),
                     part: part.to_owned(),
@@ -283,7 +283,7 @@ impl Draft {
 }
 
 /// Where the end of the message before a step ends.
-fn end_of(link: &Link, step: &Step) -> usize {
+fn end_of(link: &Link, step: &Connection) -> usize {
     match step.end.len() {
         0 => link.at,
         count => link.ranges[count - 1].end,
@@ -291,10 +291,10 @@ fn end_of(link: &Link, step: &Step) -> usize {
 }
 
 /// The text that is written so.
-fn spelled(written: &str, way: Written) -> String {
+fn spelled(written: &str, way: Encoding) -> String {
     let parsed = match way {
-        Written::Json => json::parse(written).ok(),
-        Written::Escaped => json::parse(&format!("\"{written}\"")).ok(),
+        Encoding::Json => json::parse(written).ok(),
+        Encoding::Escaped => json::parse(&format!("\"{written}\"")).ok(),
         _ => None,
     };
     match parsed {

@@ -35,6 +35,7 @@ pub struct Reader<'a> {
 /// A conversation that was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Conversation {
     /// The messages, in order, as they are given to a chat template.
     #[cfg_attr(
@@ -51,7 +52,7 @@ pub struct Conversation {
     /// The stretches of the text that belong to no message: a default system prompt, dates, instructions.
     pub added: Vec<Added>,
     /// Where the messages and their parts stand.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ReadSpan>,
     /// True if the text ends with the prompt for the assistant's turn.
     pub add_generation_prompt: bool,
     /// The variables beside the conversation that show in the text.
@@ -73,6 +74,7 @@ pub struct Conversation {
 /// A stretch of the text that belongs to no message, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Added {
     /// Where it starts.
     pub start: usize,
@@ -85,7 +87,8 @@ pub struct Added {
 /// A stretch of the text that belongs to a message, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Span {
+#[non_exhaustive]
+pub struct ReadSpan {
     /// The index of the message.
     pub message: usize,
     /// Its role.
@@ -101,6 +104,7 @@ pub struct Span {
 /// Why a text could not be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{reason} at byte {at}{}", told(.expected))]
+#[non_exhaustive]
 pub struct ReadError {
     /// The reason why it could not be read.
     pub reason: Reason,

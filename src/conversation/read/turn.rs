@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Reader;
-use crate::conversation::format::Part;
+use crate::conversation::format::ConnectionPart;
 use crate::conversation::render::CALLS;
 use crate::parser::{Options, ResponseParser, parse_response};
 use crate::response_template::ResponseTemplate;
@@ -72,7 +72,11 @@ fn complete(message: &mut Map) {
 fn prefixes(reader: &Reader<'_>, template: &ResponseTemplate, before: &str) -> Vec<String> {
     let prompts = reader.format.steps.iter().filter(|step| step.prompt);
     let prompts = prompts.map(|step| {
-        let texts = step.end.iter().chain(&step.header).filter_map(Part::text);
+        let texts = step
+            .end
+            .iter()
+            .chain(&step.header)
+            .filter_map(ConnectionPart::text);
         texts.collect::<String>()
     });
     let own = std::iter::once(before.to_owned()).filter(|own| !own.is_empty());

@@ -243,7 +243,7 @@ impl Spans {
         let ranges = bounds.windows(2).map(|pair| (pair[0], pair[1]));
         let ranges =
             ranges.map(|(start, end)| {
-                // What is told of later lies within what was told of before.
+                // Spans are sorted, outer ones first: the last span around a range is the innermost.
                 let around = self.spans.iter().rfind(|span| {
                     span.part != Part::Message && span.start <= start && end <= span.end
                 });

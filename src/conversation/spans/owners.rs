@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::chat_template::{Layout, Origin, Path, Step, Traced, Turn, message_of};
+use crate::chat_template::{InputPath, InputStep, Layout, Origin, Traced, Turn, message_of};
 
 /// The message that each byte belongs to.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Owners {
         let mut paint = |range: Range<usize>, message: usize| {
             owners[range].fill(u32::try_from(message).unwrap_or(NONE));
         };
-        // What stands outside of all loops, and what is written while a loop is at no message.
+        // First by the text itself: this covers what is written outside of all loops, and by loops that are at no message.
         for write in &layout.writes {
             if let Some(message) = first_message(traced, write.start..write.end) {
                 paint(write.start..write.end, message);
@@ -45,7 +45,8 @@ impl Owners {
                 continue;
             }
             let message = turn.message().or_else(|| {
-                // A loop over indices, in which a loop over messages may stand that knows better.
+                // A loop over indices does not say which message it is at; the text that it writes does. If it holds a loop over messages,
+                // that one decides.
                 (!holds_one(turn))
                     .then(|| first_message(traced, turn.start..turn.end))
                     .flatten()
@@ -112,7 +113,8 @@ fn first_message(traced: &Traced, range: Range<usize>) -> Option<usize> {
         Origin::Input { path, .. } => Some((path, message_of(path)?)),
         Origin::Source { .. } => None,
     });
-    let is_content = |path: &Path| matches!(path.get(2), Some(Step::Key(key)) if key == "content");
+    let is_content =
+        |path: &InputPath| matches!(path.get(2), Some(InputStep::Key(key)) if key == "content");
     let content = paths.clone().find(|(path, _)| is_content(path));
     content
         .or_else(|| paths.clone().next())

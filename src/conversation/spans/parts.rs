@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::Part;
 use super::owners::Owners;
-use crate::chat_template::{Layout, Origin, Path, REASONING_KEYS, Step, Traced, message_of};
+use crate::chat_template::{
+    InputPath, InputStep, Layout, Origin, REASONING_KEYS, Traced, message_of,
+};
 
 type Found = (Part, Option<usize>, Range<usize>);
 
@@ -69,14 +71,13 @@ pub(super) fn of(
 }
 
 /// The part that the text at a path belongs to.
-pub(super) fn part_of(path: &Path) -> Option<(Part, Option<usize>)> {
-    let Step::Key(key) = path.get(2)? else {
+pub(super) fn part_of(path: &InputPath) -> Option<(Part, Option<usize>)> {
+    let InputStep::Key(key) = path.get(2)? else {
         return None;
     };
-    let is_reasoning =
-        |step: &Step| matches!(step, Step::Key(key) if REASONING_KEYS.contains(&key.as_str()));
+    let is_reasoning = |step: &InputStep| matches!(step, InputStep::Key(key) if REASONING_KEYS.contains(&key.as_str()));
     match (key.as_str(), path.get(3)) {
-        ("tool_calls", Some(Step::Index(index))) => Some((Part::Call, Some(*index))),
+        ("tool_calls", Some(InputStep::Index(index))) => Some((Part::Call, Some(*index))),
         ("content", _) if path.last().is_some_and(is_reasoning) => Some((Part::Reasoning, None)),
         ("content", _) => Some((Part::Content, None)),
         _ if is_reasoning(&path[2]) => Some((Part::Reasoning, None)),
@@ -90,9 +91,9 @@ fn widen_calls(found: &mut [Found], layout: &Layout, message: usize) {
         let (Part::Call, Some(call), _) = found[at] else {
             continue;
         };
-        let is_its = |path: &Path| {
+        let is_its = |path: &InputPath| {
             message_of(path) == Some(message)
-                && matches!(&path[2..], [Step::Key(key), Step::Index(index)] if key == "tool_calls" && *index == call)
+                && matches!(&path[2..], [InputStep::Key(key), InputStep::Index(index)] if key == "tool_calls" && *index == call)
         };
         let own = &found[at].2;
         let turns = layout.turns.iter().filter(|turn| {

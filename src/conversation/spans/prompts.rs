@@ -99,7 +99,7 @@ impl<'r> Prompts<'r> {
         };
         if let Ok(history) = self.template.render(&asked) {
             let common = common_prefix(&history, &prompt.text);
-            // A prompt that takes the place of something else says nothing of where it begins.
+            // If the history is not the beginning of the prompt, the prompt replaces something, and where it begins cannot be told from this.
             if common == history.len() {
                 starts.push(common);
             }

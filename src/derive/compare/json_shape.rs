@@ -6,7 +6,7 @@ use crate::value::{Value, json};
 
 /// One step into a JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::derive) enum Place {
+pub(in crate::derive) enum JsonStep {
     Key(String),
     Index(usize),
 }
@@ -25,23 +25,23 @@ pub(in crate::derive) fn around(
 }
 
 /// The ways to all places in `value` that equal `wanted`, in the order in which they are written.
-pub(in crate::derive) fn find(value: &Value, wanted: &Value) -> Vec<Vec<Place>> {
+pub(in crate::derive) fn find(value: &Value, wanted: &Value) -> Vec<Vec<JsonStep>> {
     find_where(value, &|value| value == wanted)
 }
 
 /// The ways to all places in `value` where a text is the JSON of `wanted`.
-pub(in crate::derive) fn find_text(value: &Value, wanted: &Value) -> Vec<Vec<Place>> {
+pub(in crate::derive) fn find_text(value: &Value, wanted: &Value) -> Vec<Vec<JsonStep>> {
     find_where(value, &|value| {
         let text = value.as_str().filter(|text| text.starts_with(['{', '[']));
         text.is_some_and(|text| json::parse(text).is_ok_and(|inner| inner == *wanted))
     })
 }
 
-fn find_where(value: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<Vec<Place>> {
+fn find_where(value: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<Vec<JsonStep>> {
     if is_wanted(value) {
         return vec![Vec::new()];
     }
-    let below = |place: Place, child: &Value| {
+    let below = |place: JsonStep, child: &Value| {
         let paths = find_where(child, is_wanted).into_iter();
         let paths = paths.map(move |path| std::iter::once(place.clone()).chain(path).collect());
         paths.collect::<Vec<_>>()
@@ -49,12 +49,12 @@ fn find_where(value: &Value, is_wanted: &dyn Fn(&Value) -> bool) -> Vec<Vec<Plac
     match value {
         Value::Object(map) => map
             .iter()
-            .flat_map(|(key, child)| below(Place::Key(key.to_string()), child))
+            .flat_map(|(key, child)| below(JsonStep::Key(key.to_string()), child))
             .collect(),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .flat_map(|(index, child)| below(Place::Index(index), child))
+            .flat_map(|(index, child)| below(JsonStep::Index(index), child))
             .collect(),
         _ => Vec::new(),
     }
@@ -70,10 +70,10 @@ mod tests {
         let mut around = around(text, text.find("\"g").unwrap());
         let (span, value) = around.next().unwrap();
         assert_eq!(&text[span], r#"[{"name": "f"}, {"name": "g"}]"#);
-        let name = Place::Key("name".to_owned());
+        let name = JsonStep::Key("name".to_owned());
         assert_eq!(
             find(&value, &Value::from("g")),
-            [vec![Place::Index(1), name]]
+            [vec![JsonStep::Index(1), name]]
         );
         assert_eq!(&text[around.next().unwrap().0], r#"{"name": "g"}"#);
         assert!(around.next().is_none());
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn all_places_are_found() {
         let value = json::parse(r#"{"a": 1, "b": {"c": 1}, "d": 2}"#).unwrap();
-        let key = |key: &str| Place::Key(key.to_owned());
+        let key = |key: &str| JsonStep::Key(key.to_owned());
         let found = find(&value, &Value::from(1));
         assert_eq!(found, [vec![key("a")], vec![key("b"), key("c")]]);
     }

@@ -15,7 +15,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::text;
-use crate::chat_template::{Origin, Step, Traced};
+use crate::chat_template::{InputStep, Origin, Traced};
 use crate::derive::probe;
 use crate::value::python;
 
@@ -26,16 +26,16 @@ const LONGEST: usize = 160;
 #[derive(Debug, Clone, Default)]
 pub(in crate::derive) struct Pieces {
     /// Markers, as far as that is seen.
-    whole: Known,
+    whole: TextIndex,
     /// Markers, and beside them the constants of which they are made.
-    fine: Known,
+    fine: TextIndex,
     /// The constants behind which nothing but another constant is ever seen.
     open: BTreeSet<String>,
 }
 
 /// Texts by their first characters.
 #[derive(Debug, Clone, Default)]
-struct Known(HashMap<char, BTreeSet<String>>);
+struct TextIndex(HashMap<char, BTreeSet<String>>);
 
 /// How many characters a constant has at least that parts another one. Characters count and not bytes: a sign is one in any script.
 const SHORTEST: usize = 3;
@@ -87,8 +87,8 @@ impl Pieces {
         let parts = fine.iter().filter(|one| !written.contains(*one));
         whole.extend(parts.cloned());
         Self {
-            whole: Known::of(whole),
-            fine: Known::of(fine),
+            whole: TextIndex::of(whole),
+            fine: TextIndex::of(fine),
             open: open.iter().map(|one| trimmed(one)).collect(),
         }
     }
@@ -322,7 +322,7 @@ fn is_amid_word(text: &str, at: usize) -> bool {
     text[..at].ends_with(is_part) && text[at..].starts_with(is_part)
 }
 
-impl Known {
+impl TextIndex {
     fn of(texts: BTreeSet<String>) -> Self {
         let mut known = Self::default();
         for text in texts {
@@ -385,14 +385,16 @@ fn writer(origin: &Origin) -> Writer {
         return Writer::Constant;
     };
     match (path.first(), path.last()) {
-        (Some(Step::Key(first)), Some(Step::Key(last))) if first == "messages" => {
+        (Some(InputStep::Key(first)), Some(InputStep::Key(last))) if first == "messages" => {
             if last == "role" {
                 Writer::Constant
             } else {
                 Writer::Text
             }
         }
-        (Some(Step::Key(first)), _) if first != "tools" && first != "documents" => Writer::Constant,
+        (Some(InputStep::Key(first)), _) if first != "tools" && first != "documents" => {
+            Writer::Constant
+        }
         _ => Writer::Text,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
-use crate::parser::{Options, ResponseParser, Side};
+use crate::parser::{Edge, Options, ResponseParser};
 use crate::response_template::ResponseTemplate;
 
 /// The part of the message that a delimiter or a region belongs to.
@@ -64,7 +64,7 @@ impl<'a> Marked<'a> {
         let mut is_opened = false;
         let mut marks = Vec::new();
         for passed in parser.take_delimiters() {
-            let opens = passed.side == Side::Open;
+            let opens = passed.side == Edge::Open;
             let part = part(passed.field);
             let Some(start) = passed.span.start.checked_sub(before) else {
                 is_opened |= opens && part == Part::Reasoning;

@@ -24,7 +24,7 @@ use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
 use marked::Marked;
-pub use unclaimed::{Unclaimed, UnclaimedCount, UnclaimedExample};
+pub use unclaimed::{UnclaimedCount, UnclaimedCounts, UnclaimedExample};
 
 /// How many responses of each shape are changed.
 const OF_A_SHAPE: usize = 3;
@@ -145,7 +145,7 @@ impl Deviation {
 /// The outcomes of all deviations.
 pub(in crate::derive) struct Tried {
     pub(in crate::derive) verdicts: Vec<DeviationVerdict>,
-    pub(in crate::derive) unclaimed: Unclaimed,
+    pub(in crate::derive) unclaimed: UnclaimedCounts,
 }
 
 /// Tries all deviations on what was proved. `reasoning` is the field that the reasoning goes to, `ends` are the tokenizer's end tokens.
@@ -156,7 +156,7 @@ pub(in crate::derive) fn tried(
     ends: &[String],
 ) -> Tried {
     let cases = chosen(cases);
-    let mut unclaimed = Unclaimed::default();
+    let mut unclaimed = UnclaimedCounts::default();
     for case in &cases {
         unclaimed.count(template, case);
     }

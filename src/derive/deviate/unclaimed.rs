@@ -16,7 +16,7 @@ const CUTS: usize = 12;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Unclaimed {
+pub struct UnclaimedCounts {
     /// Responses as the chat template renders them.
     pub renders: UnclaimedCount,
     /// Responses with a deviation.
@@ -51,7 +51,7 @@ pub struct UnclaimedExample {
     pub text: String,
 }
 
-impl Unclaimed {
+impl UnclaimedCounts {
     /// How many responses were parsed in all.
     pub fn tried(&self) -> usize {
         self.counts().map(|count| count.tried).sum()

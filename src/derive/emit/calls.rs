@@ -4,7 +4,7 @@ use super::ends::Ends;
 use super::marker::{self, Captures};
 use super::written::Written;
 use super::{BEHIND_BRACKET, alternatives, is_plain, listed, optional, pairs, pattern_candidate};
-use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe::{self, ArgumentsForm};
 use crate::derive::read::analysis::Analysis;
@@ -32,7 +32,7 @@ pub(super) fn region(
             "a call is one wherever it is written as one",
             "what stands behind a call's name may tell that it is one, and what closes the list may stand in a call",
         ];
-        choices.whether(Question::CallsInList, [in_list, apart])
+        choices.whether(DecisionId::CallsInList, [in_list, apart])
     });
     let (open, close) = match listed {
         Some((open, close)) => (Some(open), Some(close)),
@@ -210,7 +210,7 @@ fn opening(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(at_line)
         .chain(both)
         .chain(in_section);
-    choices.choose(Question::CallOpen, candidates)
+    choices.choose(DecisionId::CallOpen, candidates)
 }
 
 /// Returns the delimiter that closes a region of calls, together with the text that may stand before the next call or the end.
@@ -227,12 +227,12 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
             Body::Array(_) => String::new(),
             _ => written.next(),
         };
-        let reading = |way, because, pattern: Option<String>| {
+        let candidate = |name, because, pattern: Option<String>| {
             let means = json::quote(pattern.as_deref().unwrap_or_default());
-            Candidate::new(way, means, because, pattern.map(Delimiter::pattern))
+            Candidate::new(name, means, because, pattern.map(Delimiter::pattern))
         };
         let because = "nothing else closes a call";
-        let usual = reading(
+        let usual = candidate(
             "where the next begins or the turn ends",
             because,
             stop(calls, ends, &next),
@@ -240,10 +240,10 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         let at_line = ends_line(calls).then(|| {
             let because = "JSON that is written on one line ends with it";
             let pattern = format!("{BEHIND_BRACKET}{LINE_END}");
-            reading("at the end of its line", because, Some(pattern))
+            candidate("at the end of its line", because, Some(pattern))
         });
         let candidates = std::iter::once(usual).chain(at_line);
-        return choices.choose(Question::CallClose, candidates).flatten();
+        return choices.choose(DecisionId::CallClose, candidates).flatten();
     }
     let close = marker::behind(pieces, own, Captures::None);
     let pattern = format!(
@@ -313,7 +313,7 @@ fn closing(written: &Written<'_>, choices: &Choices) -> Option<Delimiter> {
         .chain(at_line)
         .chain(bare)
         .chain(ending);
-    choices.choose(Question::CallClose, candidates)
+    choices.choose(DecisionId::CallClose, candidates)
 }
 
 /// A pattern for what closes a call, behind its arguments, where the section or the turn ends or another call begins.
@@ -367,11 +367,11 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     // White space before the first character belongs to the arguments, which are JSON and can bear it.
     let close = close.trim_start_matches("\\s*");
     let space = if close.ends_with("\\s*") { "" } else { "\\s*" };
-    let reading = |way, because, end: String| {
+    let candidate = |name, because, end: String| {
         let means = json::quote(&end);
-        Candidate::new(way, means, because, format!("{close}{space}{end}"))
+        Candidate::new(name, means, because, format!("{close}{space}{end}"))
     };
-    let at_section = reading(
+    let at_section = candidate(
         "where the section does",
         "what closes the section closes its last call",
         at_section,
@@ -379,7 +379,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     let at_turn_end = at_turn_end.map(|end| {
         let because =
             "what closes the section may stand in an argument as well, where no turn ends";
-        reading("where the turn does", because, end)
+        candidate("where the turn does", because, end)
     });
     let at_line = ends_line(calls).then(|| {
         let because = "JSON that is written on one line ends with it";
@@ -390,7 +390,7 @@ fn json_close(written: &Written<'_>, close: &str, choices: &Choices) -> Option<D
     let candidates = std::iter::once(at_section)
         .chain(at_turn_end)
         .chain(at_line);
-    let closed = choices.choose(Question::BareCallEnd, candidates);
+    let closed = choices.choose(DecisionId::BareCallEnd, candidates);
     closed.map(Delimiter::pattern)
 }
 

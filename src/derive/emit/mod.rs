@@ -104,12 +104,12 @@ fn markers(markers: Vec<String>, pattern: fn(&str) -> String) -> Delimiter {
 
 /// A candidate whose value is a pattern. The pattern is also its meaning.
 fn pattern_candidate(
-    way: &'static str,
+    name: &'static str,
     because: &'static str,
     pattern: String,
 ) -> Candidate<Delimiter> {
     let means = json::quote(&pattern);
-    Candidate::new(way, means, because, Delimiter::pattern(pattern))
+    Candidate::new(name, means, because, Delimiter::pattern(pattern))
 }
 
 /// A condition that the arguments may end here, as objects and lists do.

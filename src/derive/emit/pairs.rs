@@ -1,7 +1,7 @@
 //! Arguments with keys and values apart, as `xml-inline` reads them.
 
 use super::{JSON_STRING, loose};
-use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
@@ -84,7 +84,7 @@ pub(super) fn keys(argument: &Pairs, choices: &Choices) -> Keys {
         )
     });
     let candidates = std::iter::once(before_sign).chain(before_marker);
-    let keys = choices.choose(Question::ArgumentNames, candidates);
+    let keys = choices.choose(DecisionId::ArgumentNames, candidates);
     keys.unwrap_or(Keys::BeforeSign)
 }
 

@@ -2,7 +2,7 @@
 
 use super::written::Written;
 use super::{Ends, Target, markers};
-use crate::derive::choice::{Candidate, Choices, Question};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
 use crate::derive::read::analysis::Analysis;
@@ -70,7 +70,7 @@ pub(super) fn content(
         });
         let at_line = at_line.filter(|_| analysis.content.before_calls.is_none());
         let candidates = [pattern].into_iter().chain(literal).chain(exact).chain(at_line);
-        choices.choose(Question::ContentClose, candidates)
+        choices.choose(DecisionId::ContentClose, candidates)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
     let field = FieldDocument {
@@ -156,7 +156,7 @@ fn joins(choices: &Choices) -> bool {
         "what is said last",
         "where nothing is said after a call nothing is to be put together",
     ];
-    choices.whether(Question::TextAroundCalls, [joined, last])
+    choices.whether(DecisionId::TextAroundCalls, [joined, last])
 }
 
 /// The region with its text where the message has it: under a key within a key it is a member of an object.
@@ -216,7 +216,7 @@ pub(super) fn reasoning(
         "what opens it may stand in a text as well",
         Delimiter::pattern(at_beginning),
     );
-    let opens = choices.choose(Question::ReasoningOpenDelimiter, [anywhere, at_beginning]);
+    let opens = choices.choose(DecisionId::ReasoningOpenDelimiter, [anywhere, at_beginning]);
     let field = |close| FieldDocument {
         open: opens.clone(),
         close,
@@ -270,7 +270,7 @@ pub(super) fn reasoning(
             Delimiter::pattern(pattern),
         ));
     }
-    let close = choices.choose(Question::ReasoningCloseDelimiter, candidates);
+    let close = choices.choose(DecisionId::ReasoningCloseDelimiter, candidates);
     let Some(calls) = &analysis.calls else {
         return field(close);
     };
@@ -299,7 +299,7 @@ pub(super) fn reasoning(
         )),
     ];
     let unclosed = choices.choose(
-        Question::UnclosedReasoning,
+        DecisionId::UnclosedReasoning,
         candidates.into_iter().flatten(),
     );
     let next = written.beginning();

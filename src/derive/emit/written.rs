@@ -3,7 +3,7 @@
 use super::JSON_STRING;
 use super::ends::Ends;
 use super::marker::{self, Captures, Names};
-use crate::derive::choice::{Choices, Question};
+use crate::derive::choice::{Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::{slot, text};
 use crate::derive::read::analysis::Analysis;
@@ -77,7 +77,7 @@ fn are_words(choices: &Choices) -> bool {
         "names that are words, with dots, dashes, colons and slashes in them",
         "functions have such names, and other signs before what follows a name are text",
     ];
-    !choices.whether(Question::FunctionNames, [any, words])
+    !choices.whether(DecisionId::FunctionNames, [any, words])
 }
 
 /// The first of several markers before a call's name, if a call may be told without it: models leave it out, as they do with what opens a
@@ -102,7 +102,7 @@ fn lead<'a>(pieces: &Pieces, own: &'a str, choices: &Choices) -> Option<&'a str>
         "the chat template writes all of it before every call",
     ];
     choices
-        .whether(Question::CallLead, [missing, there])
+        .whether(DecisionId::CallLead, [missing, there])
         .then_some(lead)
 }
 

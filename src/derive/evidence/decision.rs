@@ -9,25 +9,33 @@ use super::finding::{Counterexample, Finding};
 /// A decision between several candidates, as it was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Decision {
     /// The name of the decision, which is stable: `turn end`, `reasoning key`, `call form`, ...
-    pub question: &'static str,
+    #[serde(rename = "question")]
+    pub name: &'static str,
     /// The candidates, the one with the best evidence first. One of them was taken.
-    pub options: Vec<Alternative>,
+    #[serde(rename = "options")]
+    pub candidates: Vec<ReportedCandidate>,
 }
 
 impl Decision {
+    /// A decision of that name between candidates.
+    pub fn new(name: &'static str, candidates: Vec<ReportedCandidate>) -> Self {
+        Self { name, candidates }
+    }
+
     /// A finding that says why the candidate with the best evidence was not taken; `None` where it was.
     pub(in crate::derive) fn corrected(&self) -> Option<Finding> {
-        let first = self.options.first()?;
-        let taken = self.options.iter().find(|one| one.fate == Fate::Taken)?;
+        let first = self.candidates.first()?;
+        let taken = self.candidates.iter().find(|one| one.fate == Fate::Taken)?;
         let why = first.why.iter().map(|why| format!(" ({why})"));
         let text = format!(
             "{}: what has the best evidence, \"{}\", fails{}, and \"{}\" was taken instead",
-            self.question,
-            first.way,
+            self.name,
+            first.name,
             why.collect::<String>(),
-            taken.way
+            taken.name
         );
         (first.fate == Fate::Fails)
             .then(|| Finding::info("corrected", text).with(first.counterexample.clone()))
@@ -37,9 +45,11 @@ impl Decision {
 /// A candidate of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Alternative {
+#[non_exhaustive]
+pub struct ReportedCandidate {
     /// The candidate's name among those of its decision.
-    pub way: String,
+    #[serde(rename = "way")]
+    pub name: String,
     /// The delimiter or shape that the candidate makes of what was seen.
     pub means: String,
     /// The evidence for the candidate, or the reason for its rank among the others.
@@ -52,6 +62,25 @@ pub struct Alternative {
     /// The smallest message that does not come back, where the candidate was tried and fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
+}
+
+impl ReportedCandidate {
+    /// A candidate of that name: what it makes of what was seen, why, and what became of it.
+    pub fn new(
+        name: impl Into<String>,
+        means: impl Into<String>,
+        because: impl Into<String>,
+        fate: Fate,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            means: means.into(),
+            because: because.into(),
+            fate,
+            why: None,
+            counterexample: None,
+        }
+    }
 }
 
 /// The fate of a candidate of a decision.

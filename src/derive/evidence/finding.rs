@@ -14,6 +14,7 @@ pub(in crate::derive) const REFUSED_BY_ENGINE: &str = "refused-by-engine";
 /// A fact worth knowing about a derivation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Finding {
     /// The severity. An error means that the response template is not proved.
     pub severity: Severity,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 #[cfg(feature = "tui")]
-use crate::chat_template::Step;
-use crate::chat_template::{ChatTemplate, Origin, Path, Traced};
+use crate::chat_template::InputStep;
+use crate::chat_template::{ChatTemplate, InputPath, Origin, Traced};
 #[cfg(feature = "tui")]
 use crate::value::Value;
 
@@ -13,7 +13,8 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Place {
+#[non_exhaustive]
+pub enum Writer {
     /// A place in the chat template's source.
     Source {
         /// The name of the chat template, where there are several.
@@ -38,7 +39,7 @@ pub enum Place {
     Input {
         /// The path to the input.
         #[cfg_attr(test, schemars(with = "Vec<crate::schemas::KeyOrIndex>"))]
-        input: Path,
+        input: InputPath,
         /// The part of the input that stands in the render.
         text: String,
         /// True if the text was computed from the input, and is not the input's text as it is.
@@ -48,7 +49,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Writer {
     /// Returns the writers of these bytes of a render, in order. Text whose place is not known is left out.
     pub(in crate::derive) fn of_range(
         template: (Option<&str>, &ChatTemplate),
@@ -122,11 +123,11 @@ impl Place {
         let derived = value.get("derived").is_some_and(Value::is_truthy);
         if let Some(path) = value.get("input") {
             let steps = path.as_array()?.iter().map(|step| match step.as_str() {
-                Some(key) => Some(Step::from(key)),
-                None => as_usize(step).map(Step::from),
+                Some(key) => Some(InputStep::from(key)),
+                None => as_usize(step).map(InputStep::from),
             });
             return Some(Self::Input {
-                input: steps.collect::<Option<Path>>()?,
+                input: steps.collect::<Option<InputPath>>()?,
                 text,
                 derived,
             });

@@ -3,33 +3,36 @@
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use super::place::Place;
+use super::place::Writer;
 use crate::derive::probe;
 
 /// A marker that was inferred from renders, with the renders that it was inferred from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Evidence {
-    /// The question that the marker answers: `anchor`, `turn end`, `reasoning open`, ...
-    pub question: &'static str,
+    /// The decision that the marker was read off for: `anchor`, `turn end`, `reasoning open`, ...
+    #[serde(rename = "question")]
+    pub decision: &'static str,
     /// The marker that was read off.
     pub marker: String,
     /// The way in which the marker was read off, in a sentence.
     pub reading: String,
     /// The first of the two renders.
-    pub left: Sample,
+    pub left: RenderExcerpt,
     /// The second of the two renders.
-    pub right: Sample,
+    pub right: RenderExcerpt,
     /// The places that write the marker where one of the renders has it, in order; empty where they could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, schemars(default))]
-    pub places: Vec<Place>,
+    pub places: Vec<Writer>,
 }
 
 /// A render, or the part of it that matters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Sample {
+#[non_exhaustive]
+pub struct RenderExcerpt {
     /// The variant that was rendered, in words.
     pub variant: String,
     /// The text of the render.
@@ -38,6 +41,7 @@ pub struct Sample {
 
 /// A piece of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// The side that the piece is on.
     pub side: Side,
@@ -56,7 +60,7 @@ pub enum Side {
     Right,
 }
 
-impl Sample {
+impl RenderExcerpt {
     /// A sample of a render from the user's first words on; what the system says before is the same in every variant.
     pub(in crate::derive) fn new(variant: impl Into<String>, text: impl Into<String>) -> Self {
         let mut text = text.into();
@@ -132,11 +136,11 @@ mod tests {
     #[test]
     fn a_diff_tells_what_only_one_side_has() {
         let evidence = Evidence {
-            question: "turn end",
+            decision: "turn end",
             marker: String::new(),
             reading: String::new(),
-            left: Sample::new("left", "a<b>"),
-            right: Sample::new("right", "a<b><c>"),
+            left: RenderExcerpt::new("left", "a<b>"),
+            right: RenderExcerpt::new("right", "a<b><c>"),
             places: Vec::new(),
         };
         let pieces = evidence.diff();

@@ -10,6 +10,7 @@ use crate::value::{Key, Map, Value};
 
 /// The tool calls of an assistant's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Calls {
     /// The outcome of one call in the spelling that fares best.
     #[serde(flatten)]
@@ -23,6 +24,7 @@ pub struct Calls {
 
 /// A spelling of a message with a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Spelling {
     /// The arguments: `object`, or `text` that holds a JSON object.
     pub arguments: &'static str,
@@ -35,6 +37,7 @@ pub struct Spelling {
 
 /// The facts about calls that are rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CallDetails {
     /// The outcome of two calls in one message.
     pub parallel: Outcome,
@@ -63,6 +66,7 @@ pub enum ContentPlace {
 
 /// The ids of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Ids {
     /// True if an id is in the text, before its result is.
     pub rendered: bool,
@@ -74,6 +78,7 @@ pub struct Ids {
 
 /// An id of some shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IdShape {
     /// The id that was tried.
     pub example: String,

@@ -14,7 +14,8 @@ const COMPARED: usize = 4_000;
 
 /// A place where two renders differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+#[non_exhaustive]
+pub struct RenderChange {
     /// The text that only the first render has. Of a long text the beginning and the end are kept.
     pub removed: String,
     /// The text that only the second render has.
@@ -22,7 +23,7 @@ pub struct Change {
 }
 
 /// Returns the changes that make `right` of `left`: the first few, in their order.
-pub(super) fn changes(left: &str, right: &str) -> Vec<Change> {
+pub(super) fn changes(left: &str, right: &str) -> Vec<RenderChange> {
     let begin = text::common_prefix(left, right);
     let end = text::common_suffix(&left[begin..], &right[begin..]);
     let (left, right) = (
@@ -33,7 +34,7 @@ pub(super) fn changes(left: &str, right: &str) -> Vec<Change> {
         return Vec::new();
     }
     if left.is_empty() || right.is_empty() || left.len().max(right.len()) > COMPARED {
-        return vec![Change {
+        return vec![RenderChange {
             removed: shorten(left),
             added: shorten(right),
         }];
@@ -64,7 +65,7 @@ pub(super) fn changes(left: &str, right: &str) -> Vec<Change> {
     found.truncate(MOST);
     found
         .into_iter()
-        .map(|(removed, added)| Change {
+        .map(|(removed, added)| RenderChange {
             removed: shorten(&removed),
             added: shorten(&added),
         })

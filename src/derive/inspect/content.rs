@@ -11,18 +11,20 @@ use crate::value::Value;
 
 /// The contents of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Content {
     /// The outcomes of content, by role.
     pub roles: Vec<RoleContent>,
     /// The kinds of parts beside `text` that a user's content may have: those that the template's constants name and that it
     /// treats otherwise than a kind that it does not know.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContentPart>,
     /// The outcome of a part of a kind that the template does not know, beside a part that is text.
     pub unknown_part: Outcome,
 }
 
 /// The content of messages of one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RoleContent {
     /// The role.
     pub role: &'static str,
@@ -37,7 +39,8 @@ pub struct RoleContent {
 
 /// A kind of part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Part {
+#[non_exhaustive]
+pub struct ContentPart {
     /// The value under `type`, which is also the key of the part's data.
     #[serde(rename = "type")]
     pub kind: String,
@@ -140,7 +143,7 @@ fn unknown_part(subject: &Subject<'_>) -> Outcome {
     Outcome::of(&with_part(subject, Some(INVENTED)), &[FIRST])
 }
 
-fn parts(subject: &Subject<'_>) -> Vec<Part> {
+fn parts(subject: &Subject<'_>) -> Vec<ContentPart> {
     let plain = with_part(subject, None);
     let invented = with_part(subject, Some(INVENTED));
     subject::names(subject.renderer)
@@ -157,7 +160,7 @@ fn part(
     kind: String,
     render: &Result<String, RenderError>,
     plain: &Result<String, RenderError>,
-) -> Part {
+) -> ContentPart {
     let adds = match (render, plain) {
         (Ok(render), Ok(plain)) => {
             let added: Vec<String> = changes(plain, render)
@@ -174,7 +177,7 @@ fn part(
         Ok(_) if adds.is_some() => Outcome::Rendered,
         Ok(_) => Outcome::Dropped,
     };
-    Part {
+    ContentPart {
         kind,
         outcome,
         adds,

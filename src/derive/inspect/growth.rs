@@ -15,6 +15,7 @@ const AFTER: usize = 120;
 
 /// The growth of conversations: each time that a message is appended, the text before it is compared with the earlier render.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Growth {
     /// How many messages could be appended without being refused, of those that were tried.
     pub appended: usize,
@@ -35,6 +36,7 @@ pub struct Growth {
 
 /// Growth under kwargs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GrowthUnder {
     /// The kwargs.
     pub kwargs: Map,
@@ -48,6 +50,7 @@ pub struct GrowthUnder {
 
 /// A conversation of which a message changes the text before it, and of which no message can be left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Smallest {
     /// The messages before it.
     pub messages: Vec<Value>,
@@ -60,6 +63,7 @@ pub struct Smallest {
 
 /// A message that changes the text before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Break {
     /// The messages before it.
     pub before: Vec<Turn>,

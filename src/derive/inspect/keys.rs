@@ -17,6 +17,7 @@ const MESSAGE: &str = "messages[].";
 
 /// The keys that are read of the messages of one role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RoleKeys {
     /// The role.
     pub role: String,
@@ -26,6 +27,7 @@ pub struct RoleKeys {
 
 /// A key of a message that the template asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MessageKey {
     /// The path from the message down: `content`, `tool_calls[].function.name`. Items of a list have `[]`, `*` is any key of
     /// an object whose members are walked over.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::change::{Change, changes};
+use super::change::{RenderChange, changes};
 use super::outcome::Outcome;
 use super::subject::{self, FILLING, Subject};
 use crate::chat_template::RenderError;
@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 
 /// A variable that the template reads and that nobody gave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Kwarg {
     /// The name of the variable.
     pub name: String,
@@ -25,6 +26,7 @@ pub struct Kwarg {
 
 /// The changes that some values of a variable make.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct KwargEffect {
     /// The values; all do the same.
     pub values: Vec<Value>,
@@ -34,7 +36,7 @@ pub struct KwargEffect {
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The changes that the values make in the first of the situations.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RenderChange>,
 }
 
 /// A conversation that kwargs are tried on.

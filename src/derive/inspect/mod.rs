@@ -31,22 +31,20 @@ use crate::judge::slot::Slot;
 use crate::value::{Map, Value};
 
 pub use calls::{CallDetails, Calls, ContentPlace, IdShape, Ids, Spelling};
-pub use change::Change;
-pub use content::{Content, Part, RoleContent};
+pub use change::RenderChange;
+pub use content::{Content, ContentPart, RoleContent};
 pub use growth::{Break, Growth, GrowthUnder, Smallest};
 pub use keys::{Effect, MessageKey, RoleKeys};
 pub use kwargs::{Kwarg, KwargEffect, Situation};
 pub use orders::{Order, Turn, refusals};
 pub use outcome::Outcome;
 pub use prompts::{After, GenerationPrompt, PromptPlace};
-pub use reasoning::{
-    Lifetime, Place as ReasoningPlace, Reasoning, ReasoningSituation, ReasoningUnder,
-};
+pub use reasoning::{Lifetime, Reasoning, ReasoningPlace, ReasoningSituation, ReasoningUnder};
 pub use results::Results;
 pub use roles::{Role, Roles};
 pub use supports::Supports;
-pub use system::{Place as SystemPlace, System};
-pub use tools::{Tools, ToolsPlace, Written};
+pub use system::{System, SystemPlace};
+pub use tools::{ToolForm, Tools, ToolsPlace};
 
 use crate::derive::{Options, some_day};
 use outcome::shorten;
@@ -54,6 +52,7 @@ use subject::{FILLING, Subject};
 
 /// The features that the chat templates of a source support. Serialized, it is the JSON of `obverse inspect`, whose keys are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The path of the source that the chat templates came from.
     pub source: String,
@@ -63,6 +62,7 @@ pub struct Inspection {
 
 /// The features that one chat template supports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TemplateInspection {
     /// The name of the chat template; `default` for the only one.
     pub name: String,
@@ -76,6 +76,7 @@ pub struct TemplateInspection {
 
 /// The results of the inspection of one chat template.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Answers {
     /// The roles that it knows.
     pub roles: Roles,
@@ -111,6 +112,7 @@ pub struct Answers {
 
 /// The reason why a chat template cannot be inspected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InspectError {
     /// The chat template renders not even a single user message.
     #[error("the chat template does not render a single user message: {0}")]

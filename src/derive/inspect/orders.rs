@@ -50,6 +50,7 @@ const ORDERS: [&[Turn]; 19] = [
 
 /// The outcome of a conversation whose messages stand in some order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Order {
     /// The messages.
     pub order: Vec<Turn>,

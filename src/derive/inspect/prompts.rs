@@ -10,6 +10,7 @@ use crate::value::Map;
 
 /// The text that `add_generation_prompt` adds to a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GenerationPrompt {
     /// The text; empty where nothing is added, absent where the text before it changes too. At most 300 characters.
     pub text: Option<String>,
@@ -19,6 +20,7 @@ pub struct GenerationPrompt {
 
 /// A place where a generation prompt is added.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptPlace {
     /// After a message of this role.
     pub after: After,

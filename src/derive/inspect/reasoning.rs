@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 
 /// The reasoning of assistants' messages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reasoning {
     /// The message keys under which it is rendered. transformers hands reasoning that came as `reasoning_content`, `thinking`
     /// or `reasoning` on under the first two, so that a template that reads one of them takes all three.
@@ -26,6 +27,7 @@ pub struct Reasoning {
 
 /// Reasoning under kwargs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ReasoningUnder {
     /// The kwargs.
     pub kwargs: Map,
@@ -51,9 +53,10 @@ pub enum Lifetime {
 
 /// A message with reasoning, at one place in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ReasoningSituation {
     /// The place of the message.
-    pub situation: Place,
+    pub situation: ReasoningPlace,
     /// The outcome of the reasoning.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -62,7 +65,7 @@ pub struct ReasoningSituation {
 /// A place of a message with reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ReasoningPlace {
     /// The last message, with content.
     Last,
     /// A message with content, before the next message of the user.
@@ -75,12 +78,12 @@ pub enum Place {
     CallBeforeUser,
 }
 
-const PLACES: [Place; 5] = [
-    Place::Last,
-    Place::BeforeUser,
-    Place::LastWithCall,
-    Place::BeforeResult,
-    Place::CallBeforeUser,
+const PLACES: [ReasoningPlace; 5] = [
+    ReasoningPlace::Last,
+    ReasoningPlace::BeforeUser,
+    ReasoningPlace::LastWithCall,
+    ReasoningPlace::BeforeResult,
+    ReasoningPlace::CallBeforeUser,
 ];
 
 /// The keys that transformers knows for reasoning; others are found by what the template reads.
@@ -154,40 +157,40 @@ fn situations(subject: &Subject<'_>, key: &str, kwargs: &Map) -> Vec<ReasoningSi
         .collect()
 }
 
-fn context(subject: &Subject<'_>, place: Place) -> Context {
+fn context(subject: &Subject<'_>, place: ReasoningPlace) -> Context {
     let call = probe::call(0);
     let answer = subject.write(&Assistant::saying(probe::CONTENT).thinking(probe::REASONING));
     let calling = subject.write(&Assistant::calling([call.clone()]).thinking(probe::REASONING));
     let result = probe::tool_result(&call, probe::TOOL_RESULT);
     let messages: Vec<Value> = match place {
-        Place::Last => vec![answer],
-        Place::BeforeUser => vec![answer, subject::user_again()],
-        Place::LastWithCall => vec![calling],
-        Place::BeforeResult => vec![calling, result],
-        Place::CallBeforeUser => vec![
+        ReasoningPlace::Last => vec![answer],
+        ReasoningPlace::BeforeUser => vec![answer, subject::user_again()],
+        ReasoningPlace::LastWithCall => vec![calling],
+        ReasoningPlace::BeforeResult => vec![calling, result],
+        ReasoningPlace::CallBeforeUser => vec![
             calling,
             result,
             subject.answer(probe::OTHER_CONTENT),
             subject::user_again(),
         ],
     };
-    let tools = !matches!(place, Place::Last | Place::BeforeUser);
+    let tools = !matches!(place, ReasoningPlace::Last | ReasoningPlace::BeforeUser);
     subject.talk(tools, std::iter::once(subject::user()).chain(messages))
 }
 
 fn lifetime(situations: &[ReasoningSituation]) -> Lifetime {
-    let at = |places: &[Place]| {
+    let at = |places: &[ReasoningPlace]| {
         situations
             .iter()
             .any(|found| places.contains(&found.situation) && found.outcome.is_rendered())
     };
-    if at(&[Place::BeforeUser]) {
+    if at(&[ReasoningPlace::BeforeUser]) {
         Lifetime::Kept
-    } else if at(&[Place::Last]) {
+    } else if at(&[ReasoningPlace::Last]) {
         Lifetime::UntilNextUser
-    } else if at(&[Place::CallBeforeUser]) {
+    } else if at(&[ReasoningPlace::CallBeforeUser]) {
         Lifetime::WithCalls
-    } else if at(&[Place::LastWithCall, Place::BeforeResult]) {
+    } else if at(&[ReasoningPlace::LastWithCall, ReasoningPlace::BeforeResult]) {
         Lifetime::WithCallsUntilNextUser
     } else {
         Lifetime::Never

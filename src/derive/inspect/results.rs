@@ -9,6 +9,7 @@ use crate::value::Value;
 
 /// Messages of the role `tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Results {
     /// The outcome of a result that is text.
     #[serde(flatten)]

@@ -13,6 +13,7 @@ const STANDARD: [&str; 4] = ["system", "user", "assistant", "tool"];
 
 /// The roles of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Roles {
     /// The four roles of the message format, then those that the template's constants name and that it treats otherwise than
     /// a role that it does not know.
@@ -23,6 +24,7 @@ pub struct Roles {
 
 /// A role and its treatment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Role {
     /// The name of the role.
     pub role: String,

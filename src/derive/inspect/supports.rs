@@ -10,6 +10,7 @@ use crate::derive::render::renderer::Renderer;
 /// The features that the chat template can take: each was rendered and looked for in the render.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Supports {
     /// True if it takes a system message.
     pub system: bool,

@@ -10,13 +10,14 @@ use crate::derive::probe;
 
 /// A system message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct System {
     /// The outcome of a system message as the first message.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The place of the system message; absent where it is not rendered, or where nothing marks turns.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<SystemPlace>,
     /// The text that the template writes where there is no system message; absent where it writes none. At most 300 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
@@ -25,7 +26,7 @@ pub struct System {
 /// The place where a system message is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SystemPlace {
     /// In a turn of its own.
     OwnTurn,
     /// Within the first turn of the user.
@@ -56,7 +57,7 @@ pub(super) fn read(subject: &Subject<'_>) -> System {
 }
 
 /// In a turn of its own, if what stands before the user's first word stands between the two as well.
-fn place(pieces: &Pieces, with: &str, without: &str) -> Option<Place> {
+fn place(pieces: &Pieces, with: &str, without: &str) -> Option<SystemPlace> {
     let header = pieces
         .last_token(&without[..without.find(probe::USER)?])
         .trim();
@@ -66,9 +67,9 @@ fn place(pieces: &Pieces, with: &str, without: &str) -> Option<Place> {
     let said = with.find(probe::SYSTEM)? + probe::SYSTEM.len();
     let between = &with[said..said + with[said..].find(probe::USER)?];
     Some(if between.contains(header) {
-        Place::OwnTurn
+        SystemPlace::OwnTurn
     } else {
-        Place::UserTurn
+        SystemPlace::UserTurn
     })
 }
 

@@ -12,6 +12,7 @@ use crate::value::{Map, Value};
 
 /// The tools of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Tools {
     /// The outcome of tools as `{"type": "function", "function": {...}}`.
     #[serde(flatten)]
@@ -25,7 +26,7 @@ pub struct Tools {
     pub empty_is_none: Option<bool>,
     /// The form in which a tool is written; absent where it is not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<Written>,
+    pub written: Option<ToolForm>,
     /// The place of the tools; absent where they are not rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<ToolsPlace>,
@@ -36,7 +37,7 @@ pub struct Tools {
 /// The form in which a tool is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Written {
+pub enum ToolForm {
     /// As JSON, the tool whole.
     Json,
     /// As JSON, without the outer object.
@@ -121,7 +122,7 @@ fn empty_is_none(subject: &Subject<'_>) -> Option<bool> {
 }
 
 /// Looks for the tool as JSON, in each way in which templates indent it, with its keys in their order or sorted.
-fn written(text: &str, tool: &Value, function: &Value) -> Written {
+fn written(text: &str, tool: &Value, function: &Value) -> ToolForm {
     let holds = |value: &Value| {
         [value.clone(), sorted(value)].iter().any(|value| {
             let indented = [2, 4].map(|spaces| Format::indented(spaces).write(value));
@@ -131,11 +132,11 @@ fn written(text: &str, tool: &Value, function: &Value) -> Written {
         })
     };
     if holds(tool) {
-        Written::Json
+        ToolForm::Json
     } else if holds(function) {
-        Written::FunctionJson
+        ToolForm::FunctionJson
     } else {
-        Written::Otherwise
+        ToolForm::Otherwise
     }
 }
 

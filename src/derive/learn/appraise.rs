@@ -1,4 +1,10 @@
 //! How well a response template reads a recorded response.
+//!
+//! Nobody says what the message of a recorded response is, so that it cannot be compared with one. What can be told is what a reading
+//! lacks: text that no field takes, markers that stay in a text, regions that do not parse, and calls that stand in the response (an object
+//! with the name of a tool) and are not in the message. These are counted, the worst first, and two readings are compared count by count. A
+//! reading is better only if no count is greater, so that text which is no longer lost may not be leaked into another field instead. Where
+//! the recorded response comes with its message, the distance to that counts alone. One parse, and one search for the markers.
 
 use std::ops::{Add, Range};
 use std::sync::Arc;
@@ -8,7 +14,7 @@ use super::constants::Constants;
 use super::recorded::Recorded;
 use super::spot::Spot;
 use crate::derive::probe::CALLS_KEY;
-use crate::parser::{Markers, OnError, Options, ParseError, ResponseParser, Side};
+use crate::parser::{Edge, Markers, OnError, Options, ParseError, ResponseParser};
 use crate::pattern::fixed_texts;
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, json, python};
@@ -245,7 +251,7 @@ pub(super) fn appraise(
                 .is_some_and(|field| field.name == leaked.field.as_str())
         };
         let is_closed = passed.iter().any(|one| {
-            let is_close = one.side == Side::Close && !one.span.is_empty();
+            let is_close = one.side == Edge::Close && !one.span.is_empty();
             is_field(one.field) && is_close && one.span.start >= at
         });
         let field = template.field(&leaked.field);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
 use crate::judge::{self, Case};
-use crate::parser::{OnError, Options, ResponseParser, Side};
+use crate::parser::{Edge, OnError, Options, ResponseParser};
 use crate::pattern::fixed_texts;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Value, python};
@@ -58,7 +58,7 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
     let lost = visible.map(|one| {
         let opened = passed
             .iter()
-            .find(|passed| passed.side == Side::Open && passed.span.start >= one.span.end + before);
+            .find(|passed| passed.side == Edge::Open && passed.span.start >= one.span.end + before);
         let field = opened.and_then(|passed| template.fields().get(passed.field));
         Lost {
             before: field.map(|field| field.name.to_string()),

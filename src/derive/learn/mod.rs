@@ -31,7 +31,7 @@ mod widening;
 
 use std::sync::Arc;
 
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
 use crate::response_template::{Document, Engine, ResponseTemplate};
@@ -166,14 +166,14 @@ pub(in crate::derive) fn learn<P>(
             let of = &lessons.recorded[*at];
             let nearest = nearest(cases, of, &kept.state.read[*at].message);
             Evidence {
-                question: "response",
+                decision: "response",
                 marker: kept.edit.text.clone(),
                 reading: format!("{}: {}", kept.edit.field, widening.text),
-                left: Sample {
+                left: RenderExcerpt {
                     variant: "the nearest render".to_owned(),
                     text: nearest.to_owned(),
                 },
-                right: Sample {
+                right: RenderExcerpt {
                     variant: of.name.clone(),
                     text: of.response.clone(),
                 },

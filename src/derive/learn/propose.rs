@@ -34,7 +34,7 @@ pub(super) struct Seen<'a> {
 }
 
 /// The place of a stretch that is not understood.
-struct Place {
+struct Surroundings {
     /// True if it is in the text of a field.
     is_in_text: bool,
     /// True if it is where that text begins, or behind a constant.
@@ -43,7 +43,7 @@ struct Place {
     ends: bool,
 }
 
-impl Place {
+impl Surroundings {
     /// How far-fetched it is that a marker there opens a field; the field in whose text it stands is `is_own`.
     fn rank_open(&self, is_own: bool, how: &How) -> usize {
         match how {
@@ -205,7 +205,7 @@ impl Seen<'_> {
         let Some(shown) = self.text().get(spot.span.clone()) else {
             return;
         };
-        let place = Place {
+        let place = Surroundings {
             is_in_text: spot.field.is_some() && !spot.is_malformed,
             begins: self.is_edge(&self.text()[..spot.span.start], |text, found| {
                 found.end == text.trim_end_matches(python::is_space).len()

@@ -97,7 +97,7 @@ fn six_deviations_are_learnt_and_generalise() {
         assert_ne!(widening.was, widening.now);
     }
     let taught = derivation.report.evidence.iter();
-    assert_eq!(taught.filter(|one| one.question == "response").count(), 6);
+    assert_eq!(taught.filter(|one| one.decision == "response").count(), 6);
     // Responses that were not among them deviate in several ways at once.
     let response =
         "@ponder\n@ponder\nNow.\n@call get_weather using {\"city\": \"Paris\"} @done@eot";

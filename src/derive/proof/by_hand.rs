@@ -31,7 +31,7 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
     for case in cases {
         match bench.parse(&case) {
             None => {
-                proof.rounds.spliced += 1;
+                proof.rounds.injected += 1;
                 proof.by_hand.push(case);
             }
             Some(found) => {
@@ -50,7 +50,7 @@ pub(super) fn reasoning(bench: Bench<'_>, proof: &mut Proof) {
         "reasoning-not-rendered",
         format!(
             "the chat template does not render reasoning, so no inversion can prove its markers; {} turns with reasoning written in by hand parsed as expected",
-            proof.rounds.spliced
+            proof.rounds.injected
         ),
     ));
 }

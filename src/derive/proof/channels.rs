@@ -14,15 +14,15 @@ pub(super) fn find(bench: &Bench<'_>, cases: &[Case]) -> Vec<Finding> {
         let in_place = cases.iter().filter_map(|case| in_place(bench, case, other));
         let before = cases.iter().find(|case| calls_alone(case));
         let before = before.map(|case| before_call(bench, case, other));
-        let spliced: Vec<Case> = in_place.chain(before.into_iter().flatten()).collect();
-        let failed = spliced.iter().find_map(|case| bench.parse(case));
+        let injected: Vec<Case> = in_place.chain(before.into_iter().flatten()).collect();
+        let failed = injected.iter().find_map(|case| bench.parse(case));
         let marker = json::quote(other);
         match failed {
             None => Finding::info(
                 "content-in-other-channel",
                 format!(
                     "what the model says behind {marker}, where it calls tools, is kept as content; the chat template writes no answer there, so that no inversion can prove it, but {} responses with such a text written in by hand parsed as expected",
-                    spliced.len()
+                    injected.len()
                 ),
             ),
             Some(failed) => Finding::error(

@@ -9,9 +9,9 @@ use super::limit::Limit;
 use super::object::{self, AnswerObject};
 use super::reasoning;
 use super::thought::{History, Opener, Reasoning};
-use super::tool_calls::{self, Said};
+use super::tool_calls::{self, BeforeCalls};
 use super::turn_end::{self, TurnEnd};
-use crate::derive::choice::Question;
+use crate::derive::choice::DecisionId;
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
@@ -49,6 +49,7 @@ pub(in crate::derive) struct Analysis {
 
 /// The reason why nothing can be derived.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unreadable {
     /// The template renders no assistant's message in any conversation that was tried.
     #[error(
@@ -105,7 +106,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
     let opens_a_region = reasoning::begins_in_anchor(renderer, &user, &anchor, &settings)
         || tool_calls::begin_in_anchor(renderer, &tooled, &anchor);
     let candidates = anchor::candidates(&renderer.pieces, found, opens_a_region);
-    let begins = renderer.choices.choose(Question::Anchor, candidates);
+    let begins = renderer.choices.choose(DecisionId::Anchor, candidates);
     let begins = begins.ok_or(Unreadable::NoAnchor)?;
     let mut anchor = begins.anchor;
     evidence.push(begins.evidence);
@@ -181,7 +182,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         ];
         let is_left_out = renderer
             .choices
-            .whether(Question::FurtherTexts, [left_out, fields]);
+            .whether(DecisionId::FurtherTexts, [left_out, fields]);
         if is_left_out {
             further.clear();
         }
@@ -214,7 +215,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         evidence.push(found);
     }
 
-    let said = Said {
+    let said = BeforeCalls {
         reasoning: reasoning.as_ref(),
         slot: dialect.reasoning.as_ref(),
         content: &content,
@@ -265,7 +266,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         let candidates = anchor::candidates(&renderer.pieces, found, false);
         if let Some(begins) = renderer
             .choices
-            .choose(Question::AnchorAfterTool, candidates)
+            .choose(DecisionId::AnchorAfterTool, candidates)
         {
             evidence.push(begins.evidence);
             let begins = begins.anchor;
@@ -322,7 +323,7 @@ fn is_object(renderer: &Renderer<'_>) -> bool {
         "what stands around the parts may be enough",
     ];
     let choices = &renderer.choices;
-    choices.whether(Question::AnswerObject, [object, markers])
+    choices.whether(DecisionId::AnswerObject, [object, markers])
 }
 
 /// Returns true if a message with nothing but a reasoning is rendered only if it has a content, an empty one.

@@ -2,7 +2,7 @@
 
 use crate::derive::choice::Candidate;
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -96,7 +96,7 @@ pub(in crate::derive) fn candidates(
     let mut candidates = Vec::new();
     for (rank, beginning) in found.into_iter().enumerate() {
         let opens_a_region = opens_a_region && rank == 0;
-        let reading = |way: String, because: &str, beginning: Beginning| {
+        let candidate = |way: String, because: &str, beginning: Beginning| {
             let literals = beginning.anchor.literals.iter();
             let means: Vec<String> = literals.map(|one| json::quote(one)).collect();
             Candidate::new(way, means.join(" or "), because, beginning)
@@ -111,7 +111,7 @@ pub(in crate::derive) fn candidates(
             } else {
                 "its last token might open something that no render shows"
             };
-            reading(way, because, shorter)
+            candidate(way, because, shorter)
         });
         let because = match (beginning.way, opens_a_region) {
             (WHOLE, false) => {
@@ -119,7 +119,7 @@ pub(in crate::derive) fn candidates(
             }
             _ => beginning.because,
         };
-        let whole = reading(beginning.way.to_owned(), because, beginning);
+        let whole = candidate(beginning.way.to_owned(), because, beginning);
         match shorter {
             Some(shorter) if opens_a_region => candidates.extend([shorter, whole]),
             shorter => candidates.extend(std::iter::once(whole).chain(shorter)),
@@ -231,11 +231,11 @@ pub(in crate::derive) fn read(
                 None => found.to_owned(),
             });
             evidence.get_or_insert_with(|| Evidence {
-                question: "anchor",
+                decision: "anchor",
                 marker: String::new(),
                 reading: format!("what the generation prompt adds {label}, as far as the answered conversation has it too"),
-                left: Sample::new("conversation", history.as_str()),
-                right: Sample::new("with the generation prompt", turn.prompt.as_str()),
+                left: RenderExcerpt::new("conversation", history.as_str()),
+                right: RenderExcerpt::new("with the generation prompt", turn.prompt.as_str()),
                 places: Vec::new(),
             });
         }
@@ -312,13 +312,13 @@ pub(in crate::derive) fn in_response(
         .iter()
         .find(|literal| rest.starts_with(literal.as_str()))?;
     let evidence = Evidence {
-        question: "anchor",
+        decision: "anchor",
         marker: marker.clone(),
         reading:
             "the answered conversation goes on from the prompt with what begins a turn elsewhere"
                 .to_owned(),
-        left: Sample::new("the prompt", turn.prompt.as_str()),
-        right: Sample::new("answered", turn.full.as_str()),
+        left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+        right: RenderExcerpt::new("answered", turn.full.as_str()),
         places: Vec::new(),
     };
     Some((marker.clone(), evidence))
@@ -361,12 +361,12 @@ pub(in crate::derive) fn with_closed_reasoning(
                 continue;
             }
             let evidence = Evidence {
-                question: "anchor",
+                decision: "anchor",
                 marker: marker.clone(),
                 reading: "where there is no reasoning the turn begins with the end of one"
                     .to_owned(),
-                left: Sample::new("the prompt", turn.prompt.as_str()),
-                right: Sample::new("answered", turn.full.as_str()),
+                left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+                right: RenderExcerpt::new("answered", turn.full.as_str()),
                 places: Vec::new(),
             };
             found.push((marker, evidence));
@@ -389,11 +389,11 @@ pub(in crate::derive) fn closing_first(
         let rest = turn.full.strip_prefix(&turn.prompt)?;
         let opened = anchor.after_last(&turn.prompt)?.contains(open);
         (!opened && rest.trim_start().starts_with(close)).then(|| Evidence {
-            question: "reasoning close",
+            decision: "reasoning close",
             marker: close.to_owned(),
             reading: "an answer without reasoning begins with the end of one".to_owned(),
-            left: Sample::new("the prompt", turn.prompt.as_str()),
-            right: Sample::new("answered", turn.full.as_str()),
+            left: RenderExcerpt::new("the prompt", turn.prompt.as_str()),
+            right: RenderExcerpt::new("answered", turn.full.as_str()),
             places: Vec::new(),
         })
     })
@@ -476,11 +476,11 @@ fn read_gap(
             because,
             anchor: Anchor::of([marker.to_owned()]),
             evidence: Evidence {
-                question: "anchor",
+                decision: "anchor",
                 marker: marker.to_owned(),
                 reading: format!("the last marker between what was said and the answer {label}; there is no generation prompt"),
-                left: Sample::new("conversation", history),
-                right: Sample::new("answered", full),
+                left: RenderExcerpt::new("conversation", history),
+                right: RenderExcerpt::new("answered", full),
                 places: Vec::new(),
             },
         }

@@ -2,7 +2,7 @@
 
 use super::anchor::Anchor;
 use super::arguments::{Around, Pairs, Style, Unread};
-use crate::derive::choice::{Candidate, Question};
+use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -90,7 +90,7 @@ pub(in crate::derive) fn learn(
     let candidates = json.into_iter().chain(quoted.unwrap_or_else(|| vec![text]));
     let style = renderer
         .choices
-        .choose(Question::ArgumentValues, candidates)
+        .choose(DecisionId::ArgumentValues, candidates)
         .unwrap_or(Style::Text);
     let unread = |value: Value| {
         let written = written(&value)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::limit::{self, Limit};
 use super::literals::Foreign;
-use crate::derive::choice::{self, Candidate, Choices, Question};
+use crate::derive::choice::{self, Candidate, Choices, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
@@ -211,7 +211,7 @@ pub(in crate::derive) fn pairs(
         separator,
         ..
     } = choices.choose(
-        Question::AroundArgument,
+        DecisionId::AroundArgument,
         around_candidates(pieces, before, between, &middle, &after),
     )?;
     // Words beside words are prose.

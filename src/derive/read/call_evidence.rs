@@ -4,7 +4,7 @@ use super::argument_values;
 use super::arguments::{Around, Pairs};
 use super::calls::ToolCalls;
 use super::cut::Body;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -36,11 +36,17 @@ pub(in crate::derive) fn collect(
     if let Some(two) = two {
         let reading =
             "what one call and two calls have in common around a call, and what they do not";
-        let pair = (Sample::new("one call", one), Sample::new("two calls", two));
+        let pair = (
+            RenderExcerpt::new("one call", one),
+            RenderExcerpt::new("two calls", two),
+        );
         add(&mut found, markers, reading, &pair);
     } else if let Some(none) = written(&Assistant::saying(probe::CONTENT)) {
         let reading = "what a message with a call has around it that others have not";
-        let pair = (Sample::new("no call", none), Sample::new("one call", one));
+        let pair = (
+            RenderExcerpt::new("no call", none),
+            RenderExcerpt::new("one call", one),
+        );
         add(&mut found, markers, reading, &pair);
     }
     if let Some(pairs) = pairs {
@@ -69,8 +75,8 @@ fn of_argument(
         ("argument close", &first.close),
         ("argument separator", &pairs.separator),
     ];
-    let one = Sample::new("one argument, a text", one);
-    let two = Sample::new("two arguments", two);
+    let one = RenderExcerpt::new("one argument, a text", one);
+    let two = RenderExcerpt::new("two arguments", two);
     add(found, markers, reading, &(one.clone(), two));
     for Around { between, close } in others {
         let texts = argument_values::ODD_TEXTS.map(Value::from);
@@ -90,7 +96,7 @@ fn of_argument(
             ];
             let pair = (
                 one.clone(),
-                Sample::new("one argument of another kind", shown),
+                RenderExcerpt::new("one argument of another kind", shown),
             );
             add(found, markers, reading, &pair);
         }
@@ -103,17 +109,17 @@ fn add<'m>(
     found: &mut Vec<Evidence>,
     markers: impl IntoIterator<Item = (&'static str, &'m str)>,
     reading: &str,
-    (left, right): &(Sample, Sample),
+    (left, right): &(RenderExcerpt, RenderExcerpt),
 ) {
-    for (question, marker) in markers {
+    for (decision, marker) in markers {
         let mut known = found.iter();
         if marker.trim().is_empty()
-            || known.any(|known| (known.question, known.marker.as_str()) == (question, marker))
+            || known.any(|known| (known.decision, known.marker.as_str()) == (decision, marker))
         {
             continue;
         }
         found.push(Evidence {
-            question,
+            decision,
             marker: marker.to_owned(),
             reading: reading.to_owned(),
             left: left.clone(),

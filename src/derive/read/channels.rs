@@ -8,7 +8,7 @@ use super::calls::ToolCalls;
 use super::content::Content;
 use super::thought::Reasoning;
 use crate::derive::compare::text::{common_prefix, common_suffix};
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::render::renderer::Renderer;
 
 /// Returns the further texts that open content, each with its evidence.
@@ -35,12 +35,12 @@ pub(in crate::derive) fn read(
             .find(|constant| constant.contains(&marker));
         if let (false, Some(constant)) = (is_known, constant) {
             let evidence = Evidence {
-                question: "content channel",
+                decision: "content channel",
                 marker: marker.clone(),
                 reading: "it opens content but for the word, which stands there in front of a call"
                     .to_owned(),
-                left: Sample::new("what opens the content", open.as_str()),
-                right: Sample::new("a constant of the chat template", constant),
+                left: RenderExcerpt::new("what opens the content", open.as_str()),
+                right: RenderExcerpt::new("a constant of the chat template", constant),
                 places: Vec::new(),
             };
             found.push((marker, evidence));

@@ -3,8 +3,8 @@
 use super::anchor::Anchor;
 use super::calls::ToolCalls;
 use super::thought::Reasoning;
-use crate::derive::choice::{self, Candidate, Question};
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::choice::{self, Candidate, DecisionId};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::{Context, Turn};
 use crate::derive::render::renderer::Renderer;
@@ -126,15 +126,15 @@ pub(in crate::derive) fn read(
     let (marker, left, right, only_with_reasoning) = if without.is_empty() {
         match lead(&plain.clone().thinking(probe::REASONING)) {
             Some((with, turn)) if !with.is_empty() => {
-                let left = Sample::new("without reasoning", bare.full);
-                let right = Sample::new("with reasoning", turn.full);
+                let left = RenderExcerpt::new("without reasoning", bare.full);
+                let right = RenderExcerpt::new("with reasoning", turn.full);
                 (with, left, right, true)
             }
             _ => return (Content::default(), Vec::new()),
         }
     } else {
-        let left = Sample::new("the prompt", bare.prompt);
-        let right = Sample::new("answered", bare.full);
+        let left = RenderExcerpt::new("the prompt", bare.prompt);
+        let right = RenderExcerpt::new("answered", bare.full);
         (without, left, right, false)
     };
     let because = if only_with_reasoning {
@@ -157,10 +157,10 @@ pub(in crate::derive) fn read(
     );
     let open = renderer
         .choices
-        .choose(Question::ContentOpen, [wrapped, last, plain])
+        .choose(DecisionId::ContentOpen, [wrapped, last, plain])
         .flatten();
     let evidence = open.iter().map(|marker| Evidence {
-        question: "content open",
+        decision: "content open",
         marker: marker.clone(),
         reading: because.to_owned(),
         left: left.clone(),

@@ -2,7 +2,7 @@
 
 use super::anchor::Anchor;
 use super::turn_end::TurnEnd;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -37,11 +37,11 @@ pub(in crate::derive) fn beside_reasoning(
         return None;
     }
     let evidence = Evidence {
-        question: "content close",
+        decision: "content close",
         marker: marker.to_owned(),
         reading: "what stands behind the content where there is a reasoning".to_owned(),
-        left: Sample::new("without reasoning", without),
-        right: Sample::new("with reasoning", with),
+        left: RenderExcerpt::new("without reasoning", without),
+        right: RenderExcerpt::new("with reasoning", with),
         places: Vec::new(),
     };
     let end = longer.trim();

@@ -1,10 +1,17 @@
 //! Cutting a rendered turn where its calls are: what each call is made of, and the literals around them.
+//!
+//! The calls that were rendered are known, and so is how each form writes one: as the elements of a JSON array, as an object each, as an
+//! object of arguments beside a name, or argument by argument. For each form the turn is searched for values that are these calls; where
+//! all are found, the texts between them are the literals, in which names and ids become slots. A form that does not account for every call
+//! is none. JSON is parsed at the places where a bracket opens, the outermost first, so that a form costs the length of the turn times the
+//! depth to which its brackets nest. Of several forms that fit, the one counts in which the calls take the most of the text; the others are
+//! candidates.
 
 use std::ops::Range;
 
 use super::arguments::{self, JsonDialect, Pairs};
-use crate::derive::choice::{Candidate, Choices, Question};
-use crate::derive::compare::json_shape::{self, Place};
+use crate::derive::choice::{Candidate, Choices, DecisionId};
+use crate::derive::compare::json_shape::{self, JsonStep};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::slot;
 use crate::derive::probe::Call;
@@ -248,28 +255,28 @@ impl Body {
 /// Finds the paths to the parts of `call` in its JSON object.
 pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) -> Option<Members> {
     let whole = Value::Object(call.arguments.clone());
-    let part = |question, places: Vec<Vec<Place>>| {
+    let part = |decision, places: Vec<Vec<JsonStep>>| {
         let paths = places.into_iter().filter_map(keys_only);
         let candidates = paths.enumerate().map(|(rank, path)| {
-            let way = path.join(".");
+            let name = path.join(".");
             let because = match rank {
                 0 => "it stands there first",
                 _ => "it stands there too",
             };
-            let means = format!("at {}", crate::value::json::quote(&way));
-            Candidate::new(way, means, because, path)
+            let means = format!("at {}", crate::value::json::quote(&name));
+            Candidate::new(name, means, because, path)
         });
-        choices.choose(question, candidates)
+        choices.choose(decision, candidates)
     };
     let [name, id] =
         [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
-    let name = part(Question::NamePlace, name)?;
+    let name = part(DecisionId::NamePlace, name)?;
     // What was encoded twice is a text, which may be all that the message has of it.
     let texts = json_shape::find_text(value, &whole);
     let found = [json_shape::find(value, &whole), texts.clone()].concat();
-    let arguments = part(Question::ArgumentsPlace, found)?;
-    let id = part(Question::IdPlace, id);
-    let keys: Vec<Place> = arguments.iter().cloned().map(Place::Key).collect();
+    let arguments = part(DecisionId::ArgumentsPlace, found)?;
+    let id = part(DecisionId::IdPlace, id);
+    let keys: Vec<JsonStep> = arguments.iter().cloned().map(JsonStep::Key).collect();
     Some(Members {
         name,
         arguments,
@@ -279,11 +286,11 @@ pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) 
     })
 }
 
-fn keys_only(path: Vec<Place>) -> Option<Vec<String>> {
+fn keys_only(path: Vec<JsonStep>) -> Option<Vec<String>> {
     path.into_iter()
         .map(|place| match place {
-            Place::Key(key) => Some(key),
-            Place::Index(_) => None,
+            JsonStep::Key(key) => Some(key),
+            JsonStep::Index(_) => None,
         })
         .collect()
 }

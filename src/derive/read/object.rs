@@ -8,8 +8,8 @@ use super::anchor::Anchor;
 use super::calls::ToolCalls;
 use super::cut::{self, Body};
 use crate::derive::choice::Choices;
-use crate::derive::compare::json_shape::{self, Place};
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::compare::json_shape::{self, JsonStep};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -73,12 +73,12 @@ pub(in crate::derive) fn read(
     if reasoning.is_none() && calls.is_none() {
         return None;
     }
-    let evidence = |question, key: &str, right: &Rendered| Evidence {
-        question,
+    let evidence = |decision, key: &str, right: &Rendered| Evidence {
+        decision,
         marker: marker(key),
         reading: "the answer is one JSON object, and has it under this key".to_owned(),
-        left: Sample::new("content alone", plain.full.as_str()),
-        right: Sample::new("as rendered", right.full.as_str()),
+        left: RenderExcerpt::new("content alone", plain.full.as_str()),
+        right: RenderExcerpt::new("as rendered", right.full.as_str()),
         places: Vec::new(),
     };
     let mut found = vec![evidence("content open", &content, &plain)];
@@ -226,7 +226,7 @@ fn key_of(rendered: &Rendered, text: &str) -> Option<String> {
     let value = Value::Object(rendered.members.clone());
     let places = json_shape::find(&value, &Value::from(text));
     match places.first()?.as_slice() {
-        [Place::Key(key)] => Some(key.clone()),
+        [JsonStep::Key(key)] => Some(key.clone()),
         _ => None,
     }
 }

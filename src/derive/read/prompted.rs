@@ -4,7 +4,7 @@
 use super::anchor::Anchor;
 use super::thought::{Found, History, Opener, Reasoning, describe};
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::cutting::{Cut, Cutting};
@@ -19,7 +19,7 @@ pub(in crate::derive) fn dropped(
     cutting: Option<&Cutting>,
 ) -> Vec<(String, &'static str, Found)> {
     let mut found = Vec::new();
-    let mut add = |way: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
+    let mut add = |name: String, because, (open, close): (&str, &str), evidence: Vec<Evidence>| {
         let reasoning = Reasoning {
             opened_by: Opener::Model,
             open: open.to_owned(),
@@ -33,10 +33,10 @@ pub(in crate::derive) fn dropped(
             slot: None,
             evidence,
         };
-        found.push((way, because, one));
+        found.push((name, because, one));
     };
     for (rank, prompted) in prefilled.iter().enumerate() {
-        let way = match rank {
+        let name = match rank {
             0 => "as prompted".to_owned(),
             _ => format!("as another prompt has it, {rank}"),
         };
@@ -44,7 +44,7 @@ pub(in crate::derive) fn dropped(
         let open = match (&prompted.open, &prompted.close) {
             (Some(open), Some(close)) => {
                 let because = "the generation prompt has both";
-                add(way, because, (open, close), of_prompt);
+                add(name, because, (open, close), of_prompt);
                 continue;
             }
             (Some(open), None) => open,
@@ -59,9 +59,9 @@ pub(in crate::derive) fn dropped(
         };
         closing.sort_by_key(of_another);
         for (rank, cut) in closing.into_iter().enumerate() {
-            let way = match rank {
-                0 => way.clone(),
-                _ => format!("{way}, closed at {}", cut.marker),
+            let name = match rank {
+                0 => name.clone(),
+                _ => format!("{name}, closed at {}", cut.marker),
             };
             let because = match rank {
                 0 => {
@@ -71,17 +71,17 @@ pub(in crate::derive) fn dropped(
             };
             let mut evidence = of_prompt.clone();
             evidence.push(cut.evidence());
-            add(way, because, (open, &cut.marker), evidence);
+            add(name, because, (open, &cut.marker), evidence);
         }
     }
     let around = cutting.into_iter().flat_map(|cutting| &cutting.around);
     for (rank, (open, cut)) in around.enumerate() {
-        let way = match rank {
+        let name = match rank {
             0 => "as cut out".to_owned(),
             _ => format!("as cut out, {rank}"),
         };
         let because = "the template cuts what stands between them out of an answer";
-        add(way, because, (open, &cut.marker), vec![cut.evidence()]);
+        add(name, because, (open, &cut.marker), vec![cut.evidence()]);
     }
     found
 }
@@ -158,17 +158,18 @@ pub(in crate::derive) fn from_prompts(pieces: &Pieces, prompts: &[Prompt]) -> Ve
             _ => continue,
         };
         let [open, close] = [open, close].map(|marker| marker.map(str::to_owned));
-        let sample = |prompt: &Prompt| Sample::new(describe(&prompt.kwargs), prompt.tail.as_str());
+        let sample =
+            |prompt: &Prompt| RenderExcerpt::new(describe(&prompt.kwargs), prompt.tail.as_str());
         let other = prompts.iter().find(|other| other.tail != prompt.tail);
         let evidence = Evidence {
-            question: match (&open, &close) {
+            decision: match (&open, &close) {
                 (Some(_), None) => "reasoning open",
                 (None, Some(_)) => "reasoning close",
                 _ => "reasoning",
             },
             marker: tokens.join(" "),
             reading: "what the generation prompt writes into the turn".to_owned(),
-            left: other.map_or_else(|| Sample::new("the turn's beginning", ""), sample),
+            left: other.map_or_else(|| RenderExcerpt::new("the turn's beginning", ""), sample),
             right: sample(prompt),
             places: Vec::new(),
         };

@@ -4,10 +4,10 @@
 use super::anchor::Anchor;
 use super::prompted::{dropped, from_prompts, opener, prompts};
 use super::thought::{Found, History, Opener, Reasoning};
-use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::text;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -61,7 +61,7 @@ pub(in crate::derive) fn read(
         .chain(dropped(&prefilled, cutting))
         .chain(unopened)
         .chain([none]);
-    let candidates = candidates.map(|(way, because, found)| {
+    let candidates = candidates.map(|(name, because, found)| {
         let means = match &found.reasoning {
             Some(reasoning) => {
                 let [open, close] =
@@ -70,11 +70,11 @@ pub(in crate::derive) fn read(
             }
             None => "no reasoning".to_owned(),
         };
-        Candidate::new(way, means, because, found)
+        Candidate::new(name, means, because, found)
     });
     let mut found = renderer
         .choices
-        .choose(Question::Reasoning, candidates)
+        .choose(DecisionId::Reasoning, candidates)
         .unwrap_or_default();
     if let Some(reasoning) = &mut found.reasoning {
         reasoning.opened_by = opener(&renderer.pieces, &prompts, &reasoning.open);
@@ -255,7 +255,9 @@ fn shown_beside(
         let means = format!("the message key {key}");
         Candidate::new(key, means, because, shown)
     });
-    renderer.choices.choose(Question::ReasoningKey, candidates)
+    renderer
+        .choices
+        .choose(DecisionId::ReasoningKey, candidates)
 }
 
 /// Reads the markers around a reasoning that the template renders before what the message says.
@@ -285,17 +287,17 @@ fn rendered(
         let because = "something else follows a reasoning where nothing is said after it";
         Candidate::new("by what follows", means, because, "")
     });
-    let candidates = close_readings(&renderer.pieces, open, close, lead, bare.as_deref());
+    let candidates = close_candidates(&renderer.pieces, open, close, lead, bare.as_deref());
     let candidates = by_next.into_iter().chain(candidates);
     let close = renderer
         .choices
-        .choose(Question::ReasoningClose, candidates)?;
-    let reading = |way, because, open: &str| {
-        Candidate::new(way, choice::marker(open), because, open.trim().to_owned())
+        .choose(DecisionId::ReasoningClose, candidates)?;
+    let candidate = |name, because, open: &str| {
+        Candidate::new(name, choice::marker(open), because, open.trim().to_owned())
     };
     let candidates = [
-        reading("all that stands before it", "nothing else does", open),
-        reading(
+        candidate("all that stands before it", "nothing else does", open),
+        candidate(
             "the last marker",
             "what stands before it may say something else",
             renderer.pieces.last_token(open),
@@ -316,7 +318,7 @@ fn rendered(
     });
     let shared = shared.min().unwrap_or(open.len());
     let everywhere = (!open[open.len() - shared..].trim().is_empty()).then(|| {
-        reading(
+        candidate(
             "what stands before it under every setting",
             "what stands before that is another thing under another setting",
             &open[open.len() - shared..],
@@ -325,7 +327,7 @@ fn rendered(
     let candidates = candidates.into_iter().chain(everywhere);
     let open = renderer
         .choices
-        .choose(Question::ReasoningOpen, candidates)?;
+        .choose(DecisionId::ReasoningOpen, candidates)?;
     let reasoning = Reasoning {
         open,
         close: close.trim().to_owned(),
@@ -335,12 +337,12 @@ fn rendered(
         spaced: close.ends_with(char::is_whitespace),
     };
     let key = shown.key();
-    let evidence = |question, marker: &str| Evidence {
-        question,
+    let evidence = |decision, marker: &str| Evidence {
+        decision,
         marker: marker.to_owned(),
         reading: format!("what stands around a reasoning given as `{key}`"),
-        left: Sample::new("without reasoning", without.as_str()),
-        right: Sample::new("with reasoning", shown.full.as_str()),
+        left: RenderExcerpt::new("without reasoning", without.as_str()),
+        right: RenderExcerpt::new("with reasoning", shown.full.as_str()),
         places: Vec::new(),
     };
     let mut found = vec![evidence("reasoning open", &reasoning.open)];
@@ -405,12 +407,12 @@ fn behind(
         spaced: true,
     };
     let key = shown.key();
-    let evidence = |question, marker: &str| Evidence {
-        question,
+    let evidence = |decision, marker: &str| Evidence {
+        decision,
         marker: marker.to_owned(),
         reading: format!("what stands around a reasoning given as `{key}`, behind the content"),
-        left: Sample::new("without reasoning", without),
-        right: Sample::new("with reasoning", shown.full.as_str()),
+        left: RenderExcerpt::new("without reasoning", without),
+        right: RenderExcerpt::new("with reasoning", shown.full.as_str()),
         places: Vec::new(),
     };
     let found = vec![
@@ -466,33 +468,33 @@ fn history(renderer: &Renderer<'_>, shown: &Shown) -> History {
 }
 
 /// How much of what stands between the reasoning and what follows closes the reasoning; the rest opens what follows.
-fn close_readings<'t>(
+fn close_candidates<'t>(
     pieces: &Pieces,
     open: &str,
     between: &'t str,
     lead: &str,
     bare: Option<&str>,
 ) -> Vec<Candidate<&'t str>> {
-    let reading =
-        |way, because, close: &'t str| Candidate::new(way, choice::marker(close), because, close);
+    let candidate =
+        |name, because, close: &'t str| Candidate::new(name, choice::marker(close), because, close);
     let opens_next = match bare {
         Some(bare) if bare.len() < between.len() && between.ends_with(bare) => {
             &between[between.len() - bare.len()..]
         }
         _ => next_open(pieces, open, between, lead),
     };
-    let mut candidates = vec![reading(
+    let mut candidates = vec![candidate(
         "up to what opens the next",
         "what follows stands before a message without reasoning too",
         &between[..between.len() - opens_next.len()],
     )];
-    candidates.push(reading(
+    candidates.push(candidate(
         "all that stands between",
         "what stands before a message without reasoning may be another thing",
         between,
     ));
     if let Some(first) = pieces.first_end(between) {
-        candidates.push(reading(
+        candidates.push(candidate(
             "the first marker",
             "the others may open what follows",
             &between[..first],

@@ -3,7 +3,7 @@
 use super::anchor::Anchor;
 use super::cut::cut;
 use crate::chat_template::RenderError;
-use crate::derive::choice::{Candidate, Question};
+use crate::derive::choice::{Candidate, DecisionId};
 use crate::derive::evidence::finding::Finding;
 use crate::derive::probe::{self, Assistant, CALLS_KEY, Call, Dialect};
 use crate::derive::render::conversation::Context;
@@ -60,14 +60,17 @@ pub(in crate::derive) fn spell(
     }
     found.sort_by_key(|(defects, _)| *defects);
     let candidates = found.into_iter().map(|(defects, spelled)| {
-        let way = spelled.dialect.describe_calls();
+        let name = spelled.dialect.describe_calls();
         let because = match defects {
             0 => "it is rendered as one turn, after which the conversation goes on",
             _ => "it is rendered, but as several turns, or nothing can follow it",
         };
-        Candidate::new(way, way, because, spelled)
+        Candidate::new(name, name, because, spelled)
     });
-    if let Some(spelled) = renderer.choices.choose(Question::CallSpelling, candidates) {
+    if let Some(spelled) = renderer
+        .choices
+        .choose(DecisionId::CallSpelling, candidates)
+    {
         return Ok(spelled);
     }
     let finding = match (not_understood, refusal) {

@@ -25,6 +25,7 @@ pub(in crate::derive) struct Reasoning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Opener {
     /// The model.
     Model,
@@ -45,6 +46,7 @@ impl fmt::Display for Opener {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum History {
     /// Reasoning is rendered in earlier messages as well.
     Kept,

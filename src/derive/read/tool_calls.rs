@@ -9,12 +9,12 @@ use super::cut::{Body, Cut, Form, cut};
 use super::literals;
 use super::spelling::{Spelled, rendered, spell};
 use super::thought::Reasoning;
-use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::compare::repeated::{self, Repeated};
 use crate::derive::compare::slot;
 use crate::derive::evidence::finding::Finding;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Call, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -34,7 +34,7 @@ pub(in crate::derive) struct Found {
 
 /// The facts that are known of a turn before its calls.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::derive) struct Said<'a> {
+pub(in crate::derive) struct BeforeCalls<'a> {
     pub(in crate::derive) reasoning: Option<&'a Reasoning>,
     pub(in crate::derive) slot: Option<&'a Slot>,
     pub(in crate::derive) content: &'a Content,
@@ -42,7 +42,7 @@ pub(in crate::derive) struct Said<'a> {
     pub(in crate::derive) end: &'a str,
 }
 
-impl Said<'_> {
+impl BeforeCalls<'_> {
     /// Returns the text behind a content without text: the content is opened, and then closed by the beginning of the turn's end.
     fn after_empty_content<'t>(&self, pieces: &Pieces, literal: &'t str) -> Option<&'t str> {
         let open = self.content.open.as_deref()?;
@@ -64,7 +64,7 @@ impl Cut {
     }
 
     /// Returns the cut without an empty reasoning and an empty content before the first call.
-    fn after(mut self, pieces: &Pieces, said: Said<'_>) -> Self {
+    fn after(mut self, pieces: &Pieces, said: BeforeCalls<'_>) -> Self {
         if let Some(first) = self.literals.first_mut() {
             if let Some(reasoning) = said.reasoning {
                 *first = reasoning.strip(first);
@@ -81,7 +81,7 @@ pub(in crate::derive) fn read(
     renderer: &Renderer<'_>,
     context: &Context,
     anchor: &Anchor,
-    said: Said<'_>,
+    said: BeforeCalls<'_>,
 ) -> Found {
     let end = said.end;
     let standard = Dialect {
@@ -108,7 +108,7 @@ pub(in crate::derive) fn read(
     let one = [probe::call(0)];
     let said_once = anchor.turn(&full, &one[0].name).unwrap_or_default();
     let forms = forms(renderer, said_once, &one);
-    let Some((single, form)) = renderer.choices.choose(Question::CallForm, forms) else {
+    let Some((single, form)) = renderer.choices.choose(DecisionId::CallForm, forms) else {
         return Found {
             calls: None,
             dialect,
@@ -222,7 +222,7 @@ fn otherwise(renderer: &Renderer<'_>, cut: Cut) -> Option<Cut> {
     let candidates = [several, one];
     renderer
         .choices
-        .choose(Question::SeveralCalls, candidates)
+        .choose(DecisionId::SeveralCalls, candidates)
         .flatten()
 }
 
@@ -240,7 +240,7 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
     let found = found
         .into_iter()
         .filter(|(cut, _)| !has_json || cut.body.is_json());
-    let reading = |(rank, (cut, form)): (usize, (Cut, Form))| {
+    let candidate = |(rank, (cut, form)): (usize, (Cut, Form))| {
         let because = match rank {
             0 => {
                 "a call's name and arguments are found in it, and nothing that takes more for the call's own has them"
@@ -262,7 +262,7 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
         !is_whole || cut.literals.first().is_some_and(is_marked)
     });
     let all = marked.into_iter().chain(bare);
-    all.enumerate().map(reading).collect()
+    all.enumerate().map(candidate).collect()
 }
 
 /// Returns the evidence for the text that ends a turn whose content stands after its calls.
@@ -281,11 +281,11 @@ fn after_content(
     let (_, rest) = said.split_once(&call.name)?;
     let (_, end) = rest.split_once(probe::CONTENT)?;
     (!end.trim().is_empty()).then(|| Evidence {
-        question: "turn end",
+        decision: "turn end",
         marker: end.to_owned(),
         reading: "what follows content that stands after the calls".to_owned(),
-        left: Sample::new("calls alone", without),
-        right: Sample::new("calls and content", with.as_str()),
+        left: RenderExcerpt::new("calls alone", without),
+        right: RenderExcerpt::new("calls and content", with.as_str()),
         places: Vec::new(),
     })
 }
@@ -302,8 +302,8 @@ fn assemble(renderer: &Renderer<'_>, single: Cut, double: Option<Cut>, end: &str
     let repeated = double.as_ref().map(|cut| cut.literals.as_slice());
     let around = match repeated {
         Some([before, between, after]) => {
-            let candidates = around_readings(&renderer.pieces, before, between, after);
-            let around = renderer.choices.choose(Question::AroundCall, candidates);
+            let candidates = around_candidates(&renderer.pieces, before, between, after);
+            let around = renderer.choices.choose(DecisionId::AroundCall, candidates);
             around.unwrap_or_default()
         }
         _ => {
@@ -345,12 +345,14 @@ fn reads_id_behind(renderer: &Renderer<'_>, calls: &ToolCalls) -> bool {
         "no id, which whoever runs the call has to give it",
         "what opens a call does not wait for its end then",
     ];
-    renderer.choices.whether(Question::IdBehind, [ahead, none])
+    renderer
+        .choices
+        .whether(DecisionId::IdBehind, [ahead, none])
 }
 
 /// Returns the candidates for the text that belongs to each of two calls and the text that belongs to both, by the texts before, between
 /// and after them.
-fn around_readings(
+fn around_candidates(
     pieces: &Pieces,
     before: &str,
     between: &str,
@@ -363,7 +365,7 @@ fn around_readings(
         } = &found;
         let [open, close, separator] = [&each.0, &each.1, separator].map(|one| choice::marker(one));
         let means = format!("{open} … {close}, then {separator}");
-        let (way, because) = match rank {
+        let (name, because) = match rank {
             0 => (
                 "what begins each",
                 "what stands between two calls also stands before the first or after the last, as far as pieces are whole",
@@ -373,7 +375,7 @@ fn around_readings(
                 "what ends a call begins as what begins one does",
             ),
         };
-        Candidate::new(way, means, because, found)
+        Candidate::new(name, means, because, found)
     });
     candidates.collect()
 }
@@ -381,25 +383,25 @@ fn around_readings(
 /// Splits what follows the calls into their own closing and the end of the turn, which `end` is known to be, or to end like.
 fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String) {
     let mark = end.trim();
-    let reading = |way, because, at: usize| {
+    let candidate = |name, because, at: usize| {
         let (close, end) = tail.split_at(at);
         let means = format!("{}, then {}", choice::marker(close), choice::marker(end));
-        Candidate::new(way, means, because, at)
+        Candidate::new(name, means, because, at)
     };
     let mut candidates = Vec::new();
     if mark.is_empty() {
-        candidates.push(reading(
+        candidates.push(candidate(
             "nothing ends it",
             "nothing ends a turn with content either",
             tail.len(),
         ));
     } else if let (Some(first), Some(last)) = (tail.find(mark), tail.rfind(mark)) {
-        candidates.push(reading(
+        candidates.push(candidate(
             "where content ends",
             "it is what ends a turn with content",
             first,
         ));
-        candidates.push(reading(
+        candidates.push(candidate(
             "where content ends, at the last such place",
             "what ends a turn with content may be part of what closes the calls",
             last,
@@ -410,18 +412,18 @@ fn split_end(renderer: &Renderer<'_>, tail: &str, end: &str) -> (String, String)
             0 => tail.len(),
             shared => said - shared,
         };
-        candidates.push(reading(
+        candidates.push(candidate(
             "as far as it ends alike",
             "a turn with content ends with the same",
             at,
         ));
-        candidates.push(reading(
+        candidates.push(candidate(
             "nothing ends it",
             "what ends a turn with content is not there",
             tail.len(),
         ));
     }
-    let at = renderer.choices.choose(Question::EndOfCalls, candidates);
+    let at = renderer.choices.choose(DecisionId::EndOfCalls, candidates);
     let (close, end) = tail.split_at(at.unwrap_or(tail.len()));
     (close.to_owned(), end.to_owned())
 }

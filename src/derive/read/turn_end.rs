@@ -1,9 +1,9 @@
 //! Which text ends the model's turn? It follows the turn's last word both at the end of a conversation and before the next message.
 
 use super::anchor::Anchor;
-use crate::derive::choice::{self, Candidate, Question};
+use crate::derive::choice::{self, Candidate, DecisionId};
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::derive::render::conversation::Context;
 use crate::derive::render::renderer::Renderer;
@@ -67,8 +67,8 @@ fn candidates(
     in_middle: Option<&str>,
     asked: &str,
 ) -> Vec<Candidate<usize>> {
-    let reading = |way, because, end: usize| {
-        Candidate::new(way, choice::marker(&at_end[..end]), because, end)
+    let candidate = |name, because, end: usize| {
+        Candidate::new(name, choice::marker(&at_end[..end]), because, end)
     };
     let mut candidates = Vec::new();
     match in_middle {
@@ -79,29 +79,29 @@ fn candidates(
                 let next = pieces.tokens(middle).first().copied().unwrap_or_default();
                 let means = format!("{}, then {}", choice::marker(at_end), choice::marker(next));
                 let because = "the end and the next message share nothing: the last turn has an end of its own";
-                let way = "one at the end, another before";
-                candidates.push(Candidate::new(way, means, because, before_header));
+                let name = "one at the end, another before";
+                candidates.push(Candidate::new(name, means, because, before_header));
             } else {
-                candidates.push(reading(
+                candidates.push(candidate(
                     "up to the next header",
                     "it follows an answer at the end and before the next message, where the next header has another word",
                     before_header,
                 ));
             }
-            candidates.push(reading(
+            candidates.push(candidate(
                 "all that is shared",
                 "it follows an answer at the end and before the next message",
                 shared,
             ));
         }
-        None => candidates.push(reading(
+        None => candidates.push(candidate(
             "everything",
             "nothing can follow an answer, so that it cannot be told from what ends the conversation",
             at_end.len(),
         )),
     }
     if let Some(first) = pieces.first_end(at_end) {
-        candidates.push(reading(
+        candidates.push(candidate(
             "the first marker",
             "engines may stop at it; what follows it would be passed over",
             first,
@@ -128,7 +128,7 @@ fn read_under(
     let in_middle = answered.as_deref().and_then(tail);
     let asked = renderer.history(context).ok()?;
     let candidates = candidates(&renderer.pieces, &at_end, in_middle.as_deref(), &asked);
-    let shared = renderer.choices.choose(Question::TurnEnd, candidates)?;
+    let shared = renderer.choices.choose(DecisionId::TurnEnd, candidates)?;
     let (marker, rest) = at_end.split_at(shared);
     let (markers, epilogue) = match &in_middle {
         // A conversation may end its last turn with a marker of its own; the others then end with the first one before
@@ -147,11 +147,11 @@ fn read_under(
         _ => (vec![marker.to_owned()], rest.to_owned()),
     };
     let evidence = Evidence {
-        question: "turn end",
+        decision: "turn end",
         marker: String::new(),
         reading: "what follows the answer at the end and before the next message".to_owned(),
-        left: Sample::new("at the end", turn.full),
-        right: Sample::new("before the next message", answered.unwrap_or_default()),
+        left: RenderExcerpt::new("at the end", turn.full),
+        right: RenderExcerpt::new("before the next message", answered.unwrap_or_default()),
         places: Vec::new(),
     };
     Some((markers, epilogue, evidence))

@@ -8,6 +8,7 @@ use crate::judge::Judge;
 
 /// The time and the renders that a derivation took, stage by stage. Nothing of it goes into a report, which is the same at every run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cost {
     /// The stage of finding the format.
     pub analysis: Stage,
@@ -21,6 +22,7 @@ pub struct Cost {
 
 /// The time and the renders that one stage took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stage {
     /// How many conversations were rendered.
     pub renders: usize,

@@ -4,7 +4,7 @@
 //! where it was cut. Templates that cut nothing are known by one render.
 
 use crate::derive::compare::pieces::Pieces;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe;
 
 /// Constants of more characters than this are prose, not markers.
@@ -50,12 +50,12 @@ impl Cutting {
 impl Cut {
     pub(in crate::derive) fn evidence(&self) -> Evidence {
         Evidence {
-            question: "reasoning close",
+            decision: "reasoning close",
             marker: self.marker.clone(),
             reading: "a constant of the template; what an answer says before it is dropped"
                 .to_owned(),
-            left: Sample::new("the answer given", self.given.as_str()),
-            right: Sample::new("as rendered", self.rendered.as_str()),
+            left: RenderExcerpt::new("the answer given", self.given.as_str()),
+            right: RenderExcerpt::new("as rendered", self.rendered.as_str()),
             places: Vec::new(),
         }
     }

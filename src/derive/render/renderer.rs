@@ -15,7 +15,7 @@ use crate::chat_template::{
     self, ChatTemplate, ChatTemplateSource, Clock, Inputs, Reads, RenderError, RenderInput, Rules,
     Traced,
 };
-use crate::derive::choice::{Choices, Question, Wanted};
+use crate::derive::choice::{Choices, DecisionId, Preference};
 use crate::derive::compare::pieces::Pieces;
 use crate::derive::probe::{self, Assistant, Dialect};
 use crate::judge::slot::Slot;
@@ -152,7 +152,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Begins anew, with these candidates to be taken.
-    pub(in crate::derive) fn begin(&self, wanted: Vec<Wanted>) {
+    pub(in crate::derive) fn begin(&self, wanted: Vec<Preference>) {
         self.choices.want(wanted);
         // What is asked of the ends of conversations may be answered otherwise now.
         let mut added = self.added.borrow_mut();
@@ -216,7 +216,9 @@ impl<'a> Renderer<'a> {
         let answered_text = self.render(&answered, false).ok()?;
         if prompt != asked {
             let trailer = trailer::read(&asked, &prompt, &answered_text)?;
-            let taken = self.choices.choose(Question::Trailer, trailer.candidates());
+            let taken = self
+                .choices
+                .choose(DecisionId::Trailer, trailer.candidates());
             return Some(Added {
                 prompt: None,
                 trailer: taken.flatten().map(str::to_owned),
@@ -231,7 +233,7 @@ impl<'a> Renderer<'a> {
             asked_again: &self.render(&asked_again, false).ok()?,
         };
         let candidates = unasked::candidates(&renders, &self.pieces);
-        let taken = self.choices.choose(Question::UnaskedPrompt, candidates);
+        let taken = self.choices.choose(DecisionId::UnaskedPrompt, candidates);
         Some(Added {
             is_asked: taken.is_some(),
             prompt: taken.flatten().map(str::to_owned),

@@ -27,19 +27,19 @@ pub(in crate::derive) fn candidates<'t>(
     let Some((longer, shorter)) = prompts(renders, pieces) else {
         return Vec::new();
     };
-    let reading = |way, because, prompt: &'t str| {
+    let candidate = |name, because, prompt: &'t str| {
         let means = format!("{} at the end of all", marker(prompt));
-        Candidate::new(way, means, because, Some(prompt))
+        Candidate::new(name, means, because, Some(prompt))
     };
     let mut candidates = Vec::new();
     candidates.extend(longer.map(|prompt| {
-        reading(
+        candidate(
             "with what begins every message",
             "the conversation begins with it as well",
             prompt,
         )
     }));
-    candidates.push(reading(
+    candidates.push(candidate(
         "where the next message would be another",
         "up to there an answer is followed by the same where another message follows",
         shorter,

@@ -6,8 +6,8 @@
 
 use crate::chat_template::{ChatTemplate, Traced};
 use crate::derive::compare::slot;
-use crate::derive::evidence::place::Place;
-use crate::derive::evidence::sample::{Evidence, Sample};
+use crate::derive::evidence::place::Writer;
+use crate::derive::evidence::sample::{Evidence, RenderExcerpt};
 use crate::derive::probe;
 use crate::derive::read::anchor::Anchor;
 use crate::derive::render::cache::Conversation;
@@ -23,7 +23,7 @@ pub(in crate::derive) fn tell(
     mut evidence: Vec<Evidence>,
 ) -> Vec<Evidence> {
     let mut seen = Seen::of(renderer, anchor, &evidence);
-    let mut places: Vec<Vec<Place>> = evidence
+    let mut places: Vec<Vec<Writer>> = evidence
         .iter()
         .map(|found| seen.in_its_renders(found))
         .collect();
@@ -89,7 +89,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in the renders that it was read from.
-    fn in_its_renders(&mut self, found: &Evidence) -> Vec<Place> {
+    fn in_its_renders(&mut self, found: &Evidence) -> Vec<Writer> {
         let texts = sides(found).map(|side| {
             let mut known = self.texts.iter();
             known.position(|text| *text == side.text)
@@ -108,7 +108,7 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in any render that is traced.
-    fn in_any_render(&mut self, found: &Evidence) -> Vec<Place> {
+    fn in_any_render(&mut self, found: &Evidence) -> Vec<Writer> {
         for loosely in [false, true] {
             for text in 0..self.texts.len() {
                 if self.is_traced(text) {
@@ -123,9 +123,9 @@ impl<'e, 'l> Seen<'e, 'l> {
     }
 
     /// Returns the writers of a marker in one of the texts.
-    fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Place> {
+    fn in_text(&mut self, found: &Evidence, text: usize, loosely: bool) -> Vec<Writer> {
         let spot = spot(
-            found.question,
+            found.decision,
             &found.marker,
             self.texts[text],
             self.anchor,
@@ -143,7 +143,7 @@ impl<'e, 'l> Seen<'e, 'l> {
             return Vec::new();
         }
         let template = (traces.name, traces.template);
-        Place::of_range(template, &traces.render, (start + from, start + to))
+        Writer::of_range(template, &traces.render, (start + from, start + to))
     }
 
     fn is_traced(&self, text: usize) -> bool {
@@ -176,7 +176,7 @@ impl<'e, 'l> Seen<'e, 'l> {
 }
 
 /// The renders of a piece of evidence, first the one that has what the other has not.
-fn sides(found: &Evidence) -> [&Sample; 2] {
+fn sides(found: &Evidence) -> [&RenderExcerpt; 2] {
     [&found.right, &found.left]
 }
 
@@ -188,7 +188,7 @@ fn is_same(one: &Conversation, other: &Conversation) -> bool {
 /// Returns the bytes of the text, which begins with the user's words or within the model's turn, at which the marker stands that answers
 /// the question. If it is looked for `loosely`, white space in the marker may be of any length, or be missing.
 fn spot(
-    question: &str,
+    decision: &str,
     marker: &str,
     text: &str,
     anchor: &Anchor,
@@ -198,7 +198,7 @@ fn spot(
         true => probe::USER.len(),
         false => 0,
     };
-    if question == "anchor" {
+    if decision == "anchor" {
         let answer = text.find(probe::CONTENT).unwrap_or(text.len());
         let before = occurrences(marker, &text[..answer], said, loosely).last();
         return before.or_else(|| occurrences(marker, text, said, loosely).last());
@@ -209,7 +209,7 @@ fn spot(
         Some((at, at + literal.len()))
     });
     let turn = begins.min().map_or(said, |(_, end)| end);
-    let behind = closes(question)
+    let behind = closes(decision)
         .into_iter()
         .find_map(|said| Some(text.find(&said)? + said.len()));
     [behind, Some(turn), Some(said)]
@@ -219,13 +219,13 @@ fn spot(
 }
 
 /// Returns the texts behind which the answer to a question stands. The first of these that there is counts.
-fn closes(question: &str) -> Vec<String> {
+fn closes(decision: &str) -> Vec<String> {
     let value = |number: usize, argument: usize| {
         let call = probe::call(number);
         let value = call.arguments.values().nth(argument).cloned();
         value.and_then(|value| value.as_str().map(str::to_owned))
     };
-    let behind = match question {
+    let behind = match decision {
         "turn end" | "content close" => [Some(probe::CONTENT.to_owned()), None],
         "reasoning close" => [Some(probe::REASONING.to_owned()), None],
         "tool call close" | "tool call separator" => [value(0, 1), None],
@@ -293,7 +293,7 @@ mod tests {
         let report = derive(&source.assuming_tokens(), &Options::default()).unwrap();
         let report = report.report;
         for place in report.evidence.iter().flat_map(|found| &found.places) {
-            if let Place::Source {
+            if let Writer::Source {
                 line,
                 column,
                 start,
@@ -317,13 +317,13 @@ mod tests {
     }
 
     /// Returns the writers of the marker that answers the question: the texts in the source, or the inputs.
-    fn writes(report: &Report, question: &str) -> Vec<String> {
+    fn writes(report: &Report, decision: &str) -> Vec<String> {
         let mut found = report.evidence.iter();
-        let found = found.find(|found| found.question == question);
+        let found = found.find(|found| found.decision == decision);
         let places = &found.expect("evidence").places;
         let told = places.iter().map(|place| match place {
-            Place::Source { line, text, .. } => format!("{line}: {text}"),
-            Place::Input { input, text, .. } => format!("{input}: {text}"),
+            Writer::Source { line, text, .. } => format!("{line}: {text}"),
+            Writer::Input { input, text, .. } => format!("{input}: {text}"),
         });
         told.collect()
     }
@@ -368,7 +368,7 @@ mod tests {
         let told: Vec<String> = report
             .evidence
             .iter()
-            .filter(|found| found.question == "turn end")
+            .filter(|found| found.decision == "turn end")
             .flat_map(|found| &found.places)
             .map(|place| place.describe("chat.jinja"))
             .collect();
@@ -401,7 +401,7 @@ mod tests {
             "messages[1].tool_calls[0].function.name: fetch_lumen"
         );
         let mut found = report.evidence.iter();
-        let found = found.find(|found| found.question == "tool call close");
+        let found = found.find(|found| found.decision == "tool call close");
         assert!(found.unwrap().marker.contains("NAME"), "slots are words");
     }
 

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::derive::compare::slot;
-use crate::derive::deviate::{DeviationVerdict, Unclaimed};
+use crate::derive::deviate::{DeviationVerdict, UnclaimedCounts};
 use crate::derive::evidence::decision::Decision;
 use crate::derive::evidence::finding::Finding;
 use crate::derive::evidence::sample::Evidence;
@@ -21,6 +21,7 @@ use crate::judge::{KindVerdict, Rounds};
 /// The account of what a derivation found and proved. Serialized, it is the JSON report, whose keys are stable.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Report {
     /// The path of the source that the chat template came from.
     pub source: String,
@@ -55,7 +56,7 @@ pub struct Report {
     pub deviations: Vec<DeviationVerdict>,
     /// The counts of responses of which some text went to no field.
     #[cfg_attr(test, schemars(default))]
-    pub unclaimed: Unclaimed,
+    pub unclaimed: UnclaimedCounts,
     /// The report on recorded responses, where there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(default))]
@@ -120,6 +121,7 @@ fn one_or_many<S: Serializer>(literals: &[String], serializer: S) -> Result<S::O
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReasoningMode {
     /// There is no reasoning.
     None,
@@ -130,6 +132,7 @@ pub enum ReasoningMode {
 /// How the model writes reasoning.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ReasoningReport {
     /// The mode.
     pub mode: ReasoningMode,
@@ -149,11 +152,13 @@ pub struct ReasoningReport {
 }
 
 /// The modes of content, by the names of llama.cpp's autoparser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ContentMode {
     /// Content is whatever nothing else claims.
+    #[default]
     Plain,
     /// Content always stands between markers.
     AlwaysWrapped,
@@ -162,8 +167,9 @@ pub enum ContentMode {
 }
 
 /// How the model writes content.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ContentReport {
     /// The mode.
     pub mode: ContentMode,
@@ -177,6 +183,7 @@ pub struct ContentReport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolsMode {
     /// No calls are rendered.
     #[default]
@@ -192,6 +199,7 @@ pub enum ToolsMode {
 /// How the model writes tool calls.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ToolsReport {
     /// The mode.
     pub mode: ToolsMode,

@@ -11,9 +11,9 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::derive::choice::{About, Asked, Question, Wanted};
+use crate::derive::choice::{About, DecisionId, MadeDecision, Preference};
 use crate::derive::emit::{self, Target};
-use crate::derive::evidence::decision::{Alternative, Decision, Fate};
+use crate::derive::evidence::decision::{Decision, Fate, ReportedCandidate};
 use crate::derive::evidence::finding::{Counterexample, Finding};
 use crate::derive::probe::CALLS_KEY;
 use crate::derive::proof::{self, Bench, Proof};
@@ -84,8 +84,8 @@ pub(in crate::derive) fn settle(
 
 /// The response template that one set of choices between candidates leads to.
 struct Attempt {
-    wanted: Vec<Wanted>,
-    asked: Vec<Asked>,
+    wanted: Vec<Preference>,
+    asked: Vec<MadeDecision>,
     analysis: Analysis,
     document: Document,
     template: Arc<ResponseTemplate>,
@@ -113,7 +113,7 @@ struct Lacking {
 
 /// A candidate that was tried and not taken.
 struct Lost {
-    reading: Wanted,
+    candidate: Preference,
     fate: Fate,
     why: Option<String>,
     counterexample: Option<Counterexample>,
@@ -129,7 +129,7 @@ struct Driver<'a> {
     target: Target,
     thorough: bool,
     /// The decisions that somebody has made, which are not searched.
-    preferred: Vec<Wanted>,
+    preferred: Vec<Preference>,
     cost: Cost,
     lost: Vec<Lost>,
     /// How many candidates may still be tried.
@@ -154,15 +154,15 @@ impl Attempt {
     }
 
     /// Returns true if messages that come back from `best` may be given up for this attempt.
-    fn may_give_up(&self, best: &Proven, reading: &Wanted) -> bool {
-        self.drops_reasoning(best) || reading.question == Question::SeveralCalls
+    fn may_give_up(&self, best: &Proven, candidate: &Preference) -> bool {
+        self.drops_reasoning(best) || candidate.decision == DecisionId::SeveralCalls
     }
 
     /// Returns the choices of the attempt, with another candidate for one decision.
-    fn wanting(&self, reading: &Wanted) -> Vec<Wanted> {
+    fn wanting(&self, candidate: &Preference) -> Vec<Preference> {
         let others = self.wanted.iter();
-        let others = others.filter(|wanted| wanted.question != reading.question);
-        others.chain([reading]).cloned().collect()
+        let others = others.filter(|wanted| wanted.decision != candidate.decision);
+        others.chain([candidate]).cloned().collect()
     }
 }
 
@@ -170,7 +170,7 @@ impl Proven {
     /// Returns true if more is understood or comes back than from `other`, and nothing less, but for messages that may be given up for it.
     fn is_better(&self, other: &Self) -> bool {
         let is_kept =
-            self.proof.rounds.spliced >= other.proof.rounds.spliced || self.is_less_wrong(other);
+            self.proof.rounds.injected >= other.proof.rounds.injected || self.is_less_wrong(other);
         self.lacking() < other.lacking() && is_kept
     }
 
@@ -214,7 +214,7 @@ impl Proven {
 }
 
 impl Driver<'_> {
-    fn attempt(&mut self, wanted: Vec<Wanted>) -> Result<Attempt, DeriveError> {
+    fn attempt(&mut self, wanted: Vec<Preference>) -> Result<Attempt, DeriveError> {
         let (renderer, target) = (self.renderer, self.target);
         renderer.begin(wanted.clone());
         let (analysis, stage) = cost::measured(renderer, || analysis::analyse(renderer));
@@ -238,33 +238,43 @@ impl Driver<'_> {
     }
 
     /// The decisions that somebody has made, of those that this chat template asks for.
-    fn preferences(&mut self, names: &[(String, String)]) -> Result<Vec<Wanted>, DeriveError> {
+    fn preferences(&mut self, names: &[(String, String)]) -> Result<Vec<Preference>, DeriveError> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        // What is asked is known when it was asked.
+        // Which decisions come up is known only after an analysis has made them, so one is run for that.
         let _ = self.attempt(Vec::new());
         let asked = self.renderer.choices.asked();
-        let several: Vec<&Asked> = asked.iter().filter(|one| one.options.len() > 1).collect();
-        let wanted = names.iter().map(|(name, way)| {
+        let several: Vec<&MadeDecision> = asked
+            .iter()
+            .filter(|one| one.candidates.len() > 1)
+            .collect();
+        let wanted = names.iter().map(|(name, candidate)| {
             let known = |names: Vec<&str>| names.join("`, `");
-            let Some(asked) = several.iter().find(|one| one.question.name() == name) else {
-                let names = several.iter().map(|one| one.question.name()).collect();
+            let Some(asked) = several.iter().find(|one| one.decision.name() == name) else {
+                let names = several.iter().map(|one| one.decision.name()).collect();
                 return Err(DeriveError::Preference(format!(
                     "nothing is to be decided here that is called `{name}`; the decisions are `{}`",
                     known(names)
                 )));
             };
-            if !asked.options.iter().any(|option| option.way == *way) {
-                let ways = asked.options.iter().map(|option| option.way.as_str());
+            if !asked
+                .candidates
+                .iter()
+                .any(|description| description.name == *candidate)
+            {
+                let names = asked
+                    .candidates
+                    .iter()
+                    .map(|description| description.name.as_str());
                 return Err(DeriveError::Preference(format!(
-                    "`{name}` has no candidate `{way}`; the candidates are `{}`",
-                    known(ways.collect())
+                    "`{name}` has no candidate `{candidate}`; the candidates are `{}`",
+                    known(names.collect())
                 )));
             }
-            Ok(Wanted {
-                question: asked.question,
-                way: way.clone(),
+            Ok(Preference {
+                decision: asked.decision,
+                name: candidate.clone(),
             })
         });
         wanted.collect()
@@ -277,23 +287,23 @@ impl Driver<'_> {
             settled => return settled,
         };
         let asked = self.renderer.choices.asked();
-        for reading in all(&asked) {
+        for candidate in all(&asked) {
             if !self.may_try() {
                 break;
             }
-            if self.is_preferred(&reading) {
+            if self.is_preferred(&candidate) {
                 continue;
             }
             let preferred = self.preferred.iter().cloned();
-            match self.attempt(preferred.chain([reading.clone()]).collect()) {
+            match self.attempt(preferred.chain([candidate.clone()]).collect()) {
                 Ok(attempt) => {
                     let mut asked = asked.iter();
-                    if let Some(first) = asked.find(|one| one.question == reading.question) {
+                    if let Some(first) = asked.find(|one| one.decision == candidate.decision) {
                         self.replace(first, Some(error.to_string()), None);
                     }
                     return Ok(attempt);
                 }
-                Err(error) => self.lose(reading, Fate::Fails, Some(error.to_string()), None),
+                Err(error) => self.lose(candidate, Fate::Fails, Some(error.to_string()), None),
             }
         }
         Err(error)
@@ -318,15 +328,16 @@ impl Driver<'_> {
     /// Tries other candidates until everything comes back, or nothing more does.
     fn search(&mut self, mut best: Proven) -> Proven {
         while let Some(better) = self.better(&best) {
-            // What failed before may do with the new reading; what was read before fails where its counterexample shows it.
+            // Candidates that failed before are tried again, since they may succeed together with the new one. The candidates that were
+            // replaced keep the counterexample that showed them wrong.
             self.lost.retain(|lost| lost.replaced);
             for asked in &best.attempt.asked {
-                let now = |asked: &Asked| asked.options[asked.taken].way.clone();
+                let now = |asked: &MadeDecision| asked.candidates[asked.taken].name.clone();
                 let other = better
                     .attempt
                     .asked
                     .iter()
-                    .find(|other| other.question == asked.question && now(other) != now(asked));
+                    .find(|other| other.decision == asked.decision && now(other) != now(asked));
                 if other.is_some() {
                     let obstacle = best.obstacle().map(|finding| finding.text.clone());
                     let is_taken = better.attempt.refused < best.attempt.refused;
@@ -356,8 +367,8 @@ impl Driver<'_> {
             return None;
         }
         let mut found: Option<Proven> = None;
-        for reading in touched(best) {
-            let Some(attempt) = self.with(&reading, best) else {
+        for candidate in touched(best) {
+            let Some(attempt) = self.with(&candidate, best) else {
                 continue;
             };
             let subject = self.bench(&attempt).subject();
@@ -376,14 +387,14 @@ impl Driver<'_> {
                 let why = shown
                     .is_none()
                     .then(|| "what is lacking is lacking so as well".to_owned());
-                self.lose(reading, Fate::Fails, why, shown);
+                self.lose(candidate, Fate::Fails, why, shown);
                 continue;
             }
-            if self.loses(&attempt, best, &reading) {
+            if self.loses(&attempt, best, &candidate) {
                 continue;
             }
             let proven = self.prove(attempt);
-            if !self.keeps(&proven, best, &reading) {
+            if !self.keeps(&proven, best, &candidate) {
                 continue;
             }
             if proven.is_better(best) {
@@ -400,15 +411,15 @@ impl Driver<'_> {
             }
             let why = "no more comes back".to_owned();
             let shown = proven.counterexample().cloned();
-            self.lose(reading, Fate::Fails, Some(why), shown);
+            self.lose(candidate, Fate::Fails, Some(why), shown);
         }
         found
     }
 
     /// Returns true if a message comes back from `best` and not from the attempt, where nothing could be given up for it: then the rest
     /// need not be judged. The candidate is noted as lost.
-    fn loses(&mut self, attempt: &Attempt, best: &Proven, reading: &Wanted) -> bool {
-        if attempt.may_give_up(best, reading) {
+    fn loses(&mut self, attempt: &Attempt, best: &Proven, candidate: &Preference) -> bool {
+        if attempt.may_give_up(best, candidate) {
             return false;
         }
         let subject = self.bench(attempt).subject();
@@ -417,60 +428,61 @@ impl Driver<'_> {
             return false;
         };
         let shown = self.judge.failure(subject, first);
-        self.lose(reading.clone(), Fate::Fails, None, shown);
+        self.lose(candidate.clone(), Fate::Fails, None, shown);
         true
     }
 
     /// Returns true if everything comes back that comes back from `best`. Where something does not, the candidate is noted as lost.
-    fn keeps(&mut self, proven: &Proven, best: &Proven, reading: &Wanted) -> bool {
+    fn keeps(&mut self, proven: &Proven, best: &Proven, candidate: &Preference) -> bool {
         let lost = proven.loses(best);
         let Some(first) = lost.first() else {
             return true;
         };
-        // What stands around a reasoning may be no reasoning, if answers without one fail for it.
+        // To give up the reasoning is allowed if only messages with reasoning are lost and fewer messages fail: then the markers that
+        // were taken for those of a reasoning probably are not.
         let gives_up_reasoning = proven.attempt.drops_reasoning(best)
             && lost
                 .iter()
                 .all(|round| self.judge.message(*round).reasoning.is_some())
             && proven.is_less_wrong(best);
-        // Of one call and of several either may be given up, whichever fewer messages have.
+        // If one call and several calls cannot both be read, either may be given up, whichever fails for fewer messages.
         let gives_up_calls =
-            reading.question == Question::SeveralCalls && proven.is_less_wrong(best);
+            candidate.decision == DecisionId::SeveralCalls && proven.is_less_wrong(best);
         if !gives_up_reasoning && !gives_up_calls {
             let subject = self.bench(&proven.attempt).subject();
             let shown = self.judge.failure(subject, *first);
-            self.lose(reading.clone(), Fate::Fails, None, shown);
+            self.lose(candidate.clone(), Fate::Fails, None, shown);
         }
         gives_up_reasoning || gives_up_calls
     }
 
     /// Returns the attempt that differs from `best` in another candidate, unless that is known, fails or changes nothing, or no try is
     /// left.
-    fn with(&mut self, reading: &Wanted, best: &Proven) -> Option<Attempt> {
-        if self.is_preferred(reading) || self.is_known(reading) || !self.may_try() {
+    fn with(&mut self, candidate: &Preference, best: &Proven) -> Option<Attempt> {
+        if self.is_preferred(candidate) || self.is_known(candidate) || !self.may_try() {
             return None;
         }
-        let (fate, why) = match self.attempt(best.attempt.wanting(reading)) {
+        let (fate, why) = match self.attempt(best.attempt.wanting(candidate)) {
             Ok(attempt) if !attempt.is_same(&best.attempt) => return Some(attempt),
             Ok(_) => (Fate::Same, None),
             Err(error) => (Fate::Fails, Some(error.to_string())),
         };
-        self.lose(reading.clone(), fate, why, None);
+        self.lose(candidate.clone(), fate, why, None);
         None
     }
 
     /// Tries the candidates that were not needed, and notes what comes of each.
     fn try_rest(&mut self, best: &Proven) {
-        for reading in all(&best.attempt.asked) {
-            let Some(attempt) = self.with(&reading, best) else {
+        for candidate in all(&best.attempt.asked) {
+            let Some(attempt) = self.with(&candidate, best) else {
                 continue;
             };
-            if self.loses(&attempt, best, &reading) {
+            if self.loses(&attempt, best, &candidate) {
                 continue;
             }
             let proven = self.prove(attempt);
-            if self.keeps(&proven, best, &reading) {
-                self.lose(reading, Fate::NoBetter, None, None);
+            if self.keeps(&proven, best, &candidate) {
+                self.lose(candidate, Fate::NoBetter, None, None);
             }
         }
     }
@@ -483,25 +495,25 @@ impl Driver<'_> {
     }
 
     /// Returns true if somebody has made the decision that the candidate belongs to.
-    fn is_preferred(&self, reading: &Wanted) -> bool {
+    fn is_preferred(&self, candidate: &Preference) -> bool {
         let mut preferred = self.preferred.iter();
-        preferred.any(|one| one.question == reading.question)
+        preferred.any(|one| one.decision == candidate.decision)
     }
 
-    fn is_known(&self, reading: &Wanted) -> bool {
-        self.lost.iter().any(|lost| lost.reading == *reading)
+    fn is_known(&self, candidate: &Preference) -> bool {
+        self.lost.iter().any(|lost| lost.candidate == *candidate)
     }
 
     fn lose(
         &mut self,
-        reading: Wanted,
+        candidate: Preference,
         fate: Fate,
         why: Option<String>,
         counterexample: Option<Counterexample>,
     ) {
-        if !self.is_known(&reading) {
+        if !self.is_known(&candidate) {
             self.lost.push(Lost {
-                reading,
+                candidate,
                 fate,
                 why,
                 counterexample,
@@ -513,17 +525,17 @@ impl Driver<'_> {
     /// Notes that the candidate that was taken was not the best one.
     fn replace(
         &mut self,
-        asked: &Asked,
+        asked: &MadeDecision,
         why: Option<String>,
         counterexample: Option<Counterexample>,
     ) {
-        let reading = Wanted {
-            question: asked.question,
-            way: asked.options[asked.taken].way.clone(),
+        let candidate = Preference {
+            decision: asked.decision,
+            name: asked.candidates[asked.taken].name.clone(),
         };
-        self.lost.retain(|lost| lost.reading != reading);
+        self.lost.retain(|lost| lost.candidate != candidate);
         self.lost.push(Lost {
-            reading,
+            candidate,
             fate: Fate::Fails,
             why,
             counterexample,
@@ -532,12 +544,12 @@ impl Driver<'_> {
     }
 
     /// Returns every decision that has more than one candidate.
-    fn decisions(&mut self, asked: &[Asked]) -> Vec<Decision> {
-        let decided = asked.iter().filter(|asked| asked.options.len() > 1);
+    fn decisions(&mut self, asked: &[MadeDecision]) -> Vec<Decision> {
+        let decided = asked.iter().filter(|asked| asked.candidates.len() > 1);
         let decided: Vec<Decision> = decided
             .map(|asked| Decision {
-                question: asked.question.name(),
-                options: (0..asked.options.len())
+                name: asked.decision.name(),
+                candidates: (0..asked.candidates.len())
                     .map(|index| self.alternative(asked, index))
                     .collect(),
             })
@@ -545,10 +557,11 @@ impl Driver<'_> {
         decided
     }
 
-    fn alternative(&mut self, asked: &Asked, index: usize) -> Alternative {
-        let option = &asked.options[index];
-        let is_this =
-            |lost: &Lost| lost.reading.question == asked.question && lost.reading.way == option.way;
+    fn alternative(&mut self, asked: &MadeDecision, index: usize) -> ReportedCandidate {
+        let description = &asked.candidates[index];
+        let is_this = |lost: &Lost| {
+            lost.candidate.decision == asked.decision && lost.candidate.name == description.name
+        };
         let lost = self.lost.iter().position(is_this);
         let lost = lost.filter(|_| index != asked.taken);
         let (fate, why, counterexample) = match lost.map(|at| self.lost.swap_remove(at)) {
@@ -556,10 +569,10 @@ impl Driver<'_> {
             Some(lost) => (lost.fate, lost.why, lost.counterexample),
             None => (Fate::NotTried, None, None),
         };
-        Alternative {
-            way: option.way.clone(),
-            means: option.means.clone(),
-            because: option.because.clone(),
+        ReportedCandidate {
+            name: description.name.clone(),
+            means: description.means.clone(),
+            because: description.because.clone(),
             fate,
             why,
             counterexample,
@@ -568,32 +581,32 @@ impl Driver<'_> {
 }
 
 /// Returns every candidate that was not taken; other spellings, which are other texts, come last.
-fn all(asked: &[Asked]) -> Vec<Wanted> {
-    let others = |asked: &Asked| {
-        let others = asked.options.iter().enumerate();
+fn all(asked: &[MadeDecision]) -> Vec<Preference> {
+    let others = |asked: &MadeDecision| {
+        let others = asked.candidates.iter().enumerate();
         let others = others.filter(|(index, _)| *index != asked.taken);
-        let wanted = others.map(|(_, option)| Wanted {
-            question: asked.question,
-            way: option.way.clone(),
+        let wanted = others.map(|(_, description)| Preference {
+            decision: asked.decision,
+            name: description.name.clone(),
         });
         wanted.collect::<Vec<_>>()
     };
-    let (spelling, reading): (Vec<&Asked>, Vec<&Asked>) = asked
+    let (spelling, candidate): (Vec<&MadeDecision>, Vec<&MadeDecision>) = asked
         .iter()
-        .partition(|asked| asked.question.about() == About::Spelling);
-    let all = reading.into_iter().chain(spelling);
+        .partition(|asked| asked.decision.about() == About::Spelling);
+    let all = candidate.into_iter().chain(spelling);
     all.flat_map(others).collect()
 }
 
 /// Returns the candidates to try: those of the parts that came back wrong, then, where something ought to have come back, the others.
-fn touched(best: &Proven) -> Vec<Wanted> {
+fn touched(best: &Proven) -> Vec<Preference> {
     let wrong: Vec<About> = best.counterexample().map(differing).unwrap_or_default();
-    let (near, far): (Vec<Asked>, Vec<Asked>) = best
+    let (near, far): (Vec<MadeDecision>, Vec<MadeDecision>) = best
         .attempt
         .asked
         .iter()
         .cloned()
-        .partition(|asked| wrong.contains(&asked.question.about()));
+        .partition(|asked| wrong.contains(&asked.decision.about()));
     let mut candidates = all(&near);
     let lacking = best.lacking();
     if lacking.failed + lacking.lost + lacking.refused + lacking.not_understood > 0 {

@@ -1,7 +1,7 @@
 //! Tests of the search, over chat templates whose first candidate is right, is wrong, or leads nowhere.
 
 use crate::chat_template;
-use crate::derive::{Alternative, Derivation, DeriveError, Fate, Options, derive};
+use crate::derive::{Derivation, DeriveError, Fate, Options, ReportedCandidate, derive};
 
 /// A chat template whose answers are written so, between `<bot>` and `<end>`.
 fn chat(answer: &str) -> String {
@@ -21,24 +21,23 @@ fn derived(template: &str) -> Derivation {
 }
 
 /// The candidates of a decision, with the fate of each.
-fn ways<'d>(derivation: &'d Derivation, question: &str) -> &'d [Alternative] {
+fn ways<'d>(derivation: &'d Derivation, name: &str) -> &'d [ReportedCandidate] {
     let mut decisions = derivation.report.decisions.iter();
-    let decision = decisions.find(|decision| decision.question == question);
+    let decision = decisions.find(|decision| decision.name == name);
     &decision
-        .unwrap_or_else(|| panic!("{question} was not asked"))
-        .options
+        .unwrap_or_else(|| panic!("{name} was not asked"))
+        .candidates
 }
 
-fn fate(derivation: &Derivation, question: &str, way: &str) -> Fate {
-    let mut ways = ways(derivation, question).iter();
-    let way = ways.find(|option| option.way == way);
-    way.unwrap_or_else(|| panic!("no such way of {question}"))
-        .fate
+fn fate(derivation: &Derivation, name: &str, way: &str) -> Fate {
+    let mut ways = ways(derivation, name).iter();
+    let way = ways.find(|one| one.name == way);
+    way.unwrap_or_else(|| panic!("no such way of {name}")).fate
 }
 
 fn fates(derivation: &Derivation) -> Vec<Fate> {
     let decisions = derivation.report.decisions.iter();
-    let options = decisions.flat_map(|decision| &decision.options);
+    let options = decisions.flat_map(|decision| &decision.candidates);
     options.map(|option| option.fate).collect()
 }
 
@@ -67,7 +66,9 @@ fn what_is_asked_for_is_tried_and_nothing_is_taken_for_it() {
     assert!(!fates.contains(&Fate::NotTried), "{fates:?}");
     assert!(fates.contains(&Fate::Fails) && fates.contains(&Fate::NoBetter));
     // A reading that loses messages shows one of them.
-    let none = ways(&all, "reasoning").iter().find(|way| way.way == "none");
+    let none = ways(&all, "reasoning")
+        .iter()
+        .find(|way| way.name == "none");
     let lost = none.and_then(|none| none.counterexample.as_ref()).unwrap();
     assert_ne!(lost.expected, lost.parsed);
     assert!(lost.response.contains("<think>"), "{lost:?}");
@@ -91,7 +92,7 @@ fn a_reading_with_which_more_comes_back_takes_the_place_of_the_first() {
         options.iter().find(|way| way.fate == Fate::Taken),
     );
     assert_eq!(first.fate, Fate::Fails);
-    assert_ne!(taken.map(|taken| &taken.way), Some(&first.way));
+    assert_ne!(taken.map(|taken| &taken.name), Some(&first.name));
     let shown = first
         .counterexample
         .as_ref()
@@ -122,9 +123,9 @@ fn what_somebody_has_chosen_stays_although_less_comes_back() {
 
 #[test]
 fn what_cannot_be_chosen_is_told_with_what_can() {
-    let wanted = |question: &str, way: &str| {
+    let wanted = |name: &str, way: &str| {
         let options = Options {
-            prefer: vec![(question.to_owned(), way.to_owned())],
+            prefer: vec![(name.to_owned(), way.to_owned())],
             ..Options::default()
         };
         tried(&chat(REASONED), &options).unwrap_err().to_string()
@@ -151,7 +152,7 @@ fn a_reading_that_is_no_better_does_not_take_the_place_of_the_first() {
     let derivation = tried(&chat("{{ m.content }}"), &options).unwrap();
     assert!(derivation.report.verified);
     for decision in &derivation.report.decisions {
-        assert_eq!(decision.options[0].fate, Fate::Taken, "{decision:#?}");
+        assert_eq!(decision.candidates[0].fate, Fate::Taken, "{decision:#?}");
     }
 }
 

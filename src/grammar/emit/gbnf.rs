@@ -119,7 +119,7 @@ impl Writer<'_> {
             // The grammar is expanded.
             Expr::Json(_) => "\"\"".to_owned(),
             Expr::Seq(items) if items.is_empty() => "\"\"".to_owned(),
-            // What nothing matches is a rule that never ends.
+            // GBNF has no expression that matches nothing; a rule that calls itself without end does the same.
             Expr::Choice(items) if items.is_empty() => {
                 let never = ("never".to_owned(), "\"x\" never".to_owned());
                 if !self.rules.contains(&never) {

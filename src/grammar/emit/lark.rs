@@ -33,7 +33,7 @@ pub(super) fn write(grammar: &Grammar) -> Text {
         let body = writer.told(ways);
         rules.push((rule_name(name), body));
     }
-    // What comes behind something may have something behind it.
+    // Writing a rule may add further rules, for what comes behind its parts; the loop goes on until there are no new ones.
     let mut next = 0;
     while let Some((name, ways)) = writer.rules.get(next).cloned() {
         let body = writer.told(ways);
@@ -72,14 +72,14 @@ enum Head {
 }
 
 /// A way in which something begins, and what comes behind.
-type Way = (Head, Id);
+type Beginning = (Head, Id);
 
 struct Writer<'g> {
     grammar: &'g mut Grammar,
     special: Vec<SpecialToken>,
     /// The rules for what comes behind something.
-    rules: Vec<(String, Vec<Way>)>,
-    names: HashMap<Vec<Way>, String>,
+    rules: Vec<(String, Vec<Beginning>)>,
+    names: HashMap<Vec<Beginning>, String>,
     free: Vec<Avoid>,
     terminals: Vec<(String, String)>,
     findings: Vec<Finding>,
@@ -91,15 +91,15 @@ impl Writer<'_> {
     }
 
     /// The ways in which an expression begins.
-    fn ways(&mut self, id: Id) -> Vec<Way> {
+    fn ways(&mut self, id: Id) -> Vec<Beginning> {
         let mut ways = Vec::new();
         self.extend_ways(id, &mut ways);
         ways
     }
 
-    fn extend_ways(&mut self, id: Id, ways: &mut Vec<Way>) {
+    fn extend_ways(&mut self, id: Id, ways: &mut Vec<Beginning>) {
         let empty = self.grammar.arena.empty();
-        let mut push = |way: Way| {
+        let mut push = |way: Beginning| {
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -120,7 +120,7 @@ impl Writer<'_> {
                 );
                 let once = self.ways(item);
                 let is_empty = once.iter().any(|(head, _)| *head == Head::End);
-                // Once more of what may be empty is no other way.
+                // A repetition of something empty would add nothing, so the empty alternative is left out here.
                 for (head, tail) in once.into_iter().filter(|(head, _)| *head != Head::End) {
                     let rest = self.grammar.arena.seq([tail, rest]);
                     if !ways.contains(&(head.clone(), rest)) {
@@ -150,10 +150,10 @@ impl Writer<'_> {
 
     /// Ways, written so that no lexeme is the beginning of another that may stand in its place: what several begin with in common is
     /// a lexeme of its own.
-    fn told(&mut self, ways: Vec<Way>) -> String {
+    fn told(&mut self, ways: Vec<Beginning>) -> String {
         let mut parts: Vec<String> = Vec::new();
         let mut texts: Vec<(String, Id)> = Vec::new();
-        let mut frees: Vec<(Avoid, Vec<Way>)> = Vec::new();
+        let mut frees: Vec<(Avoid, Vec<Beginning>)> = Vec::new();
         let mut may_end = false;
         for (head, rest) in ways {
             match head {
@@ -172,7 +172,7 @@ impl Writer<'_> {
                 }
             }
         }
-        // Beside a free text a delimiter is whole: the text could be the beginning of it.
+        // Beside a free text, a delimiter is written as one terminal: otherwise the lexer could take its first characters for the text.
         let avoided = frees.first().map(|(avoid, _)| avoid.clone());
         self.tell_texts(texts, avoided.as_ref(), &mut parts);
         for (avoid, further) in frees {
@@ -228,8 +228,8 @@ impl Writer<'_> {
     }
 
     /// The ways behind the first so many bytes of texts.
-    fn beyond(&mut self, group: Vec<(String, Id)>, at: usize) -> Vec<Way> {
-        let mut ways: Vec<Way> = Vec::new();
+    fn beyond(&mut self, group: Vec<(String, Id)>, at: usize) -> Vec<Beginning> {
+        let mut ways: Vec<Beginning> = Vec::new();
         for (text, rest) in group {
             let further = match &text[at..] {
                 "" => self.ways(rest),
@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 
     /// A free text, with what ends it.
-    fn tell_free(&mut self, avoid: &Avoid, further: Vec<Way>, parts: &mut Vec<String>) {
+    fn tell_free(&mut self, avoid: &Avoid, further: Vec<Beginning>, parts: &mut Vec<String>) {
         let at = match self.free.iter().position(|known| known == avoid) {
             Some(at) => at,
             None => {
@@ -310,7 +310,7 @@ impl Writer<'_> {
     }
 
     /// Writes what goes on in one of these ways, as a rule of its own where it is more than a text: what leads back to itself ends there.
-    fn then(&mut self, ways: Vec<Way>) -> String {
+    fn then(&mut self, ways: Vec<Beginning>) -> String {
         match ways.as_slice() {
             [(Head::End, _)] => return String::new(),
             [(Head::Text(text), rest)] if self.grammar.arena.is_empty(*rest) => {

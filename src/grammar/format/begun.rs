@@ -2,7 +2,7 @@
 
 use super::parsed::delimiters;
 use super::region::regions;
-use super::{Edge, Format, Kind, Place};
+use super::{Edge, Format, GraphNode, Kind};
 
 /// Where a prompt leaves a response.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Format {
             .map_err(|error| error.to_string())?;
         let passed = delimiters(template, prefix, "", &[])?;
         let implicit = template.implicit();
-        let (mut from, mut at) = (Place::Start, 0);
+        let (mut from, mut at) = (GraphNode::Start, 0);
         let mut reasoned = false;
         for region in regions(&passed, implicit, text.len()) {
             let body = &text[region.body.clone()];
@@ -49,7 +49,7 @@ impl Format {
                 return Ok(Begun::In(state));
             }
             reasoned |= matches!(&self.states[state].kind, Kind::Text(text) if !text.is_content);
-            (from, at) = (Place::State(state), region.body.end);
+            (from, at) = (GraphNode::State(state), region.body.end);
         }
         let written = &text[at..];
         let edges = self.edges.iter().filter(|edge| edge.from == from);

@@ -37,7 +37,7 @@ use parsed::{Parsed, Stretch};
 
 /// A place of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum GraphNode {
     /// Before everything.
     Start,
     /// A text or a call, by its index in [`Format::states`].
@@ -49,8 +49,8 @@ pub(crate) enum Place {
 /// The fixed text between two places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
-    pub(crate) from: Place,
-    pub(crate) to: Place,
+    pub(crate) from: GraphNode,
+    pub(crate) to: GraphNode,
     pub(crate) text: String,
 }
 
@@ -128,7 +128,7 @@ impl Format {
         format.style.settle();
         format.sorted = format.style.is_sorted();
         let end_texts = |format: &Self| -> Vec<String> {
-            let ends = format.edges.iter().filter(|edge| edge.to == Place::End);
+            let ends = format.edges.iter().filter(|edge| edge.to == GraphNode::End);
             ends.map(|edge| edge.text.clone()).collect()
         };
         let all = end_texts(&format);
@@ -158,7 +158,7 @@ impl Format {
     }
 
     fn learn(&mut self, parsed: &Parsed, ends: &mut BTreeSet<String>) {
-        let mut at = (Place::Start, 0);
+        let mut at = (GraphNode::Start, 0);
         for stretch in &parsed.stretches {
             let (state, span) = match stretch {
                 Stretch::Text { field, open, span } => {
@@ -171,18 +171,18 @@ impl Format {
                     (state, call.span.clone())
                 }
             };
-            let to = Place::State(state);
+            let to = GraphNode::State(state);
             self.add_edge(at.0, to, &parsed.text[at.1..span.start]);
             at = (to, span.end);
         }
         let rest = &parsed.text[at.1..];
-        self.add_edge(at.0, Place::End, rest);
+        self.add_edge(at.0, GraphNode::End, rest);
         if let Some(end) = parsed.turn_end {
             ends.insert(parsed.text[end.max(at.1)..].to_owned());
         }
     }
 
-    fn add_edge(&mut self, from: Place, to: Place, text: &str) {
+    fn add_edge(&mut self, from: GraphNode, to: GraphNode, text: &str) {
         let edge = Edge {
             from,
             to,

@@ -66,12 +66,12 @@ impl Grammar {
 struct Building {
     /// How deep the expression that is being taken apart is nested.
     depth: usize,
-    rules: IndexMap<SmolStr, Written>,
+    rules: IndexMap<SmolStr, WrittenRule>,
     /// The values of every grammar that are used, in order.
     builtins: Vec<Builtin>,
 }
 
-struct Written {
+struct WrittenRule {
     /// Nothing while the rule is being taken apart.
     of: Option<Expr>,
     trigger: bool,
@@ -80,7 +80,7 @@ struct Written {
 
 impl Building {
     fn define(&mut self, name: SmolStr, of: Expr, trigger: bool) -> Result<(), BuildError> {
-        let slot = Written {
+        let slot = WrittenRule {
             of: None,
             trigger,
             builtin: None,

@@ -101,8 +101,9 @@ fn a_reasoning_in_a_part_comes_back_in_any_field() {
 fn texts_under_two_keys_at_once_each_come_back() {
     let musing = "{% if m.musing %}<u>{{ m.musing }}</u>{% endif %}";
     let chat = chat(&[THOUGHT, musing, SAID].concat(), "");
-    let field =
-        |key: &str, sign: &str| format!(r#""{key}": {{"open": "<{sign}>", "close": "</{sign}>"}}"#);
+    let field = |key: &str, character: &str| {
+        format!(r#""{key}": {{"open": "<{character}>", "close": "</{character}>"}}"#)
+    };
     use Kind::{Content, FurtherTexts, Reasoning};
     let right = judged(&chat, &fields(&[THINKING, &field("musing", "u"), CONTENT]));
     assert_all_back(&right);

@@ -184,8 +184,8 @@ fn common_words_are_said() {
 /// A sign that ends a sentence or a part of one is no marker where the chat template has none, nor is a line feed.
 #[test]
 fn punctuation_is_prose() {
-    for sign in [".", ",", ";", ":", "!", "(", "\n", "-", "1"] {
-        let sign = crate::value::json::quote(sign);
+    for character in [".", ",", ";", ":", "!", "(", "\n", "-", "1"] {
+        let character = crate::value::json::quote(character);
         for (field, kind) in [(CONTENT, Kind::Content), (THINKING, Kind::Reasoning)] {
             let other = if kind == Kind::Content {
                 THINKING
@@ -193,14 +193,14 @@ fn punctuation_is_prose() {
                 CONTENT
             };
             let closed = field
-                .replace(r#"close": "#, &format!(r#"close": [{sign}, "#))
+                .replace(r#"close": "#, &format!(r#"close": [{character}, "#))
                 .replace('}', "]}");
             let judgement = judged(
                 &chat(&[THOUGHT, SAID].concat(), ""),
                 &fields(&[&closed, other]),
             );
             let is_plain = judgement.failures.iter().any(|failure| failure.plain);
-            assert!(is_plain && fails(&judgement, kind), "{sign} {kind:?}");
+            assert!(is_plain && fails(&judgement, kind), "{character} {kind:?}");
         }
     }
 }

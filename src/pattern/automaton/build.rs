@@ -1,4 +1,9 @@
-//! From the tree to an automaton.
+//! From the tree to an automaton: Thompson's construction, which is `regex-automata`'s, behind a translation of Python's nodes.
+//!
+//! The translation gives up (`None`, and the backtracking engine takes the pattern) wherever no finite automaton does what Python does:
+//! look-around, atomic groups, back-references, conditionals, and repetitions of what can match nothing, unless matching nothing is the
+//! last thing that an iteration tries and no named group is in it. Bounded repetitions are written out, so that the automaton's size is
+//! limited.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::look::Look;

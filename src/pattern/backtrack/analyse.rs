@@ -47,7 +47,7 @@ pub(super) fn first(node: &Node) -> Result<ClassUnicode, Unknown> {
         Node::Class(class) => Ok(class.clone()),
         Node::Group(_, node) | Node::Atomic(node) => first(node),
         Node::Concat(nodes) => {
-            // What matches nothing in front does not matter: it can only forbid more.
+            // Conditions in front match no text. They can only forbid matches, so what the node begins with is that of the first part with text.
             let begins = nodes
                 .iter()
                 .find(|node| !matches!(node, Node::Assert(_) | Node::Look(_) | Node::Empty));

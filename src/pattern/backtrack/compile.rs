@@ -1,4 +1,13 @@
-//! From the tree to a program.
+//! From the tree to a program, as Thompson's construction makes one, for a machine that backtracks.
+//!
+//! Each node becomes instructions one behind the other, and a choice becomes a split whose first target is preferred. What looks behind is
+//! compiled to read backwards. Bounded repetitions are written out, so that a program's length is in proportion to the pattern with its
+//! counts multiplied, which has a limit. A loop whose body can match nothing stores where an iteration began, and is left when that did
+//! nothing.
+//!
+//! At the head of an unbounded loop it often does not matter how a position was reached: no group is asked for later, and no iteration may
+//! do nothing. Such a loop begins with `Once`, which remembers the positions at which it failed and fails there at once. That is what makes
+//! the search linear where no group is asked for.
 
 use std::collections::HashMap;
 

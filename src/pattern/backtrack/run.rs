@@ -35,7 +35,7 @@ const UNSET: usize = usize::MAX;
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     /// Go on at the instruction, from the position.
-    Resume(Place),
+    Resume(Position),
     /// Go on at the instruction from the last position, then from the character before it, down to the first.
     Run {
         instruction: usize,
@@ -48,7 +48,7 @@ enum Choice {
 
 /// An instruction and the position in the text where it is to be carried out.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     instruction: usize,
     at: usize,
 }
@@ -59,8 +59,8 @@ struct Frame {
     /// How many choices there were before it.
     base: usize,
     /// Where to go on when it matches and when it does not; `None`: to fail.
-    matched: Option<Place>,
-    failed: Option<Place>,
+    matched: Option<Position>,
+    failed: Option<Position>,
     kind: FrameKind,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Machine {
     slots: Vec<usize>,
     choices: Vec<Choice>,
     frames: Vec<Frame>,
-    next: Option<Place>,
+    next: Option<Position>,
     memories: Vec<Memory>,
     steps: u64,
     /// The steps that are known to be allowed.
@@ -117,7 +117,7 @@ impl Machine {
         self.memories
             .iter_mut()
             .for_each(|memory| memory.forget_before(start));
-        self.next = Some(Place {
+        self.next = Some(Position {
             instruction: 0,
             at: start,
         });
@@ -176,10 +176,10 @@ impl Machine {
         &mut self,
         program: &Program,
         window: &Window<'_>,
-        place: Place,
-    ) -> Result<Option<Place>, NotArrived> {
-        let Place { instruction, at } = place;
-        let go = |instruction, at| Some(Place { instruction, at });
+        place: Position,
+    ) -> Result<Option<Position>, NotArrived> {
+        let Position { instruction, at } = place;
+        let go = |instruction, at| Some(Position { instruction, at });
         let next = instruction + 1;
         Ok(match &program.instructions[instruction] {
             Instruction::Char { value, back } => self
@@ -199,7 +199,7 @@ impl Machine {
             }
             Instruction::Jump(target) => go(*target, at),
             Instruction::Split(first, second) => {
-                self.choices.push(Choice::Resume(Place {
+                self.choices.push(Choice::Resume(Position {
                     instruction: *second,
                     at,
                 }));
@@ -282,8 +282,8 @@ impl Machine {
         &mut self,
         negative: bool,
         memories: (usize, usize),
-        holds: Option<Place>,
-        fails: Option<Place>,
+        holds: Option<Position>,
+        fails: Option<Position>,
     ) {
         let (matched, failed) = if negative {
             (fails, holds)
@@ -293,7 +293,7 @@ impl Machine {
         self.enter(FrameKind::Look { negative, memories }, matched, failed);
     }
 
-    fn enter(&mut self, kind: FrameKind, matched: Option<Place>, failed: Option<Place>) {
+    fn enter(&mut self, kind: FrameKind, matched: Option<Position>, failed: Option<Position>) {
         self.frames.push(Frame {
             base: self.choices.len(),
             matched,
@@ -321,7 +321,7 @@ impl Machine {
             }
             FrameKind::Atomic => {
                 self.commit(frame.base);
-                self.next = frame.matched.map(|place| Place { at, ..place });
+                self.next = frame.matched.map(|place| Position { at, ..place });
             }
         }
     }
@@ -346,7 +346,7 @@ impl Machine {
     }
 
     /// Takes the latest choice back; `None` when none is left above `base`.
-    fn backtrack(&mut self, window: &Window<'_>, base: usize) -> Option<Place> {
+    fn backtrack(&mut self, window: &Window<'_>, base: usize) -> Option<Position> {
         while self.choices.len() > base {
             match self.choices.pop()? {
                 Choice::Resume(place) => return Some(place),
@@ -365,7 +365,7 @@ impl Machine {
                             last,
                         });
                     }
-                    return Some(Place {
+                    return Some(Position {
                         instruction,
                         at: last,
                     });

@@ -1,119 +1,12 @@
 //! From the tree to a program.
 
-use regex_syntax::hir::ClassUnicode;
-
-use memchr::memmem::Finder;
-
-use super::expect::{Expect, expect};
-use crate::pattern::bytes::ByteSet;
+use super::ahead::{expect, needs};
+use super::expect::Expect;
+use super::program::{Program, Run, Split, Step};
+use super::set::Set;
 use crate::pattern::syntax::Parsed;
 use crate::pattern::syntax::ast::{Assert, Node, Repeat, RepeatKind};
 use crate::pattern::syntax::class;
-use crate::pattern::text::CharSet;
-
-/// One step. Behind it comes the next one, unless it says otherwise.
-#[derive(Debug)]
-pub(super) enum Step {
-    Literal(Box<[u8]>),
-    Set(Set),
-    Run(Box<Run>),
-    Assert(Assert),
-    /// Stores the position in the slot.
-    Save(usize),
-    Jump(usize),
-    /// Goes on at the first, and at the second should that fail.
-    Split(Box<Split>),
-    /// Runs the steps that follow, up to `Done`, as a program of its own, from `back` characters before here; then goes on at `after`, from
-    /// here.
-    Look {
-        back: usize,
-        negative: bool,
-        after: usize,
-    },
-    /// Runs the steps that follow, up to `Done`, as a program of its own; then goes on at `after`, from where that ended, and never tries
-    /// it in another way.
-    Atomic {
-        after: usize,
-    },
-    Done,
-}
-
-/// `first` or `second`, with what each can go on with.
-#[derive(Debug)]
-pub(super) struct Split {
-    pub(super) first: usize,
-    pub(super) second: usize,
-    pub(super) first_expects: Expect,
-    pub(super) second_expects: Expect,
-}
-
-/// Characters of a set, again and again.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) set: Set,
-    pub(super) min: u32,
-    /// `u32::MAX`: no maximum.
-    pub(super) max: u32,
-    pub(super) kind: RepeatKind,
-    /// The run ends where this matches: the step where a program of its own begins, with what it begins with.
-    pub(super) guard: Option<(usize, Expect)>,
-    /// Where the run's continuation begins, and what it begins with.
-    pub(super) next: usize,
-    pub(super) expects: Expect,
-    /// The number of the literal without which nothing behind the run matches.
-    pub(super) needs: Option<usize>,
-}
-
-/// A set of characters.
-#[derive(Debug, Clone)]
-pub(super) struct Set {
-    pub(super) chars: CharSet,
-    /// The bytes that are not in it, where these are all ASCII.
-    pub(super) stops: Option<ByteSet>,
-    /// True if it holds every character.
-    pub(super) is_any: bool,
-}
-
-impl Set {
-    pub(super) fn new(class: &ClassUnicode) -> Self {
-        let mut others = class.clone();
-        others.negate();
-        let is_ascii = others.ranges().iter().all(|range| range.end().is_ascii());
-        Self {
-            chars: CharSet::new(class),
-            stops: is_ascii.then(|| {
-                let outside = |byte: &u8| class::contains(&others, char::from(*byte));
-                (0..=0x7f).filter(outside).collect()
-            }),
-            is_any: others.ranges().is_empty(),
-        }
-    }
-
-    /// The bytes that its characters begin with.
-    pub(super) fn add_first_bytes(&self, bytes: &mut ByteSet) {
-        (0..=0x7f)
-            .filter(|byte| self.chars.contains(char::from(*byte)))
-            .for_each(|byte| bytes.add(byte));
-        if self.chars.has_more_than_ascii() {
-            (0xc2..=0xf4).for_each(|byte| bytes.add(byte));
-        }
-    }
-}
-
-/// A compiled pattern.
-#[derive(Debug)]
-pub(crate) struct Program {
-    pub(super) steps: Vec<Step>,
-    /// The beginning of a match.
-    pub(super) begins: Expect,
-    /// True if the only start is that of the text.
-    pub(super) anchored: bool,
-    /// How many named groups there are.
-    pub(super) groups: usize,
-    /// Literals that some part of the program cannot do without, and the one that all of it cannot.
-    pub(super) needed: Vec<Finder<'static>>,
-    pub(super) needs: Option<usize>,
-}
 
 /// How many steps a program may have.
 const MAX_STEPS: usize = 1000;
@@ -161,68 +54,6 @@ impl Program {
             needed: needs.literals,
             steps,
         })
-    }
-}
-
-/// The literals without which no way leads from a step to a match.
-struct Needs {
-    literals: Vec<Finder<'static>>,
-    /// For each step, the longest of these.
-    of: Vec<Option<usize>>,
-}
-
-/// For each step the literals that are read on every way to the end, as bits: those of all ways that lead on from it, and its own. The
-/// greatest solution, found by taking away until nothing changes.
-fn needs(steps: &[Step]) -> Needs {
-    let literals: Vec<(usize, &[u8])> = steps
-        .iter()
-        .enumerate()
-        .filter_map(|(at, step)| match step {
-            Step::Literal(text) if text.len() > 1 => Some((at, &**text)),
-            _ => None,
-        })
-        .take(u64::BITS as usize)
-        .collect();
-    let mut bits = vec![u64::MAX; steps.len()];
-    loop {
-        let mut changed = false;
-        for at in (0..steps.len()).rev() {
-            let found = match &steps[at] {
-                Step::Literal(_) => {
-                    let own = literals.iter().position(|(known, _)| *known == at);
-                    bits[at + 1] | own.map_or(0, |own| 1 << own)
-                }
-                Step::Set(_) | Step::Assert(_) | Step::Save(_) => bits[at + 1],
-                Step::Run(run) => bits[run.next],
-                Step::Jump(target) => bits[*target],
-                Step::Split(split) => bits[split.first] & bits[split.second],
-                Step::Look {
-                    negative: true,
-                    after,
-                    ..
-                } => bits[*after],
-                // What stands before need not come again.
-                Step::Look { back, after, .. } if *back > 0 => bits[*after],
-                Step::Look { after, .. } | Step::Atomic { after } => bits[at + 1] | bits[*after],
-                Step::Done => 0,
-            };
-            changed |= found != bits[at];
-            bits[at] = found;
-        }
-        if !changed {
-            break;
-        }
-    }
-    let longest = |bits: &u64| {
-        let all = (0..literals.len()).filter(|number| bits >> number & 1 == 1);
-        all.max_by_key(|number| literals[*number].1.len())
-    };
-    Needs {
-        of: bits.iter().map(longest).collect(),
-        literals: literals
-            .iter()
-            .map(|(_, text)| Finder::new(text).into_owned())
-            .collect(),
     }
 }
 

@@ -1,148 +1,23 @@
-//! The bytes with which a program can go on at a step: possibly more than it matches, never fewer.
+//! The bytes with which a program can go on at a step, and the search for the next place in a text where they stand.
 
 use memchr::memmem::Finder;
 
-use super::compile::{Set, Step};
+use super::set::Set;
 use crate::pattern::bytes::ByteSet;
-use crate::pattern::syntax::ast::Assert;
 
 /// Where a step can lead to a match, as far as the next bytes tell.
 #[derive(Debug)]
 pub(super) struct Expect {
     /// Nothing is known: anywhere.
-    anywhere: bool,
+    pub(super) anywhere: bool,
     /// The first bytes.
-    bytes: ByteSet,
+    pub(super) bytes: ByteSet,
     /// The end of the text.
-    end: bool,
+    pub(super) end: bool,
     /// The text begins with this literal, of two bytes at least, everywhere but at the end.
-    literal: Option<Finder<'static>>,
+    pub(super) literal: Option<Finder<'static>>,
     /// This comes behind it, with characters of these sets alone between.
-    behind: Option<(Finder<'static>, Vec<Set>)>,
-}
-
-/// Returns the bytes with which the steps from `from` on can go on.
-pub(super) fn expect(steps: &[Step], from: usize) -> Expect {
-    let mut found = Gathered::default();
-    found.gather(steps, from);
-    if found.anywhere {
-        return Expect::anything();
-    }
-    let literal = found
-        .literal
-        .filter(|text| text.len() > 1 && !found.has_sets);
-    Expect {
-        anywhere: false,
-        bytes: found.bytes,
-        end: found.end,
-        literal: literal.map(|text| Finder::new(&text).into_owned()),
-        behind: behind(steps, from),
-    }
-}
-
-/// The literal that comes behind nothing but runs, where there is only one way.
-fn behind(steps: &[Step], from: usize) -> Option<(Finder<'static>, Vec<Set>)> {
-    let (mut at, mut sets) = (from, Vec::new());
-    loop {
-        at = match &steps[at] {
-            Step::Save(_) | Step::Assert(_) => at + 1,
-            Step::Jump(target) if *target > at => *target,
-            Step::Run(run) if !run.set.is_any => {
-                sets.push(run.set.clone());
-                run.next
-            }
-            Step::Literal(text) if text.len() > 1 && !sets.is_empty() => {
-                return Some((Finder::new(text).into_owned(), sets));
-            }
-            _ => return None,
-        };
-    }
-}
-
-#[derive(Default)]
-struct Gathered {
-    anywhere: bool,
-    bytes: ByteSet,
-    end: bool,
-    /// The beginning that all literals share.
-    literal: Option<Vec<u8>>,
-    has_sets: bool,
-}
-
-impl Gathered {
-    fn gather(&mut self, steps: &[Step], from: usize) {
-        let mut seen = vec![false; steps.len()];
-        let mut open = vec![from];
-        while let Some(at) = open.pop() {
-            if self.anywhere || std::mem::replace(&mut seen[at], true) {
-                continue;
-            }
-            match &steps[at] {
-                Step::Literal(text) => {
-                    self.bytes.add(text[0]);
-                    self.literal = Some(match self.literal.take() {
-                        None => text.to_vec(),
-                        Some(known) => shared(&known, text),
-                    });
-                }
-                Step::Set(set) => {
-                    set.add_first_bytes(&mut self.bytes);
-                    self.has_sets = true;
-                }
-                Step::Run(run) => {
-                    if run.max > 0 {
-                        run.set.add_first_bytes(&mut self.bytes);
-                        self.has_sets = true;
-                    }
-                    if run.min == 0 {
-                        open.push(run.next);
-                    }
-                }
-                Step::Assert(Assert::End) => self.end = true,
-                Step::Assert(Assert::EndOrFinalNewline | Assert::LineEnd) => {
-                    self.end = true;
-                    self.bytes.add(b'\n');
-                    self.has_sets = true;
-                }
-                // These forbid, and allow nothing.
-                Step::Assert(_) | Step::Save(_) => open.push(at + 1),
-                Step::Jump(target) => open.push(*target),
-                Step::Split(split) => open.extend([split.first, split.second]),
-                Step::Look { back, after, .. } if *back > 0 => open.push(*after),
-                Step::Look {
-                    negative, after, ..
-                } => {
-                    // What is looked for must come here, whatever is read behind it.
-                    let mut body = Self::default();
-                    if !negative {
-                        body.gather(steps, at + 1);
-                    }
-                    if *negative || body.anywhere {
-                        open.push(*after);
-                    } else {
-                        self.join(body);
-                    }
-                }
-                Step::Atomic { .. } => open.push(at + 1),
-                Step::Done => self.anywhere = true,
-            }
-        }
-    }
-
-    fn join(&mut self, other: Self) {
-        self.bytes = self.bytes.union(&other.bytes);
-        self.end |= other.end;
-        self.has_sets |= other.has_sets;
-        self.literal = match (self.literal.take(), other.literal) {
-            (Some(one), Some(other)) => Some(shared(&one, &other)),
-            (one, other) => one.or(other),
-        };
-    }
-}
-
-fn shared(one: &[u8], other: &[u8]) -> Vec<u8> {
-    let pairs = one.iter().zip(other).take_while(|(a, b)| a == b);
-    pairs.map(|(byte, _)| *byte).collect()
+    pub(super) behind: Option<(Finder<'static>, Vec<Set>)>,
 }
 
 impl Expect {

@@ -2,7 +2,7 @@
 //!
 //! A schema's pattern is mostly "anything, up to where this comes or the text ends". Python's `re` runs through such a stretch in C, and a
 //! simulated automaton reads it byte by byte for every thread. Here each repetition of single characters knows what can come
-//! behind it (a literal, a few bytes, the end of the text: see [`expect`]), and goes there by vectorised search; what it passes over cannot
+//! behind it (a literal, a few bytes, the end of the text: see [`ahead`]), and goes there by vectorised search; what it passes over cannot
 //! be the place. Everything else is tried in the order in which Python tries it, so that the first match found is the one that Python
 //! finds, groups included: what is skipped is only what must fail.
 //!
@@ -18,12 +18,15 @@
 //! There is no program for what refers to groups, looks back over a length that is not fixed, or repeats what may match nothing; there the
 //! engine is all.
 
+mod ahead;
 mod compile;
 mod expect;
 mod memory;
+mod program;
 mod run;
+mod set;
 
-pub(crate) use compile::Program;
+pub(crate) use program::Program;
 pub(crate) use run::{Machine, Outcome};
 
 #[cfg(test)]

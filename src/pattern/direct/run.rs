@@ -1,10 +1,21 @@
-//! Running a program.
+//! Running a program: backtracking, in the order in which Python tries.
+//!
+//! The steps are carried out one by one. Where two are possible the first is taken and the other is put on a stack of choices; when a step
+//! fails, the latest choice is taken back, and with it the groups that were stored since. The first way that leads to the end is therefore
+//! the one that Python finds, which tries in the same order. A run of characters is one choice and not one for each length: it is taken
+//! back to the next place at which what follows can begin, by vectorised search ([`Expect`]).
+//!
+//! Time is paid for in steps, from an allowance in proportion to the text ([`STEPS`], [`STEPS_PER_BYTE`]). When the first is used up the
+//! search begins again and remembers from then on at which step and place it failed, one bit each, so that no pair of them is tried twice:
+//! that bounds the work by the product of the program and the text, as in a bounded backtracker. When the second allowance is used up as
+//! well, the search gives up and names the start that it had come to, from where the pattern's engine goes on.
 
 use std::ops::Range;
 
-use super::compile::{Program, Run, Set, Step};
 use super::expect::Expect;
 use super::memory::Memory;
+use super::program::{Program, Run, Step};
+use super::set::Set;
 use crate::pattern::syntax::ast::RepeatKind;
 use crate::pattern::text::Window;
 
@@ -51,7 +62,7 @@ enum Choice {
 
 /// A step and the place where it is to be carried out.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     step: usize,
     at: usize,
 }
@@ -134,7 +145,13 @@ impl Machine {
             self.slots.clear();
             self.slots.resize(2 * program.groups, UNSET);
             self.choices.clear();
-            match self.run(program, text, Place { step: 0, at: start }, no_end_at, true) {
+            match self.run(
+                program,
+                text,
+                Position { step: 0, at: start },
+                no_end_at,
+                true,
+            ) {
                 Ok(Some(end)) => return Outcome::Found(start..end),
                 Ok(None) => {}
                 Err(OutOfSteps) if self.memory.is_none() && remembers(program, text) => {
@@ -189,7 +206,7 @@ impl Machine {
         &mut self,
         program: &Program,
         text: &str,
-        from: Place,
+        from: Position,
         no_end_at: Option<usize>,
         outermost: bool,
     ) -> Result<Option<usize>, OutOfSteps> {
@@ -200,7 +217,7 @@ impl Machine {
         };
         let bytes = text.as_bytes();
         let base = self.choices.len();
-        let Place { mut step, mut at } = from;
+        let Position { mut step, mut at } = from;
         loop {
             self.pay(0)?;
             let next = match &program.steps[step] {
@@ -209,7 +226,7 @@ impl Machine {
                     .then(|| (step + 1, at + literal.len())),
                 Step::Set(set) => one(set, text, at).map(|at| (step + 1, at)),
                 Step::Run(run) => {
-                    self.enter_run(program, text, run, Place { step, at }, outermost)?
+                    self.enter_run(program, text, run, Position { step, at }, outermost)?
                 }
                 // The text is complete, so that the answer is there.
                 Step::Assert(assert) => window
@@ -245,7 +262,7 @@ impl Machine {
                     let inner = self.choices.len();
                     let found = match before(text, at, *back) {
                         Some(at) => {
-                            let from = Place { step: step + 1, at };
+                            let from = Position { step: step + 1, at };
                             self.run(program, text, from, None, false)?.is_some()
                         }
                         None => false,
@@ -259,7 +276,7 @@ impl Machine {
                 }
                 Step::Atomic { after } => {
                     let inner = self.choices.len();
-                    let inner_from = Place { step: step + 1, at };
+                    let inner_from = Position { step: step + 1, at };
                     let found = self.run(program, text, inner_from, None, false)?;
                     self.commit(inner);
                     found.map(|at| (*after, at))
@@ -344,10 +361,10 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        place: Place,
+        place: Position,
         outermost: bool,
     ) -> Result<Option<(usize, usize)>, OutOfSteps> {
-        let Place { step, at } = place;
+        let Position { step, at } = place;
         let limit = match &run.guard {
             None => text.len(),
             Some(_) => self.guarded(program, text, run, place)?,
@@ -418,12 +435,12 @@ impl Machine {
         program: &Program,
         text: &str,
         run: &Run,
-        place: Place,
+        place: Position,
     ) -> Result<usize, OutOfSteps> {
         let Some((guard, expects)) = &run.guard else {
             return Ok(text.len());
         };
-        let Place { step, at: from } = place;
+        let Position { step, at: from } = place;
         self.guarded.resize(program.steps.len(), 0..0);
         // From within what was passed over before the next one is the same.
         let known = &self.guarded[step];
@@ -451,7 +468,7 @@ impl Machine {
                 break;
             };
             let inner = self.choices.len();
-            let from = Place {
+            let from = Position {
                 step: guard,
                 at: found,
             };

@@ -1,4 +1,8 @@
 //! From the tree to a sequence.
+//!
+//! A pattern is first taken apart into literals, runs of characters, stretches that last up to a literal, and choices (`parts`). It becomes
+//! a sequence only if the text decides each of them where it stands; every other pattern has no sequence and goes to its engine at once.
+//! Characters that follow each other become one literal, and each literal gets a finder that is built here, once. One pass over the tree.
 
 use std::ops::Range;
 

@@ -82,7 +82,8 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
             }
         }
         Node::Assert(Assert::End) => parts.push(Part::End),
-        // What would stand before a final line feed has taken it.
+        // `$` also holds before a final line feed. A greedy run that takes line feeds has taken that one already, so that only the end of
+        // the text is left.
         Node::Assert(Assert::EndOrFinalNewline) => match parts.last() {
             Some(Part::Run {
                 class,

@@ -146,7 +146,7 @@ impl Progress {
         self.scan_steps(sequence, window)
     }
 
-    // What is more than one literal is kept out of the way of what is one.
+    // Most patterns are one literal. The code for all others is not inlined, so that the search for a literal stays small.
     #[inline(never)]
     fn scan_steps(&mut self, sequence: &Sequence, window: &Window<'_>) -> Scanned {
         loop {

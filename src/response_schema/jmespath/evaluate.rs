@@ -2,9 +2,9 @@
 //! budget, since an expression may ask for the whole value again and again.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
-use super::{Ast, Comparator, Fault, functions};
+use super::order::compare;
+use super::{Ast, Fault, functions};
 use crate::value::json::MAX_DEPTH;
 use crate::value::{Map, Value};
 
@@ -24,7 +24,7 @@ pub(super) fn search(ast: &Ast, value: &Value) -> Result<Value, Fault> {
     Ok(result)
 }
 
-pub(super) struct Evaluation {
+struct Evaluation {
     left: usize,
 }
 
@@ -50,11 +50,7 @@ impl Evaluation {
         Ok(value.into_owned())
     }
 
-    pub(super) fn visit<'v>(
-        &mut self,
-        ast: &'v Ast,
-        value: &'v Value,
-    ) -> Result<Cow<'v, Value>, Fault> {
+    fn visit<'v>(&mut self, ast: &'v Ast, value: &'v Value) -> Result<Cow<'v, Value>, Fault> {
         const NULL: Cow<'static, Value> = Cow::Owned(Value::Null);
         self.pay(1)?;
         Ok(match ast {
@@ -139,7 +135,9 @@ impl Evaluation {
                 Cow::Owned(Value::Object(members))
             }
             Ast::Function(name, arguments) => {
-                Cow::Owned(functions::call(self, name, arguments, value)?)
+                let mut evaluate =
+                    |ast: &Ast, value: &Value| self.visit(ast, value).map(Cow::into_owned);
+                Cow::Owned(functions::call(&mut evaluate, name, arguments, value)?)
             }
             Ast::Reference(_) => {
                 return Err(Fault::new(
@@ -220,65 +218,6 @@ impl Evaluation {
             at += step;
         }
         Ok(Value::Array(taken))
-    }
-}
-
-fn compare(comparator: Comparator, left: &Value, right: &Value) -> Result<Value, Fault> {
-    let ordered = |wanted: fn(Ordering) -> bool| match (left, right) {
-        (Value::String(a), Value::String(b)) => Ok(Value::Bool(wanted(a.cmp(b)))),
-        (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {
-            // Nothing has an order beside NaN.
-            Ok(Value::Bool(
-                functions::order(left, right).is_some_and(wanted),
-            ))
-        }
-        (
-            Value::Int(_) | Value::Float(_) | Value::String(_),
-            Value::Int(_) | Value::Float(_) | Value::String(_),
-        ) => Err(Fault::new("a text and a number have no order")),
-        _ => Ok(Value::Null),
-    };
-    match comparator {
-        Comparator::Equal => Ok(Value::Bool(equal(left, right))),
-        Comparator::Unequal => Ok(Value::Bool(!equal(left, right))),
-        Comparator::Less => ordered(Ordering::is_lt),
-        Comparator::LessOrEqual => ordered(Ordering::is_le),
-        Comparator::Greater => ordered(Ordering::is_gt),
-        Comparator::GreaterOrEqual => ordered(Ordering::is_ge),
-    }
-}
-
-/// Equality as JMESPath has it, to which a boolean is no number. Python's, below the first level, says otherwise.
-fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Bool(_), Value::Int(_) | Value::Float(_))
-        | (Value::Int(_) | Value::Float(_), Value::Bool(_)) => false,
-        _ => equal_to_python(left, right),
-    }
-}
-
-/// Python's `==`.
-pub(super) fn equal_to_python(left: &Value, right: &Value) -> bool {
-    let number = |value: &Value| match value {
-        Value::Bool(value) => Value::from(i64::from(*value)),
-        other => other.clone(),
-    };
-    match (left, right) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal_to_python(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|(key, value)| {
-                    b.get(key)
-                        .is_some_and(|other| equal_to_python(value, other))
-                })
-        }
-        (
-            Value::Bool(_) | Value::Int(_) | Value::Float(_),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_),
-        ) => functions::order(&number(left), &number(right)) == Some(Ordering::Equal),
-        _ => left == right,
     }
 }
 

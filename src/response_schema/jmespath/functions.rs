@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::evaluate::{Evaluation, equal_to_python};
+use super::order::{equal_to_python, order};
 use super::{Ast, Fault};
 use crate::value::json::Format;
 use crate::value::{Integer, Value, python};
@@ -43,9 +43,12 @@ enum Argument<'a> {
     Expression(&'a Ast),
 }
 
+/// The evaluation of an expression on a value. Functions call back by it, since they evaluate their arguments and what `&` refers to.
+pub(super) type Evaluate<'a> = dyn FnMut(&Ast, &Value) -> Result<Value, Fault> + 'a;
+
 /// Calls a function with its arguments, which are evaluated on the value at hand.
 pub(super) fn call(
-    evaluation: &mut Evaluation,
+    evaluate: &mut Evaluate<'_>,
     name: &str,
     arguments: &[Ast],
     value: &Value,
@@ -54,7 +57,7 @@ pub(super) fn call(
     for argument in arguments {
         given.push(match argument {
             Ast::Reference(inner) => Argument::Expression(inner),
-            other => Argument::Value(evaluation.visit(other, value)?.into_owned()),
+            other => Argument::Value(evaluate(other, value)?),
         });
     }
     let Some((_, count, variadic)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
@@ -84,8 +87,7 @@ pub(super) fn call(
         let Value::Array(items) = first else {
             return Err(wrong());
         };
-        return by(evaluation, name, items, expression)
-            .map_err(|fault| fault.unwrap_or_else(wrong));
+        return by(evaluate, name, items, expression).map_err(|fault| fault.unwrap_or_else(wrong));
     }
     let second = match second {
         Some(Argument::Value(second)) => Some(second),
@@ -260,17 +262,14 @@ fn one(name: &str, value: Value) -> Result<Option<Value>, Fault> {
 
 /// `map`, `sort_by`, `min_by` and `max_by`.
 fn by(
-    evaluation: &mut Evaluation,
+    evaluate: &mut Evaluate<'_>,
     name: &str,
     items: Vec<Value>,
     expression: &Ast,
 ) -> Result<Value, Option<Fault>> {
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {
-        let key = evaluation
-            .visit(expression, &item)
-            .map_err(Some)?
-            .into_owned();
+        let key = evaluate(expression, &item).map_err(Some)?;
         keyed.push((key, item));
     }
     if name == "map" {
@@ -317,48 +316,6 @@ fn all_numbers(items: &[Value]) -> bool {
     items
         .iter()
         .all(|item| matches!(item, Value::Int(_) | Value::Float(_)))
-}
-
-/// Returns the order of two texts or two numbers; `None` for NaN and for values of other types.
-pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
-    match (a, b) {
-        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
-        (Value::Int(a), Value::Int(b)) => Some(match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            _ => order_of_digits(&a.to_string(), &b.to_string()),
-        }),
-        (Value::Int(integer), Value::Float(float)) => order_of_kinds(integer, *float),
-        (Value::Float(float), Value::Int(integer)) => {
-            order_of_kinds(integer, *float).map(Ordering::reverse)
-        }
-        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
-        _ => None,
-    }
-}
-
-/// An integer beside a double, exactly.
-fn order_of_kinds(integer: &Integer, float: f64) -> Option<Ordering> {
-    if !float.is_finite() {
-        return 0f64.partial_cmp(&float);
-    }
-    let whole = Integer::from_float(float.floor())?;
-    let order = order_of_digits(&integer.to_string(), &whole.to_string());
-    Some(if order.is_eq() && float.fract() != 0.0 {
-        Ordering::Less
-    } else {
-        order
-    })
-}
-
-/// The order of two integers by their digits.
-fn order_of_digits(a: &str, b: &str) -> Ordering {
-    let sign = |text: &str| text.starts_with('-');
-    match (sign(a), sign(b)) {
-        (false, true) => Ordering::Greater,
-        (true, false) => Ordering::Less,
-        (false, false) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
-        (true, true) => b.len().cmp(&a.len()).then_with(|| b.cmp(a)),
-    }
 }
 
 /// Python's `sum`: of integers exact, of doubles from the first one on.

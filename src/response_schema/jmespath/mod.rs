@@ -31,6 +31,7 @@ mod carry;
 mod evaluate;
 mod functions;
 mod lexer;
+mod order;
 mod parser;
 
 use crate::value::Value;

@@ -19,7 +19,7 @@ use crate::value::{Map, Value};
 
 /// A place in a parse: so many bytes of the response have arrived, and whether it is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct Arrival {
     pub(crate) byte: usize,
     pub(crate) over: bool,
 }
@@ -173,16 +173,16 @@ impl Timeline {
         self.steps.len()
     }
 
-    pub(crate) fn place(&self, step: usize) -> Place {
+    pub(crate) fn place(&self, step: usize) -> Arrival {
         let step = &self.steps[step];
-        Place {
+        Arrival {
             byte: step.arrived as usize,
             over: step.status == Status::Finalized,
         }
     }
 
     /// The step at the place; `Err` with the last one before it when there is none.
-    pub(crate) fn step_at(&self, place: Place) -> Result<usize, usize> {
+    pub(crate) fn step_at(&self, place: Arrival) -> Result<usize, usize> {
         let after = partition(self.steps.len(), |step| self.place(step) <= place);
         let step = after.saturating_sub(1);
         if self.place(step) == place {
@@ -206,7 +206,7 @@ impl Timeline {
     }
 
     /// For each step of the message's growth the place at which the last piece of it is told.
-    pub(crate) fn told_places(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn told_places(&self) -> impl Iterator<Item = Arrival> {
         self.told.last().iter().map(|step| self.place(*step))
     }
 

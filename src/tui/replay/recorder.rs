@@ -17,7 +17,7 @@ use crate::value::{Map, Value, python};
 
 /// An event without its field, which is known from the place.
 #[derive(Debug)]
-enum Said {
+enum RecordedEvent {
     Open(usize),
     Text(usize),
     Close(Value),
@@ -44,7 +44,7 @@ pub(crate) struct Recorder {
     filled: Vec<Option<usize>>,
     /// The message as the regions make it.
     message: Map,
-    said: Vec<Said>,
+    said: Vec<RecordedEvent>,
 }
 
 impl Recorder {
@@ -277,13 +277,19 @@ impl Recorder {
     }
 
     /// Gives what was said its places, all of which lie before `until`. Returns the emptied list, for its memory.
-    fn walk(&mut self, mut said: Vec<Said>, passed: Vec<Passed>, until: usize) -> Vec<Said> {
+    fn walk(
+        &mut self,
+        mut said: Vec<RecordedEvent>,
+        passed: Vec<Passed>,
+        until: usize,
+    ) -> Vec<RecordedEvent> {
         let step = self.timeline.steps.len();
         let mut rest = said.drain(..).peekable();
         for Passed { field, side, span } in passed {
             self.text(&mut rest, span.start, step);
             self.skip(span.start, step);
-            let ended = rest.next_if(|said| matches!(said, Said::Close(_) | Said::Error(_)));
+            let ended = rest
+                .next_if(|said| matches!(said, RecordedEvent::Close(_) | RecordedEvent::Error(_)));
             match ended {
                 Some(ended) => {
                     let close = (side == Edge::Close).then(|| span.clone());
@@ -301,7 +307,11 @@ impl Recorder {
             }
             self.timeline.delimiters.push((span.clone(), field, side));
             self.at = span.end;
-            if side == Edge::Open && rest.next_if(|said| matches!(said, Said::Open(_))).is_some() {
+            if side == Edge::Open
+                && rest
+                    .next_if(|said| matches!(said, RecordedEvent::Open(_)))
+                    .is_some()
+            {
                 self.open(field, Some(span), step);
             }
         }
@@ -352,13 +362,13 @@ impl Recorder {
     /// delimiter is left: two of them may stand side by side.
     fn text(
         &mut self,
-        rest: &mut std::iter::Peekable<std::vec::Drain<'_, Said>>,
+        rest: &mut std::iter::Peekable<std::vec::Drain<'_, RecordedEvent>>,
         until: usize,
         step: usize,
     ) {
         while self.at < until {
             match rest.peek() {
-                Some(Said::Open(field)) if self.open.is_none() => {
+                Some(RecordedEvent::Open(field)) if self.open.is_none() => {
                     // An open delimiter's own region comes after it; this one has text.
                     if Some(*field) != self.timeline.template.implicit() {
                         return;
@@ -367,7 +377,7 @@ impl Recorder {
                     rest.next();
                     self.open(field, None, step);
                 }
-                Some(Said::Text(length)) => {
+                Some(RecordedEvent::Text(length)) => {
                     let length = *length;
                     rest.next();
                     self.extend(length, step);
@@ -410,7 +420,7 @@ impl Recorder {
         }
     }
 
-    fn close(&mut self, ended: Said, close: Option<Range<usize>>, step: usize) {
+    fn close(&mut self, ended: RecordedEvent, close: Option<Range<usize>>, step: usize) {
         let Some(index) = self.open.take() else {
             return;
         };
@@ -420,11 +430,11 @@ impl Recorder {
         region.close.clone_from(&close);
         let span = close.unwrap_or(region.text.end..region.text.end);
         let kind = match ended {
-            Said::Error(error) => {
+            RecordedEvent::Error(error) => {
                 region.error = Some(error);
                 EntryKind::Error
             }
-            Said::Close(value) => {
+            RecordedEvent::Close(value) => {
                 region.value = Some(value);
                 let field = &template.fields()[region.field];
                 let before = self.filled[region.field].replace(index);
@@ -433,7 +443,7 @@ impl Recorder {
                 }
                 EntryKind::Close
             }
-            Said::Open(_) | Said::Text(_) => return,
+            RecordedEvent::Open(_) | RecordedEvent::Text(_) => return,
         };
         add(&mut self.message, template, region);
         self.push(kind, index, span, step);
@@ -467,14 +477,14 @@ impl Recorder {
     }
 }
 
-fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<Said> {
+fn said(template: &ResponseTemplate, event: &Event<'_>) -> Option<RecordedEvent> {
     Some(match event {
         Event::RegionOpen { field } => {
             let mut fields = template.fields().iter();
-            Said::Open(fields.position(|known| known.name == **field)?)
+            RecordedEvent::Open(fields.position(|known| known.name == **field)?)
         }
-        Event::RegionChunk { text, .. } => Said::Text(text.len()),
-        Event::RegionClose { value, .. } => Said::Close(value.as_ref().clone()),
-        Event::RegionError { error, .. } => Said::Error(error.as_ref().as_ref().clone()),
+        Event::RegionChunk { text, .. } => RecordedEvent::Text(text.len()),
+        Event::RegionClose { value, .. } => RecordedEvent::Close(value.as_ref().clone()),
+        Event::RegionError { error, .. } => RecordedEvent::Error(error.as_ref().as_ref().clone()),
     })
 }

@@ -1,6 +1,6 @@
 //! The derivation of a response template, to be looked at beside it.
 
-use crate::derive::{Evidence, Place, Report};
+use crate::derive::{Evidence, Report, Writer};
 use crate::value::{Map, Value, json};
 
 /// A derivation, as far as it is shown.
@@ -18,7 +18,7 @@ pub struct Derivation {
 #[derive(Debug, Clone)]
 pub struct Marker {
     /// The question that it answers.
-    pub question: String,
+    pub decision: String,
     /// The marker that was read off.
     pub text: String,
     /// How it was read off, in a sentence.
@@ -28,7 +28,7 @@ pub struct Marker {
     /// The variant and the text of the other render.
     pub right: (String, String),
     /// The places in the chat template that write it, in order, as far as they are known.
-    pub places: Vec<Place>,
+    pub places: Vec<Writer>,
 }
 
 impl Derivation {
@@ -92,14 +92,14 @@ impl Marker {
             ]))
         };
         let mut marker = object([
-            ("question", Value::from(self.question.as_str())),
+            ("question", Value::from(self.decision.as_str())),
             ("marker", Value::from(self.text.as_str())),
             ("reading", Value::from(self.reading.as_str())),
             ("left", render(&self.left)),
             ("right", render(&self.right)),
         ]);
         if !self.places.is_empty() {
-            let places = self.places.iter().map(Place::to_value);
+            let places = self.places.iter().map(Writer::to_value);
             marker.insert("places".to_owned(), Value::Array(places.collect()));
         }
         Value::Object(marker)
@@ -118,7 +118,7 @@ impl Marker {
     fn of_evidence(evidence: &Evidence) -> Self {
         let (left, right) = (&evidence.left, &evidence.right);
         Self {
-            question: evidence.question.to_owned(),
+            decision: evidence.decision.to_owned(),
             text: evidence.marker.clone(),
             reading: evidence.reading.clone(),
             left: (left.variant.clone(), left.text.clone()),
@@ -135,9 +135,9 @@ impl Marker {
         };
         // Reports of earlier versions tell no places.
         let places = value.get("places").and_then(Value::as_array);
-        let places = places.into_iter().flatten().map(Place::of_value);
+        let places = places.into_iter().flatten().map(Writer::of_value);
         Some(Self {
-            question: text(value, "question")?,
+            decision: text(value, "question")?,
             text: text(value, "marker")?,
             reading: text(value, "reading")?,
             left: sample("left")?,

@@ -23,7 +23,7 @@ pub use sample::{Conversation, Sample};
 pub use template::Template;
 
 use super::layout::{self, Layout, Pane};
-use super::replay::{Moment, Place, Recorder, Timeline};
+use super::replay::{Arrival, Moment, Recorder, Timeline};
 use super::text::{Editor, Motion, Rows};
 use crate::chunking::{Chunking, ChunkingError, Tokens};
 use crate::parser::{Options, Utf8Decoder};
@@ -103,7 +103,7 @@ pub(crate) struct State {
     pub(crate) recorder: Recorder,
     /// The parse in single characters, recorded when a step needs it.
     pub(crate) fine: Option<Timeline>,
-    pub(crate) place: Place,
+    pub(crate) place: Arrival,
     /// The chosen entry of the events; the last one that has happened when there is none.
     pub(crate) entry: Option<usize>,
     /// The chosen step of the message's growth; the last one that was told when there is none.
@@ -157,7 +157,7 @@ impl State {
         let mut state = Self {
             recorder,
             fine: None,
-            place: Place {
+            place: Arrival {
                 byte: setup.byte,
                 over: false,
             },
@@ -275,7 +275,7 @@ impl State {
     /// Shows another sample, from its beginning.
     pub(crate) fn show_sample(&mut self, number: usize) {
         self.sample = number;
-        self.place = Place::default();
+        self.place = Arrival::default();
         self.follows = false;
         self.rerun();
         self.tell_trouble();

@@ -1,6 +1,6 @@
 //! The modes, on which the meaning of the keys depends.
 
-use crate::check::Change;
+use crate::check::FileChange;
 use crate::chunking::Chunking;
 use crate::tui::text::Editor;
 
@@ -90,7 +90,7 @@ pub(crate) struct Pick {
 #[derive(Debug)]
 pub(crate) struct Confirm {
     pub(crate) saves: Saves,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<FileChange>,
     /// The difference, each line with the sign before it.
     pub(crate) lines: Vec<(char, String)>,
     pub(crate) top: usize,

@@ -1,6 +1,6 @@
 //! Editing the template, the response and the prefix, each with the parse running along; and responses that still arrive.
 
-use crate::tui::action::{Action, Effect, Way};
+use crate::tui::action::{Action, Direction, Effect};
 use crate::tui::layout::{self, Pane};
 use crate::tui::state::{Edited, Mode, State};
 use crate::tui::text::{Editor, Motion, Rows};
@@ -78,7 +78,11 @@ pub(super) fn editing(state: &mut State, edited: Edited, action: Action) -> Effe
         Action::Go(motion) => editor(state, edited).go(motion),
         Action::Vertical(way) => vertical(state, edited, way, 1),
         Action::Page(by) => {
-            let way = if by < 0 { Way::Back } else { Way::Forward };
+            let way = if by < 0 {
+                Direction::Back
+            } else {
+                Direction::Forward
+            };
             vertical(state, edited, way, 10);
         }
         Action::SaveTemplate => {
@@ -147,7 +151,7 @@ pub(super) fn mend(state: &mut State) {
 }
 
 /// Rows up or down, in the same column.
-fn vertical(state: &mut State, edited: Edited, way: Way, by: usize) {
+fn vertical(state: &mut State, edited: Edited, way: Direction, by: usize) {
     let pane = match edited {
         Edited::Template => Pane::Template,
         Edited::Response | Edited::Prefix => Pane::Response,
@@ -158,8 +162,8 @@ fn vertical(state: &mut State, edited: Edited, way: Way, by: usize) {
     let row = rows.row_of(editor.cursor());
     let column = rows.column_of(editor.text(), editor.cursor());
     let target = match way {
-        Way::Back => row.saturating_sub(by),
-        Way::Forward => (row + by).min(rows.count() - 1),
+        Direction::Back => row.saturating_sub(by),
+        Direction::Forward => (row + by).min(rows.count() - 1),
     };
     let byte = rows.byte_at(editor.text(), target, column);
     editor.go_to(byte);

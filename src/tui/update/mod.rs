@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 
-use super::action::{Action, Effect, Unit, Way};
+use super::action::{Action, Direction, Effect, Unit};
 use super::keys;
 use super::layout;
 use super::layout::Pane;
@@ -150,7 +150,7 @@ fn focus(state: &mut State, pane: Pane) {
     state.focus = pane;
 }
 
-fn next_pane(state: &mut State, way: Way) {
+fn next_pane(state: &mut State, way: Direction) {
     let panes: Vec<Pane> = Pane::ALL
         .into_iter()
         .filter(|pane| *pane != Pane::Derivation || state.derivation.is_some())
@@ -160,15 +160,19 @@ fn next_pane(state: &mut State, way: Way) {
         .position(|pane| *pane == state.focus)
         .unwrap_or(0);
     let by = match way {
-        Way::Forward => 1,
-        Way::Back => panes.len() - 1,
+        Direction::Forward => 1,
+        Direction::Back => panes.len() - 1,
     };
     state.focus = panes[(at + by) % panes.len()];
 }
 
 /// Rows up or down, or what that means in the pane.
 fn go(state: &mut State, by: isize) {
-    let way = if by < 0 { Way::Back } else { Way::Forward };
+    let way = if by < 0 {
+        Direction::Back
+    } else {
+        Direction::Forward
+    };
     match state.focus {
         Pane::Response | Pane::Events => seek::step(state, Unit::Event, way),
         Pane::Deltas => seek::growth(state, way),
@@ -203,7 +207,11 @@ fn page(state: &mut State, by: isize) {
     let pane = state.focus;
     match pane {
         Pane::Response | Pane::Events => {
-            let way = if by < 0 { Way::Back } else { Way::Forward };
+            let way = if by < 0 {
+                Direction::Back
+            } else {
+                Direction::Forward
+            };
             seek::step(state, Unit::Region, way);
         }
         Pane::Derivation => {
@@ -460,11 +468,11 @@ fn click_marker(state: &mut State, content: Rect, y: u16) {
     *state.scroll_mut(Pane::Derivation) = Scroll { top: 0, row };
 }
 
-fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
+fn wheel(state: &mut State, x: u16, y: u16, way: Direction) {
     const ROWS: isize = 3;
     let by = match way {
-        Way::Forward => ROWS,
-        Way::Back => -ROWS,
+        Direction::Forward => ROWS,
+        Direction::Back => -ROWS,
     };
     match &mut state.mode {
         Mode::Show(shown) => shown.top = shown.top.saturating_add_signed(by),
@@ -476,11 +484,19 @@ fn wheel(state: &mut State, x: u16, y: u16, way: Way) {
                 scroll.top = scroll.top.saturating_add_signed(by);
             }
             Some(Pane::Events) => {
-                let way = if by < 0 { Way::Back } else { Way::Forward };
+                let way = if by < 0 {
+                    Direction::Back
+                } else {
+                    Direction::Forward
+                };
                 seek::step(state, Unit::Event, way);
             }
             Some(Pane::Deltas) => {
-                let way = if by < 0 { Way::Back } else { Way::Forward };
+                let way = if by < 0 {
+                    Direction::Back
+                } else {
+                    Direction::Forward
+                };
                 seek::growth(state, way);
             }
             Some(Pane::Message) => {

@@ -1,7 +1,7 @@
 //! Questions: a line to be written, or one of a list to be chosen.
 
 use crate::chunking::{Chunking, ChunkingError};
-use crate::tui::action::{Action, Effect, Unit, Way};
+use crate::tui::action::{Action, Direction, Effect, Unit};
 use crate::tui::state::{Asked, Breakpoint, Mode, Pick, Picked, State, Trigger, breakpoint_row};
 use crate::value::json;
 
@@ -150,7 +150,7 @@ fn answer(state: &mut State, asked: Asked, text: &str) -> Effect {
             if !text.is_empty() {
                 text.clone_into(&mut state.search);
             }
-            super::seek::step(state, Unit::Found, Way::Forward);
+            super::seek::step(state, Unit::Found, Direction::Forward);
         }
         Asked::Sample => {
             let found = having(state, text);
@@ -251,7 +251,7 @@ fn choose(state: &mut State, picked: Picked, row: usize) {
         }
         Picked::Fields => {
             state.field = Some(row);
-            super::seek::step(state, Unit::Field, Way::Forward);
+            super::seek::step(state, Unit::Field, Direction::Forward);
         }
         Picked::Breakpoints => {
             if let Some(breakpoint) = state.breakpoints.get_mut(row) {

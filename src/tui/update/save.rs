@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::check::{Change, ExpectedError, Fixture, Setting, is_suite_path};
+use crate::check::{ExpectedError, FileChange, Fixture, Setting, is_suite_path};
 use crate::chunking::{self, Chunking};
 use crate::tui::action::{Action, Effect};
 use crate::tui::state::{Asked, Confirm, Mode, Saves, State};
@@ -136,7 +136,7 @@ pub(super) fn template(state: &mut State) -> Effect {
 }
 
 /// Shows what would change.
-pub(super) fn compared(state: &mut State, changes: Vec<Change>) {
+pub(super) fn compared(state: &mut State, changes: Vec<FileChange>) {
     let template = state.template.path.as_ref();
     let saves = if changes.iter().any(|change| Some(&change.path) == template) {
         Saves::Template
@@ -156,7 +156,7 @@ pub(super) fn compared(state: &mut State, changes: Vec<Change>) {
     }));
 }
 
-fn difference(changes: &[Change]) -> Vec<(char, String)> {
+fn difference(changes: &[FileChange]) -> Vec<(char, String)> {
     let mut lines = Vec::new();
     for change in changes {
         let before = change.before.as_deref().unwrap_or_default();

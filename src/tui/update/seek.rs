@@ -1,9 +1,9 @@
 //! Moving through a parse.
 
 use crate::check::{Difference, differences};
-use crate::tui::action::{Unit, Way};
+use crate::tui::action::{Direction, Unit};
 use crate::tui::layout::Pane;
-use crate::tui::replay::{Entry, EntryKind, Place, Timeline};
+use crate::tui::replay::{Arrival, Entry, EntryKind, Timeline};
 use crate::tui::state::{State, Trigger};
 use crate::tui::text::line;
 use crate::value::{Value, json};
@@ -12,7 +12,7 @@ use crate::value::{Value, json};
 const FINE_BYTES: usize = 8 << 20;
 
 /// Goes one step.
-pub(super) fn step(state: &mut State, unit: Unit, way: Way) {
+pub(super) fn step(state: &mut State, unit: Unit, way: Direction) {
     match unit {
         Unit::Chunk => chunk(state, way),
         Unit::Character => character(state, way),
@@ -49,13 +49,13 @@ pub(super) fn is_at_end(state: &State) -> bool {
     state.place == last(state)
 }
 
-fn last(state: &State) -> Place {
+fn last(state: &State) -> Arrival {
     let timeline = state.timeline();
     timeline.place(timeline.len() - 1)
 }
 
 /// Goes to a place, with an entry chosen.
-fn go(state: &mut State, place: Place, entry: Option<usize>) {
+fn go(state: &mut State, place: Arrival, entry: Option<usize>) {
     state.place = place;
     state.entry = entry;
     state.grown = None;
@@ -74,40 +74,42 @@ fn fine(state: &mut State) -> &Timeline {
     }
 }
 
-fn chunk(state: &mut State, way: Way) {
+fn chunk(state: &mut State, way: Direction) {
     let timeline = state.timeline();
     let step = match (timeline.step_at(state.place), way) {
-        (Ok(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
-        (Ok(step), Way::Back) => step.saturating_sub(1),
-        (Err(before), Way::Forward) => (before + 1).min(timeline.len() - 1),
-        (Err(before), Way::Back) => before,
+        (Ok(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Direction::Back) => step.saturating_sub(1),
+        (Err(before), Direction::Forward) => (before + 1).min(timeline.len() - 1),
+        (Err(before), Direction::Back) => before,
     };
     let place = timeline.place(step);
     go(state, place, None);
 }
 
-fn character(state: &mut State, way: Way) {
+fn character(state: &mut State, way: Direction) {
     let place = state.place;
     let timeline = fine(state);
     let step = match (timeline.step_at(place), way) {
-        (Ok(step) | Err(step), Way::Forward) => (step + 1).min(timeline.len() - 1),
-        (Ok(step), Way::Back) => step.saturating_sub(1),
-        (Err(before), Way::Back) => before,
+        (Ok(step) | Err(step), Direction::Forward) => (step + 1).min(timeline.len() - 1),
+        (Ok(step), Direction::Back) => step.saturating_sub(1),
+        (Err(before), Direction::Back) => before,
     };
     let place = timeline.place(step);
     go(state, place, None);
 }
 
-fn event(state: &mut State, way: Way) {
+fn event(state: &mut State, way: Direction) {
     let chosen = state.chosen();
-    let known = state.entry.is_some() || way == Way::Forward;
+    let known = state.entry.is_some() || way == Direction::Forward;
     let target = match (chosen, way) {
-        (None, Way::Forward) => Some(0),
-        (Some(chosen), Way::Forward) => Some(chosen + 1),
+        (None, Direction::Forward) => Some(0),
+        (Some(chosen), Direction::Forward) => Some(chosen + 1),
         // From a place between two events back to the last one that has happened.
-        (Some(chosen), Way::Back) if !known && !is_just_complete(state, chosen) => Some(chosen),
-        (Some(chosen), Way::Back) => chosen.checked_sub(1),
-        (None, Way::Back) => None,
+        (Some(chosen), Direction::Back) if !known && !is_just_complete(state, chosen) => {
+            Some(chosen)
+        }
+        (Some(chosen), Direction::Back) => chosen.checked_sub(1),
+        (None, Direction::Back) => None,
     };
     match target {
         Some(entry) => go_to_entry(state, entry),
@@ -121,7 +123,7 @@ fn is_just_complete(state: &mut State, entry: usize) -> bool {
     place_of(fine(state), entry) == Some(place)
 }
 
-fn place_of(timeline: &Timeline, entry: usize) -> Option<Place> {
+fn place_of(timeline: &Timeline, entry: usize) -> Option<Arrival> {
     let entry = timeline.entries().get(entry)?;
     Some(timeline.place(entry.last))
 }
@@ -135,7 +137,7 @@ pub(super) fn go_to_entry(state: &mut State, entry: usize) {
 }
 
 /// Goes to where the next step of the message's growth is told, or the last one before.
-pub(super) fn growth(state: &mut State, way: Way) {
+pub(super) fn growth(state: &mut State, way: Direction) {
     let (place, chosen) = (state.place, state.grown);
     let found = find_growth(fine(state), place, chosen, way);
     match (found, way) {
@@ -143,23 +145,23 @@ pub(super) fn growth(state: &mut State, way: Way) {
             go(state, place, None);
             state.grown = Some(index);
         }
-        (None, Way::Forward) => go_to_end(state),
-        (None, Way::Back) => go_to_start(state),
+        (None, Direction::Forward) => go_to_end(state),
+        (None, Direction::Back) => go_to_start(state),
     }
 }
 
 fn find_growth(
     timeline: &Timeline,
-    place: Place,
+    place: Arrival,
     chosen: Option<usize>,
-    way: Way,
-) -> Option<(usize, Place)> {
+    way: Direction,
+) -> Option<(usize, Arrival)> {
     let mut places = timeline.told_places().enumerate();
     match (way, chosen) {
-        (Way::Forward, Some(chosen)) => places.nth(chosen + 1),
-        (Way::Forward, None) => places.find(|(_, at)| *at > place),
-        (Way::Back, Some(chosen)) => places.nth(chosen.checked_sub(1)?),
-        (Way::Back, None) => places.take_while(|(_, at)| *at < place).last(),
+        (Direction::Forward, Some(chosen)) => places.nth(chosen + 1),
+        (Direction::Forward, None) => places.find(|(_, at)| *at > place),
+        (Direction::Back, Some(chosen)) => places.nth(chosen.checked_sub(1)?),
+        (Direction::Back, None) => places.take_while(|(_, at)| *at < place).last(),
     }
 }
 
@@ -173,7 +175,7 @@ pub(super) fn go_to_growth(state: &mut State, index: usize) {
 }
 
 /// Goes to the next entry of a kind.
-fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
+fn entry(state: &mut State, way: Direction, none: &str, holds: impl Fn(&Timeline, &Entry) -> bool) {
     match find_entry(state, way, holds) {
         Some(entry) => go_to_entry(state, entry),
         None => state.tell(none),
@@ -182,7 +184,7 @@ fn entry(state: &mut State, way: Way, none: &str, holds: impl Fn(&Timeline, &Ent
 
 /// Goes to the next thing that went wrong. Where nothing did, and the message is still not the one that is expected, that is seen at the
 /// end.
-fn to_error(state: &mut State, way: Way) {
+fn to_error(state: &mut State, way: Direction) {
     let found = find_entry(state, way, |timeline, entry| {
         use EntryKind::{Error, Failure, Unclaimed};
         matches!(entry.kind, Error | Failure | Unclaimed)
@@ -190,7 +192,7 @@ fn to_error(state: &mut State, way: Way) {
     });
     match found {
         Some(entry) => go_to_entry(state, entry),
-        None if way == Way::Forward && state.is_unexpected => {
+        None if way == Direction::Forward && state.is_unexpected => {
             go_to_end(state);
             let text = state.sample().expected.as_ref().and_then(|expected| {
                 let message = Value::Object(state.now().message());
@@ -227,7 +229,7 @@ fn in_words(difference: &Difference) -> String {
 
 fn find_entry(
     state: &mut State,
-    way: Way,
+    way: Direction,
     holds: impl Fn(&Timeline, &Entry) -> bool,
 ) -> Option<usize> {
     let chosen = state.chosen();
@@ -236,8 +238,8 @@ fn find_entry(
     let entries = timeline.entries();
     let found = |index: &usize| holds(timeline, &entries[*index]);
     match way {
-        Way::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
-        Way::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
+        Direction::Forward => (chosen.map_or(0, |chosen| chosen + 1)..entries.len()).find(found),
+        Direction::Back => (0..chosen.map_or(0, |chosen| chosen + 1))
             .rev()
             .filter(|index| place_of(timeline, *index).is_some_and(|at| at < place))
             .find(found),
@@ -245,7 +247,7 @@ fn find_entry(
 }
 
 /// Goes to the next breakpoint; without one, to the end.
-fn to_break(state: &mut State, way: Way) {
+fn to_break(state: &mut State, way: Direction) {
     if !state
         .breakpoints
         .iter()
@@ -260,14 +262,14 @@ fn to_break(state: &mut State, way: Way) {
             state.tell("stopped at a breakpoint");
         }
         None => match way {
-            Way::Forward => go_to_end(state),
-            Way::Back => go_to_start(state),
+            Direction::Forward => go_to_end(state),
+            Direction::Back => go_to_start(state),
         },
     }
 }
 
 /// Where the next breakpoint is, and the entry that set it off.
-fn find_break(state: &mut State, way: Way) -> Option<(Place, Option<usize>)> {
+fn find_break(state: &mut State, way: Direction) -> Option<(Arrival, Option<usize>)> {
     let breakpoints = state
         .breakpoints
         .iter()
@@ -287,8 +289,8 @@ fn find_break(state: &mut State, way: Way) -> Option<(Place, Option<usize>)> {
         {
             let place = place_of_text(state, end);
             let is_better = best.is_none_or(|(other, _)| match way {
-                Way::Forward => place < other,
-                Way::Back => place > other,
+                Direction::Forward => place < other,
+                Direction::Back => place > other,
             });
             if is_better {
                 best = Some((place, None));
@@ -299,7 +301,7 @@ fn find_break(state: &mut State, way: Way) -> Option<(Place, Option<usize>)> {
 }
 
 /// The end of the next occurrence of a text that has not arrived, or of the last one that ended before the place.
-fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
+fn find_text(state: &State, wanted: &str, way: Direction) -> Option<usize> {
     if wanted.is_empty() {
         return None;
     }
@@ -312,12 +314,12 @@ fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
         at
     };
     match way {
-        Way::Forward => {
+        Direction::Forward => {
             // An occurrence may have begun already.
             let from = boundary((fed + 1).saturating_sub(wanted.len()));
             text[from..].find(wanted).map(|at| from + at + wanted.len())
         }
-        Way::Back => {
+        Direction::Back => {
             let until = fed.checked_sub(1)?;
             text[..boundary(until)]
                 .rfind(wanted)
@@ -327,9 +329,9 @@ fn find_text(state: &State, wanted: &str, way: Way) -> Option<usize> {
 }
 
 /// The place at which the text up to a byte of it has arrived.
-fn place_of_text(state: &mut State, end: usize) -> Place {
+fn place_of_text(state: &mut State, end: usize) -> Arrival {
     let timeline = fine(state);
-    let place = Place {
+    let place = Arrival {
         byte: end.saturating_sub(timeline.prefix()),
         over: false,
     };
@@ -345,7 +347,7 @@ pub(super) fn go_to_text(state: &mut State, byte: usize) {
     go(state, place, None);
 }
 
-fn to_found(state: &mut State, way: Way) {
+fn to_found(state: &mut State, way: Direction) {
     let wanted = state.search.clone();
     if wanted.is_empty() {
         state.warn("nothing was searched for yet: / searches");
@@ -354,8 +356,8 @@ fn to_found(state: &mut State, way: Way) {
     match find_text(state, &wanted, way) {
         Some(end) => go_to_text(state, end),
         None => state.tell(match way {
-            Way::Forward => "not found further on",
-            Way::Back => "not found further back",
+            Direction::Forward => "not found further on",
+            Direction::Back => "not found further back",
         }),
     }
 }
@@ -372,7 +374,7 @@ pub(super) fn play(state: &mut State, steps: usize) {
         .iter()
         .any(|breakpoint| breakpoint.enabled);
     let stop = if has_breakpoints {
-        find_break(state, Way::Forward)
+        find_break(state, Direction::Forward)
     } else {
         None
     };
@@ -403,7 +405,7 @@ pub(super) fn next_place_of_marker(state: &mut State) {
         state.tell("the marker is white space: it may stand anywhere");
         return;
     };
-    if let Some(end) = find_text(state, &marker, Way::Forward) {
+    if let Some(end) = find_text(state, &marker, Direction::Forward) {
         return go_to_text(state, end);
     }
     // On through the other samples, and around to the beginning of this one.

@@ -58,7 +58,7 @@ fn markers(derivation: &Derivation, chosen: usize, area: Rect, canvas: &mut Canv
         let y = area.y + u16::try_from(row - top).unwrap_or(u16::MAX);
         let sign = if row == chosen { "›" } else { " " };
         let x = canvas.put(area, area.x, y, sign, Role::Title);
-        let x = canvas.put(area, x, y, &format!("{:<16} ", marker.question), Role::Dim);
+        let x = canvas.put(area, x, y, &format!("{:<16} ", marker.decision), Role::Dim);
         canvas.put(area, x, y, &json::quote(&marker.text), Role::Title);
     }
 }

@@ -11,7 +11,7 @@ mod write;
 
 pub use super::quote::quote;
 pub(crate) use super::quote::{write_piece, write_string};
-pub use places::{Places, Spans};
+pub use places::{MemberSpans, Places};
 pub(crate) use read::plain;
 pub use read::{
     JsonError, JsonErrorKind, MAX_DEPTH, offset_in_literal, parse, parse_prefix, parse_with_places,

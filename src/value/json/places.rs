@@ -7,7 +7,7 @@ use crate::value::{Path, Step};
 
 /// Where one value and, if it is a member, its key stand: byte offsets into the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spans {
+pub struct MemberSpans {
     /// The key with its quotes; `None` for the root and for items of a list.
     pub key: Option<Range<usize>>,
     /// The value, from its first byte to its last.
@@ -22,7 +22,7 @@ pub struct Places {
 
 #[derive(Debug, Clone)]
 struct Node {
-    spans: Spans,
+    spans: MemberSpans,
     children: Children,
 }
 
@@ -35,12 +35,12 @@ enum Children {
 
 impl Places {
     /// The place of the value at `path`; `None` when the document has no such value.
-    pub fn get(&self, path: &Path) -> Option<&Spans> {
+    pub fn get(&self, path: &Path) -> Option<&MemberSpans> {
         self.find(path).map(|node| &node.spans)
     }
 
     /// The places of an object's members, in no particular order; none for anything that is not an object.
-    pub fn members(&self, path: &Path) -> impl Iterator<Item = &Spans> {
+    pub fn members(&self, path: &Path) -> impl Iterator<Item = &MemberSpans> {
         let members = match self.find(path).map(|node| &node.children) {
             Some(Children::Members(members)) => Some(members),
             _ => None,
@@ -81,7 +81,7 @@ impl Places {
         start: usize,
     ) -> usize {
         let index = self.nodes.len();
-        let spans = Spans {
+        let spans = MemberSpans {
             key: key.as_ref().map(|(_, span)| span.clone()),
             value: start..start,
         };

@@ -41,10 +41,7 @@ impl Subject<'_> {
     /// Parses it in these chunks and holds the outcome to the law.
     fn parse(&self, chunks: &[&str], on_error: OnError, certain: bool) -> Result<Outcome, String> {
         let mut options = Options::default();
-        options.parser = parser::Options {
-            on_error,
-            ..parser::Options::default()
-        };
+        options.parser = parser::Options::default().on_error(on_error);
         options.certain = certain;
         let mut assembly = Assembly::default();
         let mut growth = Vec::new();

@@ -3,7 +3,7 @@
 use crate::support::deriving::{derive_text, findings, turns};
 use obverse::chat_template;
 use obverse::derive::{
-    Alternative, Case, Decision, Derivation, Fate, Options, ToolsMode, Verdict, derive,
+    Case, Decision, Derivation, Fate, Options, ReportedCandidate, ToolsMode, Verdict, derive,
 };
 use obverse::parser::parse_response;
 use obverse::response_template::{Engine, ResponseTemplate};
@@ -21,13 +21,13 @@ fn decision<'d>(derivation: &'d Derivation, question: &str) -> &'d Decision {
     let decisions = &derivation.report.decisions;
     decisions
         .iter()
-        .find(|decision| decision.question == question)
+        .find(|decision| decision.name == question)
         .unwrap_or_else(|| panic!("nothing was decided of {question}: {decisions:#?}"))
 }
 
-fn taken(decision: &Decision) -> &Alternative {
-    let taken: Vec<&Alternative> = decision
-        .options
+fn taken(decision: &Decision) -> &ReportedCandidate {
+    let taken: Vec<&ReportedCandidate> = decision
+        .candidates
         .iter()
         .filter(|option| option.fate == Fate::Taken)
         .collect();
@@ -37,10 +37,7 @@ fn taken(decision: &Decision) -> &Alternative {
 
 fn with_alternatives(text: &str) -> Derivation {
     let source = chat_template::from_text("test", text).expect("a template");
-    let options = Options {
-        alternatives: true,
-        ..Options::default()
-    };
+    let options = Options::default().alternatives(true);
     derive(&source, &options).expect("derived")
 }
 
@@ -52,13 +49,13 @@ fn a_counterexample_corrects_the_first_reading() {
     assert_eq!(report.tools.mode, ToolsMode::TagWithTagged);
     let form = decision(&derivation, "call form");
     assert_eq!(
-        taken(form).way,
+        taken(form).name,
         "the name in a marker, each argument with its key apart",
         "{form:#?}"
     );
-    let first = &form.options[0];
+    let first = &form.candidates[0];
     assert_eq!(
-        (first.way.as_str(), first.fate),
+        (first.name.as_str(), first.fate),
         (
             "the name in a marker, the arguments in a dialect of JSON",
             Fate::Fails
@@ -83,11 +80,11 @@ fn what_is_not_needed_is_not_tried() {
     assert!(report.verified, "{:#?}", report.findings);
     assert_eq!(report.tools.mode, ToolsMode::TagWithJson);
     let close = decision(&derivation, "call close");
-    assert_eq!(close.options[0].fate, Fate::Taken);
+    assert_eq!(close.candidates[0].fate, Fate::Taken);
     assert!(!findings(&derivation).contains(&"corrected"));
     for decision in &report.decisions {
-        for option in &decision.options[1..] {
-            assert_eq!(option.fate, Fate::NotTried, "{}", decision.question);
+        for option in &decision.candidates[1..] {
+            assert_eq!(option.fate, Fate::NotTried, "{}", decision.name);
             assert!(!option.because.is_empty());
             assert!(option.counterexample.is_none() && option.why.is_none());
         }
@@ -95,12 +92,15 @@ fn what_is_not_needed_is_not_tried() {
 }
 
 /// A question of which the way with the best evidence failed, and the one that was taken.
-fn corrected<'d>(derivation: &'d Derivation, question: &str) -> (&'d Alternative, &'d Alternative) {
+fn corrected<'d>(
+    derivation: &'d Derivation,
+    question: &str,
+) -> (&'d ReportedCandidate, &'d ReportedCandidate) {
     let decision = decision(derivation, question);
     let taken = taken(decision);
-    let first = &decision.options[0];
+    let first = &decision.candidates[0];
     assert_eq!(first.fate, Fate::Fails, "{question}: {decision:#?}");
-    assert_ne!(first.way, taken.way);
+    assert_ne!(first.name, taken.name);
     let shown = first.counterexample.is_some() || first.why.is_some();
     assert!(shown, "nothing says why it lost: {first:#?}");
     assert!(findings(derivation).contains(&"corrected"));
@@ -173,8 +173,8 @@ fn of_the_constants_that_says_the_word_again() {
     come_to(&derivation, Verdict::ProvedInPart);
     assert_eq!(derivation.report.reasoning.close, "</think>");
     assert_eq!(derivation.report.content.open, "<msg>");
-    let means = |option: &Alternative| option.means.clone();
-    let options = &decision(&derivation, "reasoning").options;
+    let means = |option: &ReportedCandidate| option.means.clone();
+    let options = &decision(&derivation, "reasoning").candidates;
     assert_eq!(
         options.iter().map(means).collect::<Vec<_>>(),
         [
@@ -197,8 +197,8 @@ fn a_reasoning_that_is_cut_out_of_an_answer() {
         (reasoning.open.as_str(), reasoning.close.as_str()),
         ("<in>", "<out>")
     );
-    assert!(derivation.report.rounds.spliced > 0);
-    assert_eq!(taken(decision(&derivation, "reasoning")).way, "as cut out");
+    assert!(derivation.report.rounds.injected > 0);
+    assert_eq!(taken(decision(&derivation, "reasoning")).name, "as cut out");
     // What is only taken off the end of an answer is none.
     let derivation = turns("{{ m.content.split('<in>')[0] }}", "<bot>");
     assert_eq!(derivation.report.reasoning.open, "");
@@ -214,7 +214,7 @@ fn what_looks_like_a_reasoning_may_be_none() {
     assert_eq!(derivation.report.reasoning.open, "");
     let (first, taken) = corrected(&derivation, "reasoning");
     assert_eq!(first.means, "\"(\" … \")\"");
-    assert_eq!(taken.way, "none");
+    assert_eq!(taken.name, "none");
     let found = first.counterexample.as_ref().expect("a message");
     assert!(found.expected.get("thinking").is_none());
     let content = found.expected.get("content").and_then(Value::as_str);
@@ -234,8 +234,8 @@ fn a_key_of_all_messages_is_no_reasoning() {
     let derivation = derive_text(&text).expect("derived");
     proved(&derivation);
     assert_eq!(derivation.report.reasoning.key.as_deref(), Some("thought"));
-    let options = &decision(&derivation, "reasoning key").options;
-    assert_eq!(options[1].way, "name");
+    let options = &decision(&derivation, "reasoning key").candidates;
+    assert_eq!(options[1].name, "name");
 }
 
 /// No prompt says where a turn begins, and the last marker before an answer opens content alone.
@@ -282,8 +282,8 @@ fn each_prompt_may_begin_a_turn_in_its_own_words() {
     proved(&derivation);
     assert_eq!(derivation.report.start_anchor, ["<bot>", "<thinker>"]);
     let anchor = decision(&derivation, "anchor");
-    assert_eq!(taken(anchor).way, "as each prompt has it");
-    assert_eq!(anchor.options[1].way, "the last marker");
+    assert_eq!(taken(anchor).name, "as each prompt has it");
+    assert_eq!(anchor.candidates[1].name, "the last marker");
 }
 
 /// A turn without a reasoning says so where the reasoning would stand, before what opens the content.
@@ -407,7 +407,7 @@ fn a_part_of_a_call_may_stand_twice() {
         let derivation = turns(&one_object_each(members), "<bot>");
         proved(&derivation);
         let (first, taken) = corrected(&derivation, question);
-        assert_eq!((first.way.as_str(), taken.way.as_str()), (wrong, right));
+        assert_eq!((first.name.as_str(), taken.name.as_str()), (wrong, right));
         let found = first.counterexample.as_ref().expect("a message");
         let calls = found.expected.get("tool_calls").and_then(Value::as_array);
         assert_eq!(calls.map(<[Value]>::len), Some(2), "one call tells nothing");
@@ -457,7 +457,7 @@ fn several_calls_may_be_written_otherwise_than_one() {
     let derivation = turns(assistant, "<bot>");
     assert!(!derivation.report.verified);
     assert_eq!(
-        taken(decision(&derivation, "several calls")).way,
+        taken(decision(&derivation, "several calls")).name,
         "as one is"
     );
     let rounds = derivation.report.rounds;
@@ -520,24 +520,20 @@ fn calls_in_a_list_may_be_known_without_it() {
     );
     let source = chat_template::from_text("test", &source).expect("a template");
     let derived = |engines: &[Engine]| {
-        let options = Options {
-            thorough: true,
-            engines: engines.to_vec(),
-            ..Options::default()
-        };
+        let options = Options::default().thorough(true).engines(engines.to_vec());
         derive(&source, &options).expect("derived")
     };
     let derivation = derived(&[]);
     proved(&derivation);
     assert_eq!(
-        taken(decision(&derivation, "calls in a list")).way,
+        taken(decision(&derivation, "calls in a list")).name,
         "in the list"
     );
     // A server that looks at nothing behind takes the pattern of one call alone.
     let (first, taken) = {
         let served = derived(&[Engine::Vllm]);
         let decision = decision(&served, "calls in a list");
-        (decision.options[0].clone(), taken(decision).way.clone())
+        (decision.candidates[0].clone(), taken(decision).name.clone())
     };
     assert_eq!((first.fate, taken.as_str()), (Fate::Fails, "each apart"));
 }
@@ -551,7 +547,7 @@ fn a_list_of_calls_that_nothing_stands_before() {
     let derivation = turns(assistant, "<bot>");
     proved(&derivation);
     let form = taken(decision(&derivation, "call form"));
-    assert_eq!(form.way, "the name in a marker, the arguments as JSON");
+    assert_eq!(form.name, "the name in a marker, the arguments as JSON");
     let (first, _) = corrected(&derivation, "end of a bare call");
     let found = first.counterexample.as_ref().expect("a message");
     assert!(found.response.contains("}]"), "{}", found.response);
@@ -566,7 +562,7 @@ fn an_end_of_all_may_be_an_end_of_messages() {
     proved(&derivation);
     assert_eq!(derivation.report.content.close, "<eos>");
     let taken = taken(decision(&derivation, "afterword"));
-    assert_eq!(taken.way, "the last message's end");
+    assert_eq!(taken.name, "the last message's end");
 }
 
 /// What begins the conversation and follows every message is not a part of the prompt that is written unasked.
@@ -578,7 +574,7 @@ fn an_unasked_prompt_leaves_an_end_to_the_answer() {
     proved(&derivation);
     assert_eq!(derivation.report.content.close, "<sep>");
     assert_eq!(derivation.report.start_anchor, ["assistant: "]);
-    let ways = &decision(&derivation, "unasked prompt").options;
+    let ways = &decision(&derivation, "unasked prompt").candidates;
     assert_eq!(ways.len(), 3);
 }
 
@@ -593,7 +589,7 @@ fn losers_say_why_where_they_are_tried() {
     assert_eq!(derivation.document, plain.document);
     let close = decision(&derivation, "reasoning close");
     assert_eq!(taken(close).means, "\"[/R][A]\"");
-    let first_marker = &close.options[1];
+    let first_marker = &close.candidates[1];
     assert_eq!(
         (first_marker.means.as_str(), first_marker.fate),
         ("\"[/R]\"", Fate::Fails)
@@ -610,9 +606,9 @@ fn losers_say_why_where_they_are_tried() {
     let content = found.parsed.get("content");
     assert!(content.is_none_or(|content| content.as_str() == Some("")));
     for decision in &derivation.report.decisions {
-        for option in &decision.options {
+        for option in &decision.candidates {
             let shown = option.counterexample.is_some() || option.why.is_some();
-            assert_ne!(option.fate, Fate::NotTried, "{}", decision.question);
+            assert_ne!(option.fate, Fate::NotTried, "{}", decision.name);
             assert_eq!(option.fate == Fate::Fails, shown, "{option:#?}");
         }
     }
@@ -629,7 +625,7 @@ const KEYWORDS: &str = "{{ m.content }}\
 fn lists_of_texts_in_quotes_are_read_as_json() {
     let derivation = turns(KEYWORDS, "<bot>");
     let values = decision(&derivation, "argument values");
-    assert_eq!(taken(values).way, "as JSON", "{values:#?}");
+    assert_eq!(taken(values).name, "as JSON", "{values:#?}");
     let template = ResponseTemplate::from_value(&derivation.document.to_value()).expect("valid");
     let response = "<call>f(a=['x', 'it'], b='7', c=7, d='say 'x' twice', e={\"k\": [true]}, g='')</call><end>";
     let message =
@@ -653,5 +649,5 @@ fn lists_of_texts_in_quotes_are_read_as_json() {
         derivation.report.findings
     );
     let values = decision(&derivation, "argument values");
-    assert_eq!(taken(values).way, "as text", "{values:#?}");
+    assert_eq!(taken(values).name, "as text", "{values:#?}");
 }

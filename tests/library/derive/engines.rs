@@ -137,11 +137,11 @@ fn what_an_engine_refuses_gives_way_to_nothing_that_loses_more() {
             derivation.report.findings
         );
         let mut decisions = derivation.report.decisions.into_iter();
-        let decision = decisions.find(|one| one.question == "id behind a call");
-        let mut options = decision.expect("a question").options.into_iter();
+        let decision = decisions.find(|one| one.name == "id behind a call");
+        let mut options = decision.expect("a question").candidates.into_iter();
         options
             .find(|one| one.fate == Fate::Taken)
-            .map(|one| one.way)
+            .map(|one| one.name)
     };
     assert_eq!(taken(&[]).as_deref(), Some("looked for ahead"));
     // Without look-ahead the id would be lost, which is in the text: nothing that vLLM takes brings it back.

@@ -90,7 +90,7 @@ fn reasoning_that_only_the_prompt_opens_and_the_history_cuts_off() {
     );
     assert_eq!(report.reasoning.opened_by, Some(Opener::Prompt));
     assert_eq!(report.reasoning.history, Some(History::Dropped));
-    assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
+    assert!(report.rounds.injected > 0, "{:?}", report.rounds);
     assert!(findings(&derivation).contains(&"reasoning-not-rendered"));
 }
 
@@ -145,7 +145,7 @@ fn reasoning_that_the_last_turn_is_prefilled_with() {
             .iter()
             .any(|case| case.response == "Marigold thicket<end>")
     );
-    assert!(report.rounds.spliced > 0, "{:?}", report.rounds);
+    assert!(report.rounds.injected > 0, "{:?}", report.rounds);
 }
 
 #[test]

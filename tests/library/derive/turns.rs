@@ -345,7 +345,7 @@ fn a_channel_in_which_only_calls_are_rendered() {
         .evidence
         .iter()
         .find(|found| found.marker == "<c>ask<m>");
-    assert_eq!(evidence.expect("evidence").question, "content channel");
+    assert_eq!(evidence.expect("evidence").decision, "content channel");
     let code = "content-in-other-channel";
     assert!(
         findings(&derivation).contains(&code),

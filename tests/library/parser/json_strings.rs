@@ -31,11 +31,9 @@ const IMPLICIT: &str = r#"{
 /// The message, the joined events and the errors of a response in these chunks.
 fn read(template: &str, skip_json_strings: bool, chunks: &[&str]) -> (String, String) {
     let template = ResponseTemplate::from_json(template).expect("a template");
-    let options = Options {
-        skip_json_strings,
-        on_error: OnError::Keep,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .skip_json_strings(skip_json_strings)
+        .on_error(OnError::Keep);
     let mut parser = ResponseParser::with_options(template, "", &[], options).expect("no prefix");
     let mut events = Vec::new();
     for chunk in chunks {

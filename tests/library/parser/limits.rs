@@ -36,10 +36,7 @@ fn fail(template_text: &str, limits: Limits, chunks: &[&str]) -> (ParseError, Ma
 
 #[test]
 fn a_region_has_a_greatest_size() {
-    let limits = Limits {
-        region_bytes: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().region_bytes(10);
     let chunks = ["<call>[1]</call><think>0123456", "789", "x</think>"];
     let (error, message) = fail(CALLS, limits, &chunks);
     assert_eq!(&*error.message, "the region is longer than 10 bytes");
@@ -58,10 +55,7 @@ fn a_region_has_a_greatest_size() {
 
 #[test]
 fn held_text_has_a_greatest_size() {
-    let limits = Limits {
-        held_bytes: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().held_bytes(10);
     let greedy = r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<end>.*"}}}"#;
     let (error, _) = fail(greedy, limits, &["text <end>", "and more"]);
     assert_eq!(
@@ -81,10 +75,7 @@ fn held_text_has_a_greatest_size() {
 
 #[test]
 fn regions_have_a_greatest_number() {
-    let limits = Limits {
-        regions: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().regions(2);
     let (error, message) = fail(
         CALLS,
         limits,
@@ -100,14 +91,8 @@ fn regions_have_a_greatest_number() {
 
 #[test]
 fn a_limit_is_met_by_one_byte_more_however_the_text_is_cut() {
-    let region = Limits {
-        region_bytes: 10,
-        ..Limits::default()
-    };
-    let held = Limits {
-        held_bytes: 10,
-        ..Limits::default()
-    };
+    let region = Limits::default().region_bytes(10);
+    let held = Limits::default().held_bytes(10);
     let to_the_end = r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<a>.*"}}}"#;
     let to_a_literal =
         r#"{"start_anchor": "A:", "fields": {"content": {"close_pattern": "<a>.*?</a>"}}}"#;
@@ -148,10 +133,7 @@ fn delimiters_without_text_do_not_alternate_for_ever() {
         );
         assert_eq!(message["content"], "a".into());
     }
-    let options = Options {
-        keep_delimiters: true,
-        ..Options::default()
-    };
+    let options = Options::default().keep_delimiters(true);
     let mut parser = ResponseParser::with_options(template(idle), "", &[], options).unwrap();
     parser.feed("ab").unwrap_err();
     assert_eq!(parser.take_delimiters().len(), 64 + 1, "one too many");

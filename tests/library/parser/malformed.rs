@@ -28,10 +28,7 @@ fn parser(prefix: &str, options: Options) -> Result<ResponseParser, ParseError> 
 }
 
 fn keep() -> Options {
-    Options {
-        on_error: OnError::Keep,
-        ..Options::default()
-    }
+    Options::default().on_error(OnError::Keep)
 }
 
 /// All that a parser in one mode has to say: the events joined, the errors that it returned, and how it ended.
@@ -198,11 +195,8 @@ fn a_region_cut_off_by_the_end_is_kept() {
 
 #[test]
 fn limits_are_returned_all_the_same() {
-    let limits = Limits {
-        regions: 2,
-        ..Limits::default()
-    };
-    let mut parser = parser("", Options { limits, ..keep() }).expect("no prefix");
+    let limits = Limits::default().regions(2);
+    let mut parser = parser("", keep().limits(limits)).expect("no prefix");
     parser.feed("<call>{</call><call>{</call>").expect("kept");
     let error = parser.feed("<call>{</call>").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Limit);

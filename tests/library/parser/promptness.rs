@@ -157,10 +157,7 @@ struct Followed<'t> {
 impl<'t> Followed<'t> {
     /// `None` where the prefix cannot be read.
     fn new(template: &'t ResponseTemplate, prefix: &str, tools: &[Value]) -> Option<Self> {
-        let options = Options {
-            on_error: OnError::Keep,
-            ..Options::default()
-        };
+        let options = Options::default().on_error(OnError::Keep);
         let parser = ResponseParser::with_options(template.clone(), prefix, tools, options).ok()?;
         let mut followed = Self {
             template,

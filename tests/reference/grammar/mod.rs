@@ -24,7 +24,7 @@ use std::sync::Arc;
 use obverse::chat_template;
 use obverse::derive::{self, Case, Derivation};
 use obverse::grammar::emit::Language;
-use obverse::grammar::{Grammar, Request, Sampler, ToolChoice, Written};
+use obverse::grammar::{Grammar, Request, Sampler, ToolChoice, WrittenFormat};
 use obverse::parser::ResponseParser;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -76,7 +76,7 @@ struct Subject {
     name: String,
     derivation: Derivation,
     template: Arc<ResponseTemplate>,
-    written: Written,
+    written: WrittenFormat,
 }
 
 impl Subject {
@@ -88,7 +88,7 @@ impl Subject {
         let derivation = derive::derive(&source, &derive::Options::default()).expect("derived");
         let template = ResponseTemplate::from_value(&derivation.document.to_value());
         let template = Arc::new(template.expect("a response template"));
-        let written = Written::new(&template, &derivation.cases, &source.tokens.end);
+        let written = WrittenFormat::new(&template, &derivation.cases, &source.tokens.end);
         Self {
             name: name.to_owned(),
             derivation,
@@ -107,12 +107,10 @@ impl Subject {
     }
 
     fn grammar(&self, prefix: &str, tools: &[Value], tool_choice: ToolChoice) -> Grammar {
-        let request = Request {
-            tools: tools.to_vec(),
-            tool_choice,
-            prefix: prefix.to_owned(),
-            ..Request::default()
-        };
+        let request = Request::default()
+            .tools(tools.to_vec())
+            .tool_choice(tool_choice)
+            .prefix(prefix);
         let grammar = self.written.grammar(&request);
         grammar.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use obverse::chat_template::{
-    ChatTemplate, Origin, Path, RenderError, RenderInput, Run, Step, Traced,
+    ChatTemplate, InputPath, InputStep, Origin, RenderError, RenderInput, Run, Traced,
 };
 use obverse::value::{Integer, Map, Value};
 
@@ -88,7 +88,7 @@ fn assert_origin(
                 return;
             };
             let text = match (key, path.last()) {
-                (true, Some(Step::Key(key))) => key.clone(),
+                (true, Some(InputStep::Key(key))) => key.clone(),
                 (true, other) => panic!("{name}: {run:?} is no key: {other:?}"),
                 (false, _) => match at_path(template, input, path) {
                     Some(Value::String(text)) => text,
@@ -106,8 +106,8 @@ fn assert_origin(
 }
 
 /// What the caller gave at a path.
-fn at_path(template: &ChatTemplate, input: &RenderInput, path: &Path) -> Option<Value> {
-    let Some((Step::Key(first), rest)) = path.split_first() else {
+fn at_path(template: &ChatTemplate, input: &RenderInput, path: &InputPath) -> Option<Value> {
+    let Some((InputStep::Key(first), rest)) = path.split_first() else {
         return None;
     };
     let mut value = match first.as_str() {
@@ -123,8 +123,8 @@ fn at_path(template: &ChatTemplate, input: &RenderInput, path: &Path) -> Option<
     };
     for step in rest {
         value = match (step, value) {
-            (Step::Key(key), Value::Object(map)) => map.get(key)?.clone(),
-            (Step::Index(index), Value::Array(items)) => items.get(*index)?.clone(),
+            (InputStep::Key(key), Value::Object(map)) => map.get(key)?.clone(),
+            (InputStep::Index(index), Value::Array(items)) => items.get(*index)?.clone(),
             _ => return None,
         };
     }
@@ -172,7 +172,7 @@ fn scatter(value: &Value, input: &RenderInput) -> RenderInput {
 
 /// One change of an input: where, and whether something came there or went away, which changes what holds it too.
 struct Change {
-    path: Path,
+    path: InputPath,
     whole: Value,
     is_shape: bool,
 }
@@ -183,20 +183,25 @@ fn change(random: &mut Random, input: &RenderInput) -> Change {
     let mut is_shape = false;
     descend(random, &mut whole, &mut steps, &mut is_shape);
     Change {
-        path: Path::new(steps),
+        path: InputPath::new(steps),
         whole,
         is_shape,
     }
 }
 
-fn descend(random: &mut Random, value: &mut Value, steps: &mut Vec<Step>, is_shape: &mut bool) {
+fn descend(
+    random: &mut Random,
+    value: &mut Value,
+    steps: &mut Vec<InputStep>,
+    is_shape: &mut bool,
+) {
     let at_top = steps.is_empty();
     match value {
         Value::Object(map) if !map.is_empty() && (at_top || !random.once_in(6)) => {
             let at = random.below(map.len());
             let key = map.keys().nth(at).cloned().unwrap_or_default();
             let only_value = ["messages", "tools", "documents", "add_generation_prompt"];
-            steps.push(Step::Key(key.as_str().to_owned()));
+            steps.push(InputStep::Key(key.as_str().to_owned()));
             if random.once_in(8) && !(at_top && only_value.contains(&key.as_str())) {
                 map.shift_remove(&key);
                 *is_shape = true;
@@ -212,16 +217,16 @@ fn descend(random: &mut Random, value: &mut Value, steps: &mut Vec<Step>, is_sha
         Value::Object(map) if !at_top => {
             let key = random.pick(&["name", "content", "reasoning_content", "extra", "thinking"]);
             if map.get(key).is_none() {
-                steps.push(Step::Key(key.to_owned()));
+                steps.push(InputStep::Key(key.to_owned()));
                 *is_shape = true;
             } else {
-                steps.push(Step::Key(key.to_owned()));
+                steps.push(InputStep::Key(key.to_owned()));
             }
             map.insert(key.to_owned(), Value::from("put there"));
         }
         Value::Array(items) if !items.is_empty() && !random.once_in(6) => {
             let at = random.below(items.len());
-            steps.push(Step::Index(at));
+            steps.push(InputStep::Index(at));
             descend(random, &mut items[at], steps, is_shape);
         }
         other => another(random, other),
@@ -267,7 +272,7 @@ fn another(random: &mut Random, value: &mut Value) {
 }
 
 /// Whether a change at `path` may change anything, since control flow read there.
-fn is_excused(decided: &BTreeSet<Path>, path: &Path, is_shape: bool) -> bool {
+fn is_excused(decided: &BTreeSet<InputPath>, path: &InputPath, is_shape: bool) -> bool {
     decided.iter().any(|read| {
         let leads_on = read.len() >= path.len();
         // What holds the place was read for its shape, which is another only when something came or went.
@@ -277,7 +282,7 @@ fn is_excused(decided: &BTreeSet<Path>, path: &Path, is_shape: bool) -> bool {
 }
 
 /// The text without the runs that a change at `path` may change.
-fn fixed(traced: &Traced, path: &Path) -> String {
+fn fixed(traced: &Traced, path: &InputPath) -> String {
     traced
         .runs
         .iter()

@@ -1,6 +1,6 @@
 //! The table of `docs/response-schemas.md`: every schema at hand, whether it runs as by the reference, and whether it converts.
 
-use obverse::convert::{self, Difference, Origin, Verdict};
+use obverse::convert::{self, Difference, SampleOrigin, Verdict};
 use obverse::response_schema::ResponseSchema;
 use obverse::value::{Value, json};
 
@@ -67,7 +67,7 @@ fn row(name: &str, schema: &Value) -> String {
     let counted = report
         .samples
         .iter()
-        .filter(|tally| tally.origin != Origin::Beyond);
+        .filter(|tally| tally.origin != SampleOrigin::Beyond);
     let (tried, agree) = counted.fold((0, 0), |(tried, agree), tally| {
         (tried + tally.tried, agree + tally.agree)
     });
@@ -79,7 +79,7 @@ fn row(name: &str, schema: &Value) -> String {
             report
                 .differences
                 .first()
-                .filter(|found| found.origin != Origin::Beyond)
+                .filter(|found| found.origin != SampleOrigin::Beyond)
                 .map(shown),
         )
         .collect();

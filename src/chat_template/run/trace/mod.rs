@@ -62,7 +62,7 @@ impl Taint {
 }
 
 #[derive(Debug)]
-enum Place {
+enum NodeKind {
     Nothing,
     /// The constant of that index in the syntax tree.
     Constant(u32),
@@ -81,7 +81,7 @@ type Members = Vec<(Rc<str>, Node)>;
 /// The trace of one render.
 #[derive(Debug)]
 pub(super) struct Trace {
-    nodes: RefCell<Vec<Place>>,
+    nodes: RefCell<Vec<NodeKind>>,
     joins: RefCell<HashMap<(Node, Node), Node>>,
     /// Members that were asked for and not found, by what was asked; of each these are few.
     missing: RefCell<HashMap<Node, Members>>,
@@ -95,8 +95,8 @@ pub(super) struct Trace {
 impl Trace {
     /// A trace over a syntax tree with so many constants.
     pub(super) fn new(constants: usize) -> Rc<Self> {
-        let mut nodes = vec![Place::Nothing];
-        nodes.extend((0..constants).map(|index| Place::Constant(index as u32)));
+        let mut nodes = vec![NodeKind::Nothing];
+        nodes.extend((0..constants).map(|index| NodeKind::Constant(index as u32)));
         Rc::new(Self {
             nodes: RefCell::new(nodes),
             joins: RefCell::default(),
@@ -122,7 +122,7 @@ impl Trace {
         !self.is_full.get()
     }
 
-    fn add(&self, place: Place) -> Node {
+    fn add(&self, place: NodeKind) -> Node {
         let mut nodes = self.nodes.borrow_mut();
         if nodes.len() >= MAX_NODES {
             self.is_full.set(true);
@@ -144,13 +144,13 @@ impl Trace {
 
     /// A member of a dictionary that is an input, itself.
     pub(super) fn member(&self, of: Taint, key: &Rc<str>) -> Taint {
-        Taint(self.add(Place::Key(of.node(), key.clone())) | Taint::ITSELF)
+        Taint(self.add(NodeKind::Key(of.node(), key.clone())) | Taint::ITSELF)
     }
 
     /// An item of a list that is an input, itself.
     pub(super) fn item(&self, of: Taint, index: usize) -> Taint {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        Taint(self.add(Place::Item(of.node(), index)) | Taint::ITSELF)
+        Taint(self.add(NodeKind::Item(of.node(), index)) | Taint::ITSELF)
     }
 
     /// A member that is not there: what says so is the place where it would be.
@@ -164,7 +164,7 @@ impl Trace {
             return Taint(*node);
         }
         let key: Rc<str> = Rc::from(key);
-        let node = self.add(Place::Key(of.node(), key.clone()));
+        let node = self.add(NodeKind::Key(of.node(), key.clone()));
         known.push((key, node));
         Taint(node)
     }
@@ -176,8 +176,8 @@ impl Trace {
             return Taint::NONE;
         }
         let is_message = match self.nodes.borrow()[of.node() as usize] {
-            Place::Item(list, _) => {
-                matches!(&self.nodes.borrow()[list as usize], Place::Key(0, name) if **name == *"messages")
+            NodeKind::Item(list, _) => {
+                matches!(&self.nodes.borrow()[list as usize], NodeKind::Key(0, name) if **name == *"messages")
             }
             _ => false,
         };
@@ -194,7 +194,7 @@ impl Trace {
         if a == 0 || b == 0 || a == b {
             return Taint(a | b);
         }
-        if let Place::Join(x, y) = self.nodes.borrow()[a as usize]
+        if let NodeKind::Join(x, y) = self.nodes.borrow()[a as usize]
             && (x == b || y == b)
         {
             return Taint(a);
@@ -202,7 +202,7 @@ impl Trace {
         if let Some(node) = self.joins.borrow().get(&(a, b)) {
             return Taint(*node);
         }
-        let node = self.add(Place::Join(a, b));
+        let node = self.add(NodeKind::Join(a, b));
         self.joins.borrow_mut().insert((a, b), node);
         Taint(node)
     }
@@ -213,8 +213,8 @@ impl Trace {
             return Taint::NONE;
         }
         match self.nodes.borrow()[piece.origin as usize] {
-            Place::Nothing | Place::Constant(_) | Place::Expression(_) => Taint::NONE,
-            Place::Key(of, _) if piece.is_key() => Taint(of),
+            NodeKind::Nothing | NodeKind::Constant(_) | NodeKind::Expression(_) => Taint::NONE,
+            NodeKind::Key(of, _) if piece.is_key() => Taint(of),
             _ => Taint(piece.origin),
         }
     }
@@ -273,7 +273,7 @@ impl Trace {
         if node != 0 {
             return node;
         }
-        let node = self.add(Place::Expression(span));
+        let node = self.add(NodeKind::Expression(span));
         self.here.set((span, node));
         node
     }

@@ -7,9 +7,9 @@ use foldhash::{HashMap, HashSet};
 
 use super::noted::{By, Noted};
 use super::piece::Piece;
-use super::{Node, Place, Taint, Trace};
+use super::{Node, NodeKind, Taint, Trace};
 use crate::chat_template::layout::{Layout, Turn, Write};
-use crate::chat_template::origins::{Origin, Path, Run, Step, Traced};
+use crate::chat_template::origins::{InputPath, InputStep, Origin, Run, Traced};
 use crate::chat_template::syntax::tree::Tree;
 
 /// How many paths the runs of one render may name beside their first.
@@ -17,9 +17,9 @@ const MAX_NAMED: usize = 1 << 20;
 
 /// Nodes taken apart, each once.
 struct Resolver<'a> {
-    places: &'a [Place],
+    places: &'a [NodeKind],
     /// By node.
-    paths: Vec<Option<Path>>,
+    paths: Vec<Option<InputPath>>,
     inputs: HashMap<Node, Rc<[Node]>>,
     named: usize,
 }
@@ -104,7 +104,7 @@ impl Resolver<'_> {
     fn origin(&mut self, tree: &Tree, piece: &Piece) -> Option<Origin> {
         let derived = piece.is_derived();
         match &self.places[piece.origin as usize] {
-            Place::Constant(index) => {
+            NodeKind::Constant(index) => {
                 let from = piece.from().unwrap_or_default();
                 let (start, end) = tree.places[*index as usize].source(from);
                 Some(Origin::Source {
@@ -114,20 +114,20 @@ impl Resolver<'_> {
                     derived,
                 })
             }
-            Place::Expression(span) => Some(Origin::Source {
+            NodeKind::Expression(span) => Some(Origin::Source {
                 start: span.start as usize,
                 end: span.end as usize,
                 from: (0, 0),
                 derived: true,
             }),
-            Place::Key(..) | Place::Item(..) => Some(Origin::Input {
+            NodeKind::Key(..) | NodeKind::Item(..) => Some(Origin::Input {
                 path: self.path(piece.origin),
                 from: piece.from(),
                 derived,
                 key: piece.is_key(),
                 also: Vec::new(),
             }),
-            Place::Join(..) => {
+            NodeKind::Join(..) => {
                 let inputs = self.inputs(piece.origin);
                 self.named += inputs.len();
                 if self.named > MAX_NAMED {
@@ -143,7 +143,7 @@ impl Resolver<'_> {
                     also: paths.collect(),
                 })
             }
-            Place::Nothing => Some(Origin::Source {
+            NodeKind::Nothing => Some(Origin::Source {
                 start: 0,
                 end: 0,
                 from: (0, 0),
@@ -153,7 +153,7 @@ impl Resolver<'_> {
     }
 
     /// The inputs of a value.
-    fn items(&mut self, taint: Taint) -> Vec<Path> {
+    fn items(&mut self, taint: Taint) -> Vec<InputPath> {
         if taint.is_none() {
             return Vec::new();
         }
@@ -174,8 +174,8 @@ impl Resolver<'_> {
                 continue;
             }
             match self.places[node as usize] {
-                Place::Join(first, second) => open.extend([second, first]),
-                Place::Key(..) | Place::Item(..) => found.push(node),
+                NodeKind::Join(first, second) => open.extend([second, first]),
+                NodeKind::Key(..) | NodeKind::Item(..) => found.push(node),
                 _ => {}
             }
         }
@@ -190,7 +190,7 @@ impl Resolver<'_> {
         found
     }
 
-    fn path(&mut self, node: Node) -> Path {
+    fn path(&mut self, node: Node) -> InputPath {
         if let Some(path) = &self.paths[node as usize] {
             return path.clone();
         }
@@ -198,23 +198,23 @@ impl Resolver<'_> {
         let mut at = node;
         loop {
             match &self.places[at as usize] {
-                Place::Key(of, key) => {
-                    steps.push(Step::Key(key.to_string()));
+                NodeKind::Key(of, key) => {
+                    steps.push(InputStep::Key(key.to_string()));
                     at = *of;
                 }
-                Place::Item(of, index) => {
-                    steps.push(Step::Index(*index as usize));
+                NodeKind::Item(of, index) => {
+                    steps.push(InputStep::Index(*index as usize));
                     at = *of;
                 }
                 _ => break,
             }
         }
-        let path = Path::new(steps.into_iter().rev());
+        let path = InputPath::new(steps.into_iter().rev());
         self.paths[node as usize] = Some(path.clone());
         path
     }
 
-    fn decided(&mut self, decided: &[bool]) -> BTreeSet<Path> {
+    fn decided(&mut self, decided: &[bool]) -> BTreeSet<InputPath> {
         let mut seen = decided.to_vec();
         let mut open: Vec<Node> = (0..decided.len())
             .filter(|node| decided[*node])
@@ -223,7 +223,7 @@ impl Resolver<'_> {
         let mut out = BTreeSet::new();
         while let Some(node) = open.pop() {
             match self.places[node as usize] {
-                Place::Join(first, second) => {
+                NodeKind::Join(first, second) => {
                     for part in [first, second] {
                         // What a node joins is older than the node.
                         if !std::mem::replace(&mut seen[part as usize], true) {
@@ -231,7 +231,7 @@ impl Resolver<'_> {
                         }
                     }
                 }
-                Place::Key(..) | Place::Item(..) => {
+                NodeKind::Key(..) | NodeKind::Item(..) => {
                     out.insert(self.path(node));
                 }
                 _ => {}

@@ -10,7 +10,7 @@
 use super::manner::Manner;
 use super::message::Assistant;
 use super::probes;
-use super::renderer::{Place, Renderer};
+use super::renderer::{Conversation, Renderer};
 use crate::value::Value;
 
 /// How many signs are tried; those next to texts come before those within calls.
@@ -23,7 +23,7 @@ const MAX_BETWEEN: usize = 3;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Beside {
     /// One sign each, or two that stand together.
-    pub(super) signs: Vec<String>,
+    pub(super) characters: Vec<String>,
     /// The signs before and behind a name, with a word between them.
     pub(super) between: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Beside {
 /// Returns the texts that stand next to the texts of messages, in answers and, where calls are shown, in calls.
 pub(super) fn next_to_texts(
     renderer: &Renderer<'_>,
-    users: &[Place],
+    users: &[Conversation],
     plain: &Manner,
     calling: Option<&Manner>,
 ) -> Beside {
@@ -58,7 +58,7 @@ pub(super) fn next_to_texts(
             }
         }
     }
-    beside.signs.truncate(MAX_SIGNS);
+    beside.characters.truncate(MAX_SIGNS);
     beside.between.truncate(MAX_BETWEEN);
     beside
 }
@@ -122,11 +122,14 @@ impl Beside {
         }
     }
 
-    fn add(&mut self, signs: [&str; 2]) {
-        for sign in signs {
-            let is_same_twice = sign.len() == 2 && sign[..1] == sign[1..];
-            if !sign.is_empty() && !is_same_twice && !self.signs.iter().any(|known| known == sign) {
-                self.signs.push(sign.to_owned());
+    fn add(&mut self, characters: [&str; 2]) {
+        for character in characters {
+            let is_same_twice = character.len() == 2 && character[..1] == character[1..];
+            if !character.is_empty()
+                && !is_same_twice
+                && !self.characters.iter().any(|known| known == character)
+            {
+                self.characters.push(character.to_owned());
             }
         }
     }
@@ -135,7 +138,7 @@ impl Beside {
 /// Returns the first sign of the text that follows, and the first two where more follows them.
 fn beginnings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_start();
-    let run = &gap[..gap.find(|c| !is_sign(c)).unwrap_or(gap.len())];
+    let run = &gap[..gap.find(|c| !is_special_character(c)).unwrap_or(gap.len())];
     let goes_on = gap[run.len()..].starts_with(char::is_alphanumeric);
     let pair = run.get(..2).filter(|_| goes_on || run.len() > 2);
     [run.get(..1).unwrap_or_default(), pair.unwrap_or_default()]
@@ -144,7 +147,7 @@ fn beginnings(gap: &str) -> [&str; 2] {
 /// Returns the last sign of the text before, and the last two where more stands before them.
 fn endings(gap: &str) -> [&str; 2] {
     let gap = gap.trim_end();
-    let start = gap.rfind(|c| !is_sign(c)).map_or(0, |at| {
+    let start = gap.rfind(|c| !is_special_character(c)).map_or(0, |at| {
         at + gap[at..].chars().next().map_or(0, char::len_utf8)
     });
     let run = &gap[start..];
@@ -155,7 +158,7 @@ fn endings(gap: &str) -> [&str; 2] {
 }
 
 /// Returns true if the character is ASCII punctuation, which every text may have.
-fn is_sign(c: char) -> bool {
+fn is_special_character(c: char) -> bool {
     c.is_ascii_punctuation()
 }
 
@@ -163,14 +166,14 @@ fn is_sign(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn signs(turn: &str) -> Vec<String> {
+    fn characters(turn: &str) -> Vec<String> {
         let mut beside = Beside::default();
         beside.add_gaps(turn, &["one", "two"]);
-        beside.signs
+        beside.characters
     }
 
     #[test]
-    fn words_stand_between_the_signs_around_names() {
+    fn words_stand_between_the_characters_around_names() {
         let between = |turn: &str| {
             let mut beside = Beside::default();
             beside.add_names(turn, &["one", "two"]);
@@ -182,30 +185,30 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_signs_are_tried() {
-        assert_eq!(signs("one</t>"), ["<", "</"]);
-        assert_eq!(signs("<t>one"), [">"]);
-        assert_eq!(signs("<t/>one"), [">", "/>"]);
-        assert_eq!(signs("one |.| two"), ["|", "|.", ".|"]);
-        assert_eq!(signs("one\n/>\n\nall\n[two"), ["/", "["]);
-        assert_eq!(signs("one"), [""; 0]);
-        assert_eq!(signs("| one"), ["|"]);
-        assert_eq!(signs("two!one"), ["!"]);
+    fn the_outermost_characters_are_tried() {
+        assert_eq!(characters("one</t>"), ["<", "</"]);
+        assert_eq!(characters("<t>one"), [">"]);
+        assert_eq!(characters("<t/>one"), [">", "/>"]);
+        assert_eq!(characters("one |.| two"), ["|", "|.", ".|"]);
+        assert_eq!(characters("one\n/>\n\nall\n[two"), ["/", "["]);
+        assert_eq!(characters("one"), [""; 0]);
+        assert_eq!(characters("| one"), ["|"]);
+        assert_eq!(characters("two!one"), ["!"]);
     }
 
     #[test]
     fn two_that_are_all_or_the_same_are_no_pair() {
-        assert_eq!(signs("one>>>>two"), [">"]);
-        assert_eq!(signs("one->two"), ["-", ">"]);
-        assert_eq!(signs("one->x"), ["-", "->"]);
-        assert_eq!(signs("x->one"), [">", "->"]);
+        assert_eq!(characters("one>>>>two"), [">"]);
+        assert_eq!(characters("one->two"), ["-", ">"]);
+        assert_eq!(characters("one->x"), ["-", "->"]);
+        assert_eq!(characters("x->one"), [">", "->"]);
     }
 
     #[test]
-    fn words_and_space_are_no_signs_nor_is_what_few_texts_have() {
-        assert_eq!(signs(" one and two \n"), [""; 0]);
-        assert_eq!(signs("((nothing that was said))"), [""; 0]);
-        assert_eq!(signs("one\u{a7}|two"), ["|"]);
-        assert_eq!(signs("one|\u{a7}x"), ["|"]);
+    fn words_and_space_are_no_characters_to_try_nor_is_what_few_texts_have() {
+        assert_eq!(characters(" one and two \n"), [""; 0]);
+        assert_eq!(characters("((nothing that was said))"), [""; 0]);
+        assert_eq!(characters("one\u{a7}|two"), ["|"]);
+        assert_eq!(characters("one|\u{a7}x"), ["|"]);
     }
 }

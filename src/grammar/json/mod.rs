@@ -4,11 +4,16 @@
 //! and a context-free grammar of sensible size cannot say (a multiple of, unique items, bounds of numbers) is not asked for; it is
 //! named.
 
-use super::avoid::{Avoid, Piece};
+mod number;
+mod schema;
+mod text;
+
 use super::chars::Chars;
 use super::expr::{Arena, Expr, Id};
 use super::format::Dialect;
 use crate::value::{Map, Value, json};
+use schema::{both, merged};
+pub(crate) use schema::{named, referred};
 
 /// Keywords that are told by nothing that is written, or say nothing of a value.
 const SILENT: &[&str] = &[
@@ -354,168 +359,6 @@ impl JsonWriter<'_> {
         }
     }
 
-    fn key(&mut self) -> Id {
-        match self.dialect {
-            Some(dialect) if dialect.bare_keys => self.arena.add(Expr::Run {
-                chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
-                min: 1,
-                max: Some(64),
-            }),
-            _ => self.string(&Map::new()),
-        }
-    }
-
-    fn string(&mut self, schema: &Map) -> Id {
-        let number = |key: &str| match schema.get(key) {
-            Some(Value::Int(number)) => number.to_string().parse::<u32>().ok(),
-            _ => None,
-        };
-        if let Some(dialect) = self.dialect {
-            let (open, close) = &dialect.quotes;
-            let backslash = self.no_backslash.then(|| Piece::Text("\\".to_owned()));
-            let avoid = self
-                .avoid
-                .iter()
-                .map(|text| vec![Piece::Text(text.clone())]);
-            let avoid = avoid.chain([vec![Piece::Text(close.clone())]]);
-            let avoid = avoid.chain(backslash.map(|piece| vec![piece]));
-            let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
-            let (open, close) = (self.arena.text(open), self.arena.text(close));
-            return self.arena.seq([open, text, close]);
-        }
-        let quote = self.arena.text("\"");
-        let (min, max) = (number("minLength"), number("maxLength"));
-        if min.is_none() && max.is_none() && !self.avoid.is_empty() {
-            let rest = self.string_without();
-            return self.arena.seq([quote, rest]);
-        }
-        let rule = "character";
-        if self.arena.rule(rule).is_none() {
-            let plain = self.arena.add(Expr::Run {
-                chars: plain(),
-                min: 1,
-                max: Some(1),
-            });
-            let escape = self.escape();
-            let body = self.arena.choice([plain, escape]);
-            self.arena.set_rule(rule, body);
-        }
-        let one = self.arena.rule_ref(rule);
-        let many = self.arena.repeat(one, min.unwrap_or(0), max);
-        self.arena.seq([quote, many, quote])
-    }
-
-    fn escape(&mut self) -> Id {
-        let backslash = self.arena.text("\\");
-        let signs = self.arena.add(Expr::Run {
-            chars: Chars::from_ranges(&"\"\\/bfnrt".chars().map(|c| (c, c)).collect::<Vec<_>>()),
-            min: 1,
-            max: Some(1),
-        });
-        let u = self.arena.text("u");
-        let digits = self.arena.add(Expr::Run {
-            chars: hexadecimal(),
-            min: 4,
-            max: Some(4),
-        });
-        let code = self.arena.seq([u, digits]);
-        let either = self.arena.choice([signs, code]);
-        self.arena.seq([backslash, either])
-    }
-
-    /// Returns what follows a string's first quote where something must not stand in it as it is written: a rule for each state of
-    /// the automaton that looks for it.
-    fn string_without(&mut self) -> Id {
-        let avoid = Avoid::new(
-            self.avoid
-                .iter()
-                .map(|text| vec![Piece::Text(text.clone())]),
-        );
-        let base = format!("string-without-{}", named(&self.avoid.join("-")));
-        let rule = |at: usize| format!("{base}-{at}");
-        if self.arena.rule(&rule(0)).is_some() {
-            return self.arena.rule_ref(&rule(0));
-        }
-        let Some(automaton) = avoid.automaton() else {
-            return self.arena.never();
-        };
-        let never = self.arena.never();
-        for at in 0..automaton.states.len() {
-            self.arena.set_rule(&rule(at), never);
-        }
-        let quote = self.arena.text("\"");
-        for (at, steps) in automaton.states.iter().enumerate() {
-            let mut ways = vec![quote];
-            for (chars, to) in steps {
-                let chars = chars.and(&plain());
-                if !chars.is_empty() {
-                    let one = self.arena.add(Expr::Run {
-                        chars,
-                        min: 1,
-                        max: Some(1),
-                    });
-                    let next = self.arena.rule_ref(&rule(*to));
-                    ways.push(self.arena.seq([one, next]));
-                }
-            }
-            if let Some(escaped) = automaton.step(at, '\\') {
-                for sign in "\"\\/bfnrt".chars() {
-                    if let Some(to) = automaton.step(escaped, sign) {
-                        let text = self.arena.text(&format!("\\{sign}"));
-                        let next = self.arena.rule_ref(&rule(to));
-                        ways.push(self.arena.seq([text, next]));
-                    }
-                }
-                let code = self.arena.text("\\u");
-                let digits = self.arena.add(Expr::Run {
-                    chars: hexadecimal(),
-                    min: 4,
-                    max: Some(4),
-                });
-                let next = self.arena.rule_ref(&rule(0));
-                ways.push(self.arena.seq([code, digits, next]));
-            }
-            let body = self.arena.choice(ways);
-            self.arena.set_rule(&rule(at), body);
-        }
-        self.arena.rule_ref(&rule(0))
-    }
-
-    fn digits(&mut self, from: char, min: u32, max: u32) -> Id {
-        self.arena.add(Expr::Run {
-            chars: Chars::from_ranges(&[(from, '9')]),
-            min,
-            max: Some(max),
-        })
-    }
-
-    pub(crate) fn integer(&mut self) -> Id {
-        let minus = self.arena.text("-");
-        let sign = self.arena.optional(minus);
-        let zero = self.arena.text("0");
-        let (first, rest) = (self.digits('1', 1, 1), self.digits('0', 0, 18));
-        let many = self.arena.seq([first, rest]);
-        let number = self.arena.choice([many, zero]);
-        self.arena.seq([sign, number])
-    }
-
-    pub(crate) fn number(&mut self) -> Id {
-        let whole = self.integer();
-        let point = self.arena.text(".");
-        let digits = self.digits('0', 1, 18);
-        let fraction = self.arena.seq([point, digits]);
-        let fraction = self.arena.optional(fraction);
-        let (small, large) = (self.arena.text("e"), self.arena.text("E"));
-        let e = self.arena.choice([small, large]);
-        let (minus, plus) = (self.arena.text("-"), self.arena.text("+"));
-        let sign = self.arena.choice([minus, plus]);
-        let sign = self.arena.optional(sign);
-        let power = self.digits('0', 1, 2);
-        let exponent = self.arena.seq([e, sign, power]);
-        let exponent = self.arena.optional(exponent);
-        self.arena.seq([whole, fraction, exponent])
-    }
-
     /// Any value at all.
     fn any(&mut self) -> Id {
         let mark = match (self.dialect, self.avoid) {
@@ -555,88 +398,4 @@ impl JsonWriter<'_> {
         self.arena.set_rule(&rule, body);
         reference
     }
-}
-
-/// The characters that stand in a string of JSON as they are.
-fn plain() -> Chars {
-    Chars::from_ranges(&[('\0', '\x1f'), ('"', '"'), ('\\', '\\')]).negated()
-}
-
-fn hexadecimal() -> Chars {
-    Chars::from_ranges(&[('0', '9'), ('a', 'f'), ('A', 'F')])
-}
-
-/// A text as a part of a rule's name: its letters and digits, and a number that sets it apart.
-pub(crate) fn named(text: &str) -> String {
-    let word: String = text
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let word: Vec<&str> = word.split('-').filter(|part| !part.is_empty()).collect();
-    let sum = text.bytes().fold(0u32, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(u32::from(byte))
-    });
-    let mut word = word.join("-");
-    word.truncate(24);
-    format!("{word}-{:x}", sum & 0xffff)
-}
-
-/// Returns what a reference within a document leads to.
-pub(crate) fn referred<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
-    let path = reference.strip_prefix('#')?;
-    path.split('/').skip(1).try_fold(root, |value, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        match value {
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-            value => value.get(&step),
-        }
-    })
-}
-
-/// One of a union, with what stands beside the union.
-fn merged(schema: &Map, one: &Value, union: &str) -> Value {
-    let mut beside = schema.clone();
-    beside.shift_remove(union);
-    match one {
-        Value::Object(members) => {
-            for (key, value) in members {
-                beside.insert(key.clone(), value.clone());
-            }
-            Value::Object(beside)
-        }
-        other => other.clone(),
-    }
-}
-
-/// Returns what two schemas ask for together, as far as members are concerned.
-fn both(all: Value, one: &Value, root: &Value) -> Value {
-    let one = match one.get("$ref").and_then(Value::as_str) {
-        Some(reference) => referred(root, reference).unwrap_or(one),
-        None => one,
-    };
-    let (Value::Object(mut all), Value::Object(one)) = (all, one) else {
-        return one.clone();
-    };
-    for (key, value) in one {
-        match (all.get_mut(key.as_str()), value) {
-            (Some(Value::Object(known)), Value::Object(more)) => {
-                for (key, value) in more {
-                    known.insert(key.clone(), value.clone());
-                }
-            }
-            (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
-                known.extend(more.iter().cloned());
-            }
-            _ => {
-                all.insert(key.clone(), value.clone());
-            }
-        }
-    }
-    Value::Object(all)
 }

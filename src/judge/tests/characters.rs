@@ -21,7 +21,7 @@ fn thinking_between(open: &str, close: &str) -> String {
 }
 
 #[test]
-fn a_text_of_the_sign_alone_comes_back() {
+fn a_text_of_the_character_alone_comes_back() {
     let chat = chat(&thought_between("***", "***"), "");
     let judgement = judged(&chat, &fields(&[&thinking_between("***", "***"), CONTENT]));
     assert_kinds(&judgement, &[Kind::Reasoning], &[Kind::Content]);

@@ -1,0 +1,231 @@
+//! Amendments: what is changed of a response template after the renders have proved it.
+//!
+//! Renders do not show everything: an engine stops at tokens that no render ends with, a chat template makes up ids, models write otherwise
+//! than they are rendered, and text outside of all regions would be lost. For each of these a change is proposed, the whole is proved anew, and
+//! the change is taken if every message that came back still does and no error comes up that was not there before. So an amendment can
+//! add to what is proved and never take away from it, whatever it was proposed for; and they can be made one after the other. Each costs at
+//! least one proof.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::chat_template::{ChatTemplateSource, Clock, RenderInput};
+use crate::derive::emit::Target;
+use crate::derive::evidence::finding::Finding;
+use crate::derive::evidence::sample::Evidence;
+use crate::derive::learn::{self, Responses};
+use crate::derive::proof::{self, Proof};
+use crate::derive::read::analysis::Analysis;
+use crate::derive::{DeriveError, Options, compare, probe, some_day};
+use crate::judge::{self, Case, Judge, RoundId};
+use crate::response_template::{Document, Engine, ResponseTemplate};
+use crate::value::{Map, Value, json};
+
+/// The bench on which amendments are proved: the judge, and the analysis of the renders.
+pub(super) struct Bench<'a> {
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) analysis: &'a Analysis,
+    pub(super) target: Target,
+    pub(super) thorough: bool,
+}
+
+impl Bench<'_> {
+    fn prove(&self, template: &Arc<ResponseTemplate>) -> Proof {
+        proof::prove(self.for_proof(template))
+    }
+
+    /// Returns the bench for one response template, as a proof takes it.
+    pub(super) fn for_proof<'t>(&'t self, template: &'t Arc<ResponseTemplate>) -> proof::Bench<'t> {
+        proof::Bench {
+            judge: self.judge,
+            analysis: self.analysis,
+            target: self.target,
+            template,
+            thorough: self.thorough,
+        }
+    }
+
+    /// The proof of a response template that loses nothing of what a proof has; `None` of one that does.
+    fn keeps(&self, proof: &Proof) -> impl FnMut(&Arc<ResponseTemplate>) -> Option<Proof> {
+        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
+        let errors = proof.errors().count();
+        move |template| {
+            let now = self.prove(template);
+            let kept: HashSet<RoundId> = now.judgement.back.iter().copied().collect();
+            let is_kept = now.errors().count() <= errors && back.is_subset(&kept);
+            is_kept.then_some(now)
+        }
+    }
+}
+
+/// A response template with the amendments that were taken.
+pub(super) struct Amended {
+    pub(super) document: Document,
+    pub(super) proof: Proof,
+    /// A finding for each amendment.
+    pub(super) findings: Vec<Finding>,
+    /// The evidence of recorded responses, and the report of them, where there are any.
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) responses: Option<Responses>,
+    /// The recorded responses that are read right, by their names.
+    pub(super) read: Vec<(String, Case)>,
+}
+
+impl Amended {
+    pub(super) fn new(document: Document, proof: Proof) -> Self {
+        Self {
+            document,
+            proof,
+            findings: Vec::new(),
+            evidence: Vec::new(),
+            responses: None,
+            read: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, document: Document, proof: Proof, code: &'static str, told: String) {
+        (self.document, self.proof) = (document, proof);
+        self.findings.push(Finding::info(code, told));
+    }
+
+    fn template(&self) -> Result<Arc<ResponseTemplate>, DeriveError> {
+        let template = ResponseTemplate::from_value(&self.document.to_value())?;
+        Ok(Arc::new(template))
+    }
+
+    /// Lets the tokens at which an engine stops close the content.
+    pub(super) fn close_at_end_tokens(
+        &mut self,
+        bench: &Bench<'_>,
+        tokens: &[String],
+        engines: &[Engine],
+    ) {
+        let keeps = bench.keeps(&self.proof);
+        let Some((document, proof, tokens)) = learn::ended(tokens, engines, &self.document, keeps)
+        else {
+            return;
+        };
+        let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
+        let told = format!(
+            "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
+            tokens.join(", ")
+        );
+        self.take(document, proof, "end-token", told);
+    }
+
+    /// Reads ids of calls that the chat template makes up.
+    pub(super) fn read_made_ids(&mut self, bench: &Bench<'_>) {
+        let keeps = bench.keeps(&self.proof);
+        let cases = &self.proof.judgement.cases;
+        let Some((document, proof, text)) = learn::identified(&self.document, cases, keeps) else {
+            return;
+        };
+        let told = format!(
+            "the chat template makes up the ids of calls, whatever ids messages have, and writes them again with the tools' results: {text}"
+        );
+        self.take(document, proof, "made-id", told);
+    }
+
+    /// Widens the response template by what recorded responses show.
+    pub(super) fn learn_from_responses(
+        &mut self,
+        bench: &Bench<'_>,
+        source: &ChatTemplateSource,
+        options: &Options,
+        pieces: &compare::pieces::Pieces,
+        variables: &dyn Fn(&[Value]) -> Map,
+    ) -> Result<(), DeriveError> {
+        let recorded = &options.responses;
+        let prompts = recorded.iter().map(|recorded| match &recorded.prefix {
+            Some(prefix) => vec![prefix.clone()],
+            None => {
+                let prompt = prompt(
+                    source,
+                    options.clock.or_else(some_day),
+                    &recorded.tools,
+                    variables,
+                );
+                prompt.into_iter().chain([String::new()]).collect()
+            }
+        });
+        let lessons = learn::Lessons {
+            recorded,
+            prompts: prompts.collect(),
+            constants: learn::Constants::new(pieces, source.tokens.special.clone()),
+            engines: &options.engines,
+        };
+        let shown = learn::unshown(source, recorded, &self.document).and_then(|unshown| {
+            let options = Options {
+                responses: Vec::new(),
+                prefer: Vec::new(),
+                alternatives: false,
+                ..options.clone()
+            };
+            let derived = crate::derive::derive(&unshown.source, &options).ok()?;
+            Some((unshown, derived.document))
+        });
+        let template = self.template()?;
+        let keeps = bench.keeps(&self.proof);
+        let cases = &self.proof.judgement.cases;
+        let document = self.document.clone();
+        let learnt = learn::learn(&lessons, document, template, cases, shown, keeps);
+        if let Some(proof) = learnt.proof {
+            self.proof = proof;
+        }
+        self.document = learnt.document;
+        self.evidence = learnt.evidence;
+        self.responses = Some(learnt.report);
+        self.read = learnt.read;
+        Ok(())
+    }
+
+    /// Lets a field take the text that all others leave, where the chat template wraps all that the model says.
+    pub(super) fn claim_all_text(
+        &mut self,
+        bench: &Bench<'_>,
+        engines: &[Engine],
+    ) -> Result<(), DeriveError> {
+        let template = self.template()?;
+        let keeps_responses = |template: &Arc<ResponseTemplate>| {
+            let mut all = self.read.iter().map(|(_, case)| case);
+            all.all(|case| judge::parse_whole(template, case) == case.message)
+        };
+        // The responses are tried first, since a proof takes longer.
+        let keeps = |template: &Arc<ResponseTemplate>| {
+            keeps_responses(template)
+                .then(|| bench.keeps(&self.proof)(template))
+                .flatten()
+        };
+        let cases = &self.proof.judgement.cases;
+        let claimed = learn::claimed(engines, &self.document, &template, cases, keeps);
+        if let Some((document, proof, told)) = claimed {
+            let told = format!(
+                "the chat template wraps all that the model says, and text outside would go to no field; so {}",
+                told.join("; ")
+            );
+            self.take(document, proof, "claimed", told);
+        }
+        Ok(())
+    }
+}
+
+/// The prompt that the chat template renders for one question.
+fn prompt(
+    source: &ChatTemplateSource,
+    clock: Option<Clock>,
+    tools: &[Value],
+    variables: &dyn Fn(&[Value]) -> Map,
+) -> Option<String> {
+    let message = [("role", "user"), ("content", probe::USER)];
+    let message = message.map(|(key, text)| (key.to_owned(), Value::from(text)));
+    let input = RenderInput {
+        messages: vec![Value::Object(Map::from_iter(message))],
+        tools: (!tools.is_empty()).then(|| tools.to_vec()),
+        add_generation_prompt: true,
+        kwargs: variables(tools),
+        clock,
+        ..RenderInput::default()
+    };
+    let template = source.select(!tools.is_empty()).ok()?;
+    template.render(&input).ok()
+}

@@ -1,0 +1,153 @@
+//! Strings and the names of members.
+//!
+//! Where some texts must not stand in a string, it is written as the automaton that looks for them: each state becomes a rule, each
+//! character that leads on without finding one an alternative of it. The rules are as many as the states, which is the length of all the
+//! texts together at most; the automaton is that of Aho and Corasick, and an escaped character is a step of it like any other.
+
+use super::JsonWriter;
+use super::schema::named;
+use crate::grammar::avoid::{Avoid, Piece};
+use crate::grammar::chars::Chars;
+use crate::grammar::expr::{Expr, Id};
+use crate::value::{Map, Value};
+
+impl JsonWriter<'_> {
+    /// The name of a member.
+    pub(super) fn key(&mut self) -> Id {
+        match self.dialect {
+            Some(dialect) if dialect.bare_keys => self.arena.add(Expr::Run {
+                chars: Chars::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]),
+                min: 1,
+                max: Some(64),
+            }),
+            _ => self.string(&Map::new()),
+        }
+    }
+
+    /// A text between its quotes, as long as the schema asks.
+    pub(super) fn string(&mut self, schema: &Map) -> Id {
+        let number = |key: &str| match schema.get(key) {
+            Some(Value::Int(number)) => number.to_string().parse::<u32>().ok(),
+            _ => None,
+        };
+        if let Some(dialect) = self.dialect {
+            let (open, close) = &dialect.quotes;
+            let backslash = self.no_backslash.then(|| Piece::Text("\\".to_owned()));
+            let avoid = self
+                .avoid
+                .iter()
+                .map(|text| vec![Piece::Text(text.clone())]);
+            let avoid = avoid.chain([vec![Piece::Text(close.clone())]]);
+            let avoid = avoid.chain(backslash.map(|piece| vec![piece]));
+            let text = self.arena.add(Expr::Free(Avoid::new(avoid)));
+            let (open, close) = (self.arena.text(open), self.arena.text(close));
+            return self.arena.seq([open, text, close]);
+        }
+        let quote = self.arena.text("\"");
+        let (min, max) = (number("minLength"), number("maxLength"));
+        if min.is_none() && max.is_none() && !self.avoid.is_empty() {
+            let rest = self.string_without();
+            return self.arena.seq([quote, rest]);
+        }
+        let rule = "character";
+        if self.arena.rule(rule).is_none() {
+            let plain = self.arena.add(Expr::Run {
+                chars: plain(),
+                min: 1,
+                max: Some(1),
+            });
+            let escape = self.escape();
+            let body = self.arena.choice([plain, escape]);
+            self.arena.set_rule(rule, body);
+        }
+        let one = self.arena.rule_ref(rule);
+        let many = self.arena.repeat(one, min.unwrap_or(0), max);
+        self.arena.seq([quote, many, quote])
+    }
+
+    /// A backslash in a string, and the letter or code that it escapes.
+    fn escape(&mut self) -> Id {
+        let backslash = self.arena.text("\\");
+        let signs = self.arena.add(Expr::Run {
+            chars: Chars::from_ranges(&"\"\\/bfnrt".chars().map(|c| (c, c)).collect::<Vec<_>>()),
+            min: 1,
+            max: Some(1),
+        });
+        let u = self.arena.text("u");
+        let digits = self.arena.add(Expr::Run {
+            chars: hexadecimal(),
+            min: 4,
+            max: Some(4),
+        });
+        let code = self.arena.seq([u, digits]);
+        let either = self.arena.choice([signs, code]);
+        self.arena.seq([backslash, either])
+    }
+
+    /// Returns what follows a string's first quote where something must not stand in it as it is written: a rule for each state of
+    /// the automaton that looks for it.
+    fn string_without(&mut self) -> Id {
+        let avoid = Avoid::new(
+            self.avoid
+                .iter()
+                .map(|text| vec![Piece::Text(text.clone())]),
+        );
+        let base = format!("string-without-{}", named(&self.avoid.join("-")));
+        let rule = |at: usize| format!("{base}-{at}");
+        if self.arena.rule(&rule(0)).is_some() {
+            return self.arena.rule_ref(&rule(0));
+        }
+        let Some(automaton) = avoid.automaton() else {
+            return self.arena.never();
+        };
+        let never = self.arena.never();
+        for at in 0..automaton.states.len() {
+            self.arena.set_rule(&rule(at), never);
+        }
+        let quote = self.arena.text("\"");
+        for (at, steps) in automaton.states.iter().enumerate() {
+            let mut ways = vec![quote];
+            for (chars, to) in steps {
+                let chars = chars.and(&plain());
+                if !chars.is_empty() {
+                    let one = self.arena.add(Expr::Run {
+                        chars,
+                        min: 1,
+                        max: Some(1),
+                    });
+                    let next = self.arena.rule_ref(&rule(*to));
+                    ways.push(self.arena.seq([one, next]));
+                }
+            }
+            if let Some(escaped) = automaton.step(at, '\\') {
+                for sign in "\"\\/bfnrt".chars() {
+                    if let Some(to) = automaton.step(escaped, sign) {
+                        let text = self.arena.text(&format!("\\{sign}"));
+                        let next = self.arena.rule_ref(&rule(to));
+                        ways.push(self.arena.seq([text, next]));
+                    }
+                }
+                let code = self.arena.text("\\u");
+                let digits = self.arena.add(Expr::Run {
+                    chars: hexadecimal(),
+                    min: 4,
+                    max: Some(4),
+                });
+                let next = self.arena.rule_ref(&rule(0));
+                ways.push(self.arena.seq([code, digits, next]));
+            }
+            let body = self.arena.choice(ways);
+            self.arena.set_rule(&rule(at), body);
+        }
+        self.arena.rule_ref(&rule(0))
+    }
+}
+
+/// The characters that stand in a string of JSON as they are.
+fn plain() -> Chars {
+    Chars::from_ranges(&[('\0', '\x1f'), ('"', '"'), ('\\', '\\')]).negated()
+}
+
+fn hexadecimal() -> Chars {
+    Chars::from_ranges(&[('0', '9'), ('a', 'f'), ('A', 'F')])
+}

@@ -1,0 +1,161 @@
+//! The names of what is public: a type that may grow says so, and a name stands for one thing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::sources;
+use crate::support::rust_source::scan;
+
+/// The ends of the names of types that get new parts as the library goes on: options, and what it tells.
+const GROWING: &[&str] = &[
+    "Effort", "Error", "Event", "Finding", "Limits", "Options", "Report", "Request",
+];
+
+/// Types of such a name that are given to the library, and made by whoever gives them.
+const GIVEN: &[&str] = &["ExpectedError"];
+
+/// Names that several rooms have, each for its own. They mean the same thing of different rooms, and are written with the room.
+const SHARED: &[&str] = &[
+    "Conversation",
+    "Derivation",
+    "DeriveError",
+    "Difference",
+    "ErrorKind",
+    "Example",
+    "Failure",
+    "Finding",
+    "Grammar",
+    "Growth",
+    "Invalid",
+    "Limits",
+    "Loaded",
+    "Options",
+    "Outcome",
+    "Reader",
+    "Reasoning",
+    "Report",
+    "Rule",
+    "Sample",
+    "Source",
+    "Status",
+    "Step",
+    "Template",
+    "Verdict",
+];
+
+/// A public type.
+struct Public {
+    name: String,
+    file: PathBuf,
+    /// True if code outside of the crate can neither build it nor rely on its parts being all.
+    may_grow: bool,
+}
+
+/// The types that a file declares as `pub` at its own level, and that are no part of the binary.
+fn public_types(path: &Path, text: &str) -> Vec<Public> {
+    if path.starts_with("cli") {
+        return Vec::new();
+    }
+    let code = scan(text).code;
+    let mut found = Vec::new();
+    let mut attributes = String::new();
+    // A struct without a body, or whose parts are all private, cannot be built outside anyway.
+    let lines: Vec<&str> = code.lines().collect();
+    for (at, line) in lines.iter().enumerate() {
+        let words = line.strip_prefix("pub ").unwrap_or_default();
+        let declared = ["struct ", "enum "]
+            .iter()
+            .find_map(|kind| words.strip_prefix(kind));
+        if let Some(declared) = declared {
+            let name = declared.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let body = lines[at + 1..].iter().take_while(|line| **line != "}");
+            let is_closed = words.starts_with("struct ")
+                && (!declared.trim_end().ends_with('{')
+                    || body.clone().any(|line| {
+                        let field = line.strip_prefix("    ").unwrap_or_default();
+                        field.starts_with(|c: char| c.is_ascii_lowercase())
+                            && !field.starts_with("pub ")
+                            && field.contains(':')
+                    }));
+            found.push(Public {
+                name: name.clone().next().unwrap_or_default().to_owned(),
+                file: path.to_owned(),
+                may_grow: is_closed || attributes.contains("non_exhaustive"),
+            });
+        }
+        match line.starts_with("#[") || !line.ends_with('}') && !attributes.is_empty() {
+            true if declared.is_none() && !line.trim().is_empty() => attributes.push_str(line),
+            _ if line.trim().is_empty() => {}
+            _ => attributes.clear(),
+        }
+        // An attribute ends where something is declared.
+        if line.starts_with("pub ") || line.starts_with("fn ") || line.starts_with("impl") {
+            attributes.clear();
+        }
+    }
+    found
+}
+
+#[test]
+fn what_may_grow_says_so() {
+    let closed: Vec<String> = sources()
+        .iter()
+        .flat_map(|(path, text)| public_types(path, text))
+        .filter(|found| GROWING.iter().any(|end| found.name.ends_with(end)))
+        .filter(|found| !found.may_grow && !GIVEN.contains(&found.name.as_str()))
+        .map(|found| format!("{}: {}", found.file.display(), found.name))
+        .collect();
+    assert!(
+        closed.is_empty(),
+        "these need #[non_exhaustive], and a way to be made where others make them: {closed:#?}"
+    );
+}
+
+#[test]
+fn a_public_name_stands_for_one_thing() {
+    let mut names: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (path, text) in sources() {
+        for found in public_types(&path, &text) {
+            names.entry(found.name).or_default().push(found.file);
+        }
+    }
+    let several: BTreeMap<_, _> = names.iter().filter(|(_, files)| files.len() > 1).collect();
+    let new: Vec<_> = several
+        .iter()
+        .filter(|(name, _)| !SHARED.contains(&name.as_str()))
+        .collect();
+    assert!(
+        new.is_empty(),
+        "one name for several things, name them by what they are: {new:#?}"
+    );
+    for shared in SHARED {
+        assert!(
+            several.contains_key(&(*shared).to_owned()),
+            "{shared} is there once: take it off the list"
+        );
+    }
+}
+
+#[test]
+fn a_type_that_may_grow_is_told_from_one_that_may_not() {
+    let types = |text: &str| -> Vec<(String, bool)> {
+        let found = public_types(Path::new("room/it.rs"), text);
+        found
+            .into_iter()
+            .map(|one| (one.name, one.may_grow))
+            .collect()
+    };
+    let text = "/// It.\n#[derive(Debug)]\npub struct Options {\n    pub a: u8,\n}\n\n#[non_exhaustive]\n#[derive(Debug)]\npub enum Error {\n    A,\n}\n\n\
+                pub struct Report {\n    a: u8,\n}\n\npub enum Event {\n    A,\n}\npub(crate) struct Limits {\n    pub a: u8,\n}\n";
+    let expected = [
+        ("Options", false),
+        ("Error", true),
+        ("Report", true),
+        ("Event", false),
+    ];
+    assert_eq!(
+        types(text),
+        expected.map(|(name, may_grow)| (name.to_owned(), may_grow))
+    );
+    assert!(public_types(Path::new("cli/it.rs"), text).is_empty());
+}
