@@ -107,8 +107,7 @@ def lint(
         found = _native.lint_text(text, engines=engines)
     else:
         with _sources.opened(chat_template) as opened:
-            opened.pop("name", None)
-            found = _native.lint_text(text, **opened, engines=engines)
+            found = _native.lint_text(text, **_sources.unnamed(opened), engines=engines)
     return [Finding.of(members) for members in found]
 
 

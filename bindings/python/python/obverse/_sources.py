@@ -17,13 +17,30 @@ _TAGS = ("{%", "{{", "{#")
 _SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
-class Source(TypedDict, total=False):
-    """A source as the native part takes it."""
+class Place(TypedDict, total=False):
+    """Where a chat template is, as the native part takes it."""
 
     path: str
     text: str
-    name: str
     special_tokens: dict[str, str]
+
+
+class Source(Place, total=False):
+    """The same with a name for reports."""
+
+    name: str
+
+
+def unnamed(source: Source) -> Place:
+    """The source without its name."""
+    place: Place = {}
+    if "path" in source:
+        place["path"] = source["path"]
+    if "text" in source:
+        place["text"] = source["text"]
+    if "special_tokens" in source:
+        place["special_tokens"] = source["special_tokens"]
+    return place
 
 
 @contextlib.contextmanager

@@ -115,11 +115,12 @@ class ResponseParser:
             parser._finalized = True
         elif error.field is not None and error.raw is not None and error.kind != "limit":
             field = parser._spec.fields[error.field]
-            patterns = [pattern for pattern in (field.open_re,) if pattern is not None]
-            parser._current, parser._body, parser._opened = error.field, error.raw, True
-            # What they captured is not known, but that they did decides which words are used.
-            parser._captures = {name: "" for pattern in patterns for name in pattern.groupindex}
-            parser._close_current([])
+            groups = field.open_re.groupindex if field.open_re is not None else ()
+            # Which of the groups took part is not known. Where none is missing, one must have been that did not.
+            for captures in (dict.fromkeys(groups, ""), {}):
+                parser._current, parser._body, parser._opened = error.field, error.raw, True
+                parser._captures = captures
+                parser._close_current([])
             return
         elif error.kind != "required":
             return
