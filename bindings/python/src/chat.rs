@@ -25,7 +25,7 @@ const STACK: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The chat templates at a path, or of a text; with a name for them where the path says nothing.
-fn open(
+pub(crate) fn open(
     path: Option<PathBuf>,
     text: Option<String>,
     name: Option<String>,
@@ -54,7 +54,8 @@ fn engines(names: &[String]) -> PyResult<Vec<Engine>> {
     names.iter().map(engine).collect()
 }
 
-fn tokens(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map> {
+/// Special tokens by their names.
+pub(crate) fn tokens(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map> {
     let Some(given) = given else {
         return Ok(Map::new());
     };

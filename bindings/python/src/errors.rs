@@ -45,6 +45,11 @@ pub(crate) fn source(py: Python<'_>, message: &str) -> PyErr {
     made(py, "of_source", (message,))
 }
 
+/// The exception for a conversation that a chat template does not render.
+pub(crate) fn render(py: Python<'_>, message: &str) -> PyErr {
+    made(py, "of_render", (message,))
+}
+
 /// Diagnostics as dicts.
 pub(crate) fn findings<'py>(
     py: Python<'py>,

@@ -1,10 +1,12 @@
 //! Obverse for Python: arguments in, results out. What is nicer said in Python is in the package `obverse` around it.
 
 mod chat;
+mod conversation;
 mod convert;
 mod errors;
 mod parser;
 mod template;
+mod threads;
 
 use std::ffi::OsString;
 
@@ -32,6 +34,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 mod _native {
     #[pymodule_export]
     use super::chat::{derive_from, inspect_from, lint_text};
+    #[pymodule_export]
+    use super::conversation::Chat;
     #[pymodule_export]
     use super::main;
     #[pymodule_export]

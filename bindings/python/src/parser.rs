@@ -1,9 +1,6 @@
 //! Parsing: whole responses, as they arrive, and many at once.
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use obverse::content::ToolSchemas;
 use obverse::parser::{self, Event, OnError, Options, ParseError, ResponseParser};
@@ -16,13 +13,10 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::convert::{self, Foreign};
-use crate::{errors, template};
+use crate::{errors, template, threads};
 
 /// From this size on, in bytes, a text is read with the interpreter released: below it, releasing it takes longer than reading.
 const RELEASED: usize = 4096;
-
-/// The stack of a worker, in bytes: values nest, and walking them may recurse.
-const STACK: usize = 8 << 20;
 
 /// The names of a template's fields as Python's strings, made once.
 struct Names(Vec<(Box<str>, Py<PyString>)>);
@@ -318,9 +312,6 @@ pub(crate) fn parse<'py>(
     }
 }
 
-/// What a worker has for each response, with its place in the list.
-type Answer = (usize, Result<Map, ParseError>);
-
 /// The messages of whole responses, parsed on several threads.
 #[pyfunction]
 #[pyo3(signature = (responses, template, *, prefix = None, tools = None, errors = "raise", threads = None))]
@@ -340,10 +331,6 @@ pub(crate) fn parse_many<'py>(
     let template = template::given(template)?;
     let tools = schemas(tools)?;
     let prefixes = prefixes(prefix, responses.len())?;
-    let threads = threads
-        .and_then(NonZero::new)
-        .or_else(|| thread::available_parallelism().ok())
-        .map_or(1, NonZero::get);
     let parse = |index: usize| {
         let prefix = match prefixes.as_slice() {
             [] => "",
@@ -353,7 +340,7 @@ pub(crate) fn parse_many<'py>(
         parser::parse_response(&responses[index], Arc::clone(&template), prefix, &tools)
     };
     let stops = errors == "raise";
-    let parsed = py.detach(|| spread(responses.len(), threads, stops, &parse));
+    let parsed = py.detach(|| threads::spread(responses.len(), threads, stops, &parse));
     let list = PyList::empty(py);
     for one in parsed {
         match one {
@@ -382,48 +369,4 @@ fn prefixes(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<PyBa
         return Err(PyValueError::new_err(message));
     }
     Ok(prefixes)
-}
-
-/// Does the work for each index on so many threads; the results in order. With `stops` they end with the first error.
-fn spread(
-    count: usize,
-    threads: usize,
-    stops: bool,
-    work: &(dyn Fn(usize) -> Result<Map, ParseError> + Sync),
-) -> Vec<Result<Map, ParseError>> {
-    let next = AtomicUsize::new(0);
-    let work_off = || {
-        let mut answers: Vec<Answer> = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return answers;
-            }
-            let answer = work(index);
-            if stops && answer.is_err() {
-                // What others have begun is finished, so that all before this one is there.
-                next.store(count, Ordering::Relaxed);
-            }
-            answers.push((index, answer));
-        }
-    };
-    let mut answers = thread::scope(|scope| {
-        let begun = (1..threads.min(count)).map(|_| {
-            thread::Builder::new()
-                .stack_size(STACK)
-                .spawn_scoped(scope, work_off)
-        });
-        // A thread that cannot be started leaves its work to the others.
-        let begun: Vec<_> = begun.flatten().collect();
-        let mut answers = work_off();
-        for worker in begun {
-            match worker.join() {
-                Ok(more) => answers.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        answers
-    });
-    answers.sort_unstable_by_key(|(index, _)| *index);
-    answers.into_iter().map(|(_, answer)| answer).collect()
 }

@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from . import _native, _sources
+from ._conversation import ChatTemplate, Span, Spans
 from ._derivation import Derivation, Finding
 from ._native import Parser, ResponseTemplate, parse, parse_many
 from .chat_parsing import install, uninstall
-from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, SourceError, TemplateError
+from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, RenderError, SourceError, TemplateError
 
 __all__ = [
+    "ChatTemplate",
     "Derivation",
     "FinalizedError",
     "Finding",
@@ -33,8 +35,11 @@ __all__ = [
     "ParseError",
     "Parser",
     "PlaceholderError",
+    "RenderError",
     "ResponseTemplate",
     "SourceError",
+    "Span",
+    "Spans",
     "TemplateError",
     "derive",
     "inspect",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["FinalizedError", "MergeError", "ObverseError", "ParseError", "PlaceholderError", "SourceError", "TemplateError"]
+__all__ = ["FinalizedError", "MergeError", "ObverseError", "ParseError", "PlaceholderError", "RenderError", "SourceError", "TemplateError"]
 
 
 class ObverseError(Exception):
@@ -28,6 +28,10 @@ class TemplateError(ObverseError, ValueError):
 
 class SourceError(ObverseError, ValueError):
     """A chat template that cannot be loaded, or from which nothing can be derived."""
+
+
+class RenderError(ObverseError, ValueError):
+    """A conversation that a chat template does not render."""
 
 
 class ParseError(ObverseError, ValueError):
@@ -82,3 +86,8 @@ def of_template(message: str, diagnostics: list[dict[str, Any]]) -> TemplateErro
 def of_source(message: str) -> SourceError:
     """The exception for what the native part tells of a chat template."""
     return SourceError(message)
+
+
+def of_render(message: str) -> RenderError:
+    """The exception for what the native part tells of a conversation."""
+    return RenderError(message)
