@@ -47,9 +47,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// The command line calls the library by its name, as any program would.
+#[cfg(feature = "cli")]
+extern crate self as obverse;
+
 pub mod chat_template;
 pub mod check;
 pub mod chunking;
+// For the binary and the bindings, which run the same command line. Its one function is the door.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod content;
 pub mod conversation;
 pub mod convert;

@@ -1,7 +1,5 @@
-//! The `obverse` binary: arguments in, exit status out. Everything else is [`cli`] and the library.
-
-mod cli;
+//! The `obverse` binary: arguments in, exit status out. Everything else is in the library.
 
 fn main() -> std::process::ExitCode {
-    cli::main().into()
+    obverse::cli::run(std::env::args_os()).into()
 }

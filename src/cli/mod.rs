@@ -55,6 +55,8 @@ mod verbosity;
 mod width;
 mod wire;
 
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
@@ -116,13 +118,23 @@ enum Verb {
     Man(man::Args),
 }
 
-/// Runs the verb that the arguments name, and shows what stopped it.
-pub(crate) fn main() -> Status {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+/// Runs the verb that the arguments name, and shows what stopped it. The first argument is the program's own name. It
+/// returns the exit status and leaves it to the caller to end the process.
+///
+/// Whatever was written is flushed, so that a caller whose own end does not flush Rust's streams loses nothing.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let status = run_verb(&arguments);
+    // Who cannot write any more has been told, or has nobody to tell.
+    let _ = std::io::stdout().flush();
+    status as u8
+}
+
+fn run_verb(arguments: &[OsString]) -> Status {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            color::before_parsing(&arguments).apply();
+            color::before_parsing(arguments).apply();
             return usage(&error);
         }
     };

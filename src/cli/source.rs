@@ -241,7 +241,6 @@ fn load_problem(error: &LoadError) -> Problem {
             };
             Problem::of((*error.diagnostic).clone()).about(Document::new(shown, source_text))
         }
-        error => Problem::failed("unreadable", error.to_string()),
     }
 }
 
@@ -291,7 +290,6 @@ pub(crate) fn render_kind(error: &RenderError) -> &'static str {
         RenderError::Raised { .. } => "raised",
         RenderError::Template { .. } => "template",
         RenderError::Limit { which, .. } => which.name(),
-        _ => "template",
     }
 }
 

@@ -1,7 +1,5 @@
 //! How a verb ends.
 
-use std::process::ExitCode;
-
 /// The exit status. The worst of several counts, so the order is from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
@@ -11,10 +9,4 @@ pub(crate) enum Status {
     Found = 1,
     /// The tool could not work.
     Failed = 2,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        ExitCode::from(status as u8)
-    }
 }

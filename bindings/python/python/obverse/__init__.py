@@ -1,0 +1,121 @@
+"""Obverse, the workbench for response templates: derive them from chat templates, prove them, parse with them.
+
+A *chat template* turns messages into the text that a language model reads. A *response template* turns the text that the model
+writes back into a message.
+
+>>> import obverse
+>>> template = {"start_anchor": "<assistant>", "fields": {"thinking": {"open": "<think>", "close": "</think>"}, "content": {}}}
+>>> obverse.parse("<think>A greeting.</think>Hello!", template)
+{'thinking': 'A greeting.', 'content': 'Hello!'}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from importlib.metadata import version as _version
+from pathlib import Path
+from typing import Any
+
+from . import _native, _sources
+from ._conversation import ChatTemplate, Span, Spans
+from ._derivation import Derivation, Finding
+from ._native import Parser, ResponseTemplate, parse, parse_many
+from .chat_parsing import install, uninstall
+from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, RenderError, SourceError, TemplateError
+
+__all__ = [
+    "ChatTemplate",
+    "Derivation",
+    "FinalizedError",
+    "Finding",
+    "MergeError",
+    "ObverseError",
+    "ParseError",
+    "Parser",
+    "PlaceholderError",
+    "RenderError",
+    "ResponseTemplate",
+    "SourceError",
+    "Span",
+    "Spans",
+    "TemplateError",
+    "derive",
+    "inspect",
+    "install",
+    "lint",
+    "load",
+    "parse",
+    "parse_many",
+    "uninstall",
+]
+
+__version__ = _version("obverse")
+
+
+def derive(
+    source: Any,
+    *,
+    for_: Iterable[str] = (),
+    thorough: bool = False,
+    special_tokens: dict[str, str] | None = None,
+) -> Derivation:
+    """Derives a response template from a chat template, and proves it by inversion.
+
+    `source` is a tokenizer or a processor of transformers, the text of a chat template, or a path: a `.jinja` file, a
+    `tokenizer_config.json`, a model folder or a `.gguf` file. `for_` names the engines that are to take the response template
+    (`"transformers"`, `"vllm"`, `"sglang"`): it keeps to what all of these take. `thorough` verifies at length.
+    `special_tokens` are told to chat templates that come without a configuration; `<s>` and `</s>` are assumed otherwise.
+
+    It takes from tenths of a second to a few seconds, during which the interpreter is free; Ctrl-C ends the wait.
+
+    Raises `SourceError` when the chat template cannot be loaded or renders nothing that could be read. That a response template
+    is not proved raises nothing: `Derivation.verdict` tells.
+    """
+    with _sources.opened(source, special_tokens) as opened:
+        document, report = _native.derive_from(**opened, engines=list(for_), thorough=thorough)
+    return Derivation(document, report)
+
+
+def inspect(source: Any, *, special_tokens: dict[str, str] | None = None) -> dict[str, Any]:
+    """What the chat templates of a source support: roles, message keys, tools, reasoning, kwargs, generation prompts.
+
+    `source` is as for `derive`. The keys of the result are those of `obverse inspect --format json`.
+    """
+    with _sources.opened(source, special_tokens) as opened:
+        return _native.inspect_from(**opened)
+
+
+def lint(
+    template: dict[str, Any] | ResponseTemplate | str | os.PathLike[str],
+    *,
+    for_: Iterable[str] = (),
+    chat_template: Any = None,
+) -> list[Finding]:
+    """What will go wrong with a response template, in the order of the document.
+
+    `template` is a document, its JSON text, or a path to it or to a `tokenizer_config.json` that holds it. `for_` names the engines
+    that are to take it. `chat_template`, a source as for `derive`, lets the rules look that need one. A document that is no response
+    template raises nothing: what is wrong with it are findings of the severity `error`.
+    """
+    if isinstance(template, ResponseTemplate):
+        template = template.document
+    if isinstance(template, dict):
+        text = json.dumps(template, ensure_ascii=False)
+    elif isinstance(template, str) and template.lstrip().startswith("{"):
+        text = template
+    else:
+        text = Path(template).read_text(encoding="utf-8")
+    engines = list(for_)
+    if chat_template is None:
+        found = _native.lint_text(text, engines=engines)
+    else:
+        with _sources.opened(chat_template) as opened:
+            found = _native.lint_text(text, **_sources.unnamed(opened), engines=engines)
+    return [Finding.of(members) for members in found]
+
+
+def load(path: str | os.PathLike[str]) -> ResponseTemplate:
+    """The response template of a file: the document, or a `tokenizer_config.json` that holds it."""
+    return ResponseTemplate.from_file(path)

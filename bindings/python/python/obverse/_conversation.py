@@ -1,0 +1,130 @@
+"""Conversations, and which of their characters and tokens the model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import _native, _sources
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+#: A conversation as `apply_chat_template` takes it.
+_KEYS = ("messages", "tools", "documents", "kwargs")
+
+
+@dataclass(frozen=True)
+class Span:
+    """The range of a conversation's text that a message or a part of it takes."""
+
+    #: The message: its index.
+    message: int
+    #: Its role.
+    role: str
+    #: Which part of it: `message` for all of it, `header`, `reasoning`, `content`, `call` or `end`.
+    part: str
+    #: Which of its calls, where the part is one.
+    call: int | None
+    #: Where it starts and ends in the text, in characters.
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Which characters of a rendered conversation belong to which message, and which of them the model wrote."""
+
+    #: The rendered conversation.
+    text: str
+    #: Each message, followed by its parts.
+    spans: list[Span]
+    #: What the model wrote: starts and ends in characters, in order; none is empty and no two touch.
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def generated(self) -> NDArray[np.int64]:
+        """What the model wrote, as an array of the shape (ranges, 2): starts and ends in characters."""
+        import numpy as np
+
+        return np.asarray(self.ranges, dtype=np.int64).reshape(-1, 2)
+
+    def character_mask(self) -> NDArray[np.uint8]:
+        """An array of the shape (characters of the text,): 1 for each that the model wrote."""
+        import numpy as np
+
+        mask = np.zeros(len(self.text), dtype=np.uint8)
+        for start, end in self.ranges:
+            mask[start:end] = 1
+        return mask
+
+    def mask(self, offsets: ArrayLike) -> NDArray[np.uint8]:
+        """An array of the shape (tokens,): 1 for each token of which the model wrote a character.
+
+        `offsets` are the tokens' starts and ends in characters, of the shape (tokens, 2): the `offset_mapping` of a fast tokenizer
+        that was given `text` with `add_special_tokens=False`. The result is what `assistant_masks` of `apply_chat_template` is.
+        """
+        import numpy as np
+
+        tokens = np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
+        starts, ends = tokens[:, 0], tokens[:, 1]
+        generated = self.generated
+        if not len(generated):
+            return np.zeros(len(tokens), dtype=np.uint8)
+        # The first range that ends behind the token's start is the only one that the token may begin to touch.
+        nearest = np.searchsorted(generated[:, 1], starts, side="right")
+        is_there = nearest < len(generated)
+        touches = generated[np.minimum(nearest, len(generated) - 1), 0] < ends
+        mask: NDArray[np.uint8] = (is_there & touches & (ends > starts)).astype(np.uint8)
+        return mask
+
+
+class ChatTemplate:
+    """The chat templates of a source, compiled once for many conversations.
+
+    `source` is as for `derive`. Of several chat templates `tool_use` is taken where there are tools, and else `default`. Can be shared
+    by threads.
+    """
+
+    def __init__(self, source: Any, *, special_tokens: dict[str, str] | None = None) -> None:
+        with _sources.opened(source, special_tokens) as opened:
+            self._native = _native.Chat(**opened)
+
+    def render(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        tools: Sequence[dict[str, Any]] | None = None,
+        documents: Sequence[dict[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        **kwargs: Any,
+    ) -> str:
+        """What `apply_chat_template(tokenize=False)` gives, byte for byte. `tools` are JSON schemas.
+
+        Raises `RenderError` where the chat template refuses the conversation.
+        """
+        conversation = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
+        return self._native.render({**conversation, "add_generation_prompt": add_generation_prompt})
+
+    def spans(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        tools: Sequence[dict[str, Any]] | None = None,
+        documents: Sequence[dict[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> Spans:
+        """Which characters of a conversation belong to which message, and which the model wrote; nothing has to be marked for it."""
+        conversation = {"messages": messages, "tools": tools, "documents": documents, "kwargs": kwargs}
+        return self.spans_many([conversation])[0]
+
+    def spans_many(self, conversations: Iterable[dict[str, Any]], *, threads: int | None = None) -> list[Spans]:
+        """The spans of many conversations, in their order, found on all cores (or `threads` of them) with the interpreter free.
+
+        Each is a dict with `messages`, and as it wants `tools`, `documents` and `kwargs`.
+        """
+        chosen = [{key: one[key] for key in _KEYS if one.get(key) is not None} for one in conversations]
+        told = self._native.spans(chosen, threads)
+        return [Spans(text, [Span(**span) for span in spans], ranges) for text, spans, ranges in told]

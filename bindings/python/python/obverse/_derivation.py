@@ -1,0 +1,107 @@
+"""What comes of a derivation, and what comes of linting."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import Any
+
+#: How many findings a notebook is shown.
+_SHOWN = 12
+
+
+@dataclass(frozen=True, repr=False)
+class Derivation:
+    """A response template that was derived from a chat template, and what is known of it."""
+
+    #: The response template, ready for a `tokenizer.response_template` or a `tokenizer_config.json`. Where the verdict is not
+    #: `proved` it is the closest draft.
+    response_template: dict[str, Any]
+    #: The report, with the keys of `obverse derive --format json`.
+    report: dict[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """`proved`, `proved_in_part`, `inexpressible` or `not_proved`."""
+        verdict: str = self.report["verdict"]
+        return verdict
+
+    @property
+    def verified(self) -> bool:
+        """True if everything that was tried came back."""
+        verified: bool = self.report["verified"]
+        return verified
+
+    def to_json(self) -> str:
+        """The response template as text, indented by two."""
+        return json.dumps(self.response_template, indent=2, ensure_ascii=False) + "\n"
+
+    def __repr__(self) -> str:
+        rounds = self.report["rounds"]
+        return f"<Derivation from {self.report['source']}: {self.verdict}, {rounds['passed']} of {_tried(rounds)} came back>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows. All that comes from the chat template is escaped."""
+        rounds = self.report["rounds"]
+        modes = ((name, self.report[name]["mode"]) for name in ("content", "reasoning", "tools"))
+        rows = [
+            ("source", self.report["source"]),
+            ("verdict", self.verdict.replace("_", " ")),
+            ("messages that came back", f"{rounds['passed']} of {_tried(rounds)}"),
+            *((name, str(mode).replace("_", " ")) for name, mode in modes),
+        ]
+        table = "".join(f"<tr><th style='text-align:left'>{_text(name)}</th><td>{_text(value)}</td></tr>" for name, value in rows)
+        findings = self.report.get("findings", [])
+        listed = "".join(
+            f"<li><b>{_text(found['severity'])}</b> <code>{_text(found['code'])}</code> {_text(found['text'])}</li>"
+            for found in findings[:_SHOWN]
+        )
+        more = f"<li>and {len(findings) - _SHOWN} more</li>" if len(findings) > _SHOWN else ""
+        notes = f"<ul>{listed}{more}</ul>" if findings else ""
+        return (
+            f"<table>{table}</table>{notes}"
+            f"<details><summary>response template</summary><pre>{_text(self.to_json())}</pre></details>"
+        )
+
+
+def _tried(rounds: dict[str, Any]) -> int:
+    passed: int = rounds["passed"]
+    failed: int = rounds["failed"]
+    return passed + failed
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that will go wrong with a response template."""
+
+    #: A stable name; `obverse explain CODE` tells what it means.
+    code: str
+    #: `info`, `warning` or `error`.
+    severity: str
+    #: What is wrong, in a sentence.
+    message: str
+    #: The JSON path of the place, such as `$.fields.content.close`.
+    path: str | None = None
+    #: The place in the document's text: byte offsets of start and end in its UTF-8. Of a dict the text is its compact JSON.
+    span: tuple[int, int] | None = None
+    #: Advice on how to mend it.
+    hint: str | None = None
+
+    @classmethod
+    def of(cls, members: dict[str, Any]) -> Finding:
+        """The finding that the native part tells of."""
+        place = members.get("place") or {}
+        span = place.get("span")
+        return cls(
+            code=members["code"],
+            severity=members["severity"],
+            message=members["message"],
+            path=place.get("path"),
+            span=(span["start"], span["end"]) if span else None,
+            hint=members.get("hint"),
+        )

@@ -1,0 +1,149 @@
+"""The native part. What of it is public stands in `obverse`."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, overload
+
+from .errors import ParseError
+
+class ResponseTemplate:
+    """A response template, validated and compiled; it can be given wherever the document can, and pickled.
+
+    Raises `TemplateError` for a document that is no response template, with everything that is wrong with it.
+    """
+
+    def __new__(cls, document: dict[str, Any]) -> ResponseTemplate: ...
+    @staticmethod
+    def from_json(text: str) -> ResponseTemplate:
+        """The template of a JSON text: the document, or a `tokenizer_config.json` that holds it."""
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> ResponseTemplate:
+        """The template of a file: the document, or a `tokenizer_config.json` that holds it."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document, as a new dict."""
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the fields, in the document's order."""
+
+class Parser:
+    """A parser that reads a response as it arrives.
+
+    `prefix` is the prompt that the model was given, of which what follows the last match of the template's anchor is read; `""`
+    says that the response holds the whole message. `tools` are JSON schemas of tools, or functions, by which the arguments of calls
+    are typed. With `on_error="keep"` a region that does not parse raises nothing: `malformed` lists it, and an event
+    `region_error` stands where its `region_close` would. With `skip_json_strings` delimiters inside strings of JSON do not count.
+    """
+
+    def __new__(
+        cls,
+        template: dict[str, Any] | ResponseTemplate,
+        prefix: str = "",
+        *,
+        tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+        on_error: Literal["raise", "keep"] = "raise",
+        skip_json_strings: bool = False,
+    ) -> Parser: ...
+    @property
+    def initial_events(self) -> list[dict[str, Any]]:
+        """The events of what the prefix had already written into the message."""
+
+    def feed(self, text: str) -> list[dict[str, Any]]:
+        """Reads more of the response and returns the events, in the order in which they happened.
+
+        Each is a dict: `{"type": "region_open", "field"}`, `{"type": "region_chunk", "field", "text", "dirty"}` (`dirty` says that it
+        is raw text of a structured region) or `{"type": "region_close", "field", "value"}`. The message does not depend on how the
+        response was cut.
+
+        Raises `ParseError` for a region that does not parse. It is left out, and the same call may be made again with `""` to go on
+        after it; events that came before the error are returned by the next call.
+        """
+
+    def finalize(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Ends the response: closes what is open and returns the message and the last events."""
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message so far: defaults and closed regions."""
+
+    @property
+    def unclaimed(self) -> list[dict[str, Any]]:
+        """The text of the response that no field takes, so far: dicts of `start`, `end` (bytes of its UTF-8) and `text`."""
+
+    @property
+    def malformed(self) -> list[dict[str, Any]]:
+        """The regions that did not parse, with `on_error="keep"`: dicts of `kind`, `message`, `field`, `span`, `raw` and `hint`."""
+
+def parse(
+    response: str,
+    template: dict[str, Any] | ResponseTemplate,
+    *,
+    prefix: str = "",
+    tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+) -> dict[str, Any]:
+    """The message of a whole response.
+
+    `prefix` and `tools` are as for `Parser`. From 4096 bytes on the interpreter is free while it is parsed. Raises `ParseError`
+    for the first region that does not parse, and for a required field that is missing.
+    """
+
+@overload
+def parse_many(
+    responses: Sequence[str],
+    template: dict[str, Any] | ResponseTemplate,
+    *,
+    prefix: str | Sequence[str] | None = None,
+    tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+    errors: Literal["raise"] = "raise",
+    threads: int | None = None,
+) -> list[dict[str, Any]]:
+    """The messages of whole responses, in their order, parsed on all cores (or `threads` of them) with the interpreter free.
+
+    `prefix` is one for all or one for each response. With `errors="return"` the list has a `ParseError` in the place of a message
+    that could not be parsed; otherwise the first is raised.
+    """
+
+@overload
+def parse_many(
+    responses: Sequence[str],
+    template: dict[str, Any] | ResponseTemplate,
+    *,
+    prefix: str | Sequence[str] | None = None,
+    tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+    errors: Literal["return"],
+    threads: int | None = None,
+) -> list[dict[str, Any] | ParseError]: ...
+class Chat:
+    def __new__(
+        cls, *, path: str = ..., text: str = ..., name: str = ..., special_tokens: dict[str, str] = ...
+    ) -> Chat: ...
+    def render(self, conversation: dict[str, Any]) -> str: ...
+    def spans(
+        self, conversations: list[dict[str, Any]], threads: int | None
+    ) -> list[tuple[str, list[dict[str, Any]], list[tuple[int, int]]]]: ...
+
+def coerce(value: Any, tools: Iterable[dict[str, Any] | Callable[..., Any]]) -> Any: ...
+def derive_from(
+    *,
+    path: str = ...,
+    text: str = ...,
+    name: str = ...,
+    special_tokens: dict[str, str] = ...,
+    engines: list[str] = ...,
+    thorough: bool = False,
+) -> tuple[dict[str, Any], dict[str, Any]]: ...
+def inspect_from(
+    *, path: str = ..., text: str = ..., name: str = ..., special_tokens: dict[str, str] = ...
+) -> dict[str, Any]: ...
+def lint_text(
+    document: str,
+    *,
+    path: str = ...,
+    text: str = ...,
+    special_tokens: dict[str, str] = ...,
+    engines: list[str] = ...,
+) -> list[dict[str, Any]]: ...
+def main(arguments: list[str]) -> int: ...

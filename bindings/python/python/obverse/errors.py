@@ -1,0 +1,93 @@
+"""The exceptions. Each is also one of Python's own, the one that transformers raises in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["FinalizedError", "MergeError", "ObverseError", "ParseError", "PlaceholderError", "RenderError", "SourceError", "TemplateError"]
+
+
+class ObverseError(Exception):
+    """What all exceptions of Obverse are."""
+
+    def __str__(self) -> str:
+        # A `KeyError` would quote its message.
+        return str(self.args[0]) if self.args else ""
+
+
+class TemplateError(ObverseError, ValueError):
+    """A document that is no response template.
+
+    `diagnostics` has everything that is wrong with it: dicts with `code`, `severity`, `message`, `place` and `hint`.
+    """
+
+    def __init__(self, message: str, diagnostics: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(message)
+        self.diagnostics: list[dict[str, Any]] = diagnostics or []
+
+
+class SourceError(ObverseError, ValueError):
+    """A chat template that cannot be loaded, or from which nothing can be derived."""
+
+
+class RenderError(ObverseError, ValueError):
+    """A conversation that a chat template does not render."""
+
+
+class ParseError(ObverseError, ValueError):
+    """A response, or one region of it, that does not parse.
+
+    The parser keeps the message so far, and the next call goes on after the region.
+    """
+
+    def __init__(self, message: str, members: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        members = members or {}
+        #: The kind of the error, a stable name such as `json` or `required`.
+        self.kind: str = members.get("kind", "")
+        #: The field whose region it is, if it is of one.
+        self.field: str | None = members.get("field")
+        #: The region's text: byte offsets of start and end in the response's UTF-8.
+        self.span: tuple[int, int] | None = tuple(members["span"]) if "span" in members else None
+        #: The region's text as the model wrote it.
+        self.raw: str | None = members.get("raw")
+        #: Advice on how to mend it.
+        self.hint: str | None = members.get("hint")
+
+
+class PlaceholderError(ParseError, KeyError):
+    """A placeholder of a transform that stands for nothing."""
+
+
+class MergeError(ParseError, AttributeError, TypeError):
+    """A value that cannot be added to those that the message has already."""
+
+
+class FinalizedError(ObverseError, RuntimeError):
+    """A parser that is used after its end."""
+
+
+_CLASSES: dict[str, type[ParseError]] = {"transform": PlaceholderError, "merge": MergeError}
+
+
+def of_response(members: dict[str, Any]) -> ObverseError:
+    """The exception for what the native part tells of a response."""
+    kind, message = members["kind"], members["message"]
+    if kind == "finalized":
+        return FinalizedError(message)
+    return _CLASSES.get(kind, ParseError)(message, members)
+
+
+def of_template(message: str, diagnostics: list[dict[str, Any]]) -> TemplateError:
+    """The exception for what the native part tells of a document."""
+    return TemplateError(message, diagnostics)
+
+
+def of_source(message: str) -> SourceError:
+    """The exception for what the native part tells of a chat template."""
+    return SourceError(message)
+
+
+def of_render(message: str) -> RenderError:
+    """The exception for what the native part tells of a conversation."""
+    return RenderError(message)

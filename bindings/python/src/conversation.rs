@@ -1,0 +1,160 @@
+//! Conversations: rendered, and which of their characters belong to whom.
+
+use std::path::PathBuf;
+
+use obverse::chat_template::{ChatTemplateSource, RenderInput};
+use obverse::conversation::spans::{self, Spans};
+use obverse::value::{Map, Value};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::convert::{self, Foreign};
+use crate::{chat, errors, threads};
+
+/// The chat templates of a source, compiled.
+#[pyclass(module = "obverse._native", frozen)]
+pub(crate) struct Chat {
+    source: ChatTemplateSource,
+}
+
+/// What is told of a conversation: its text, its spans, and the ranges that the model wrote, in characters.
+type Told<'py> = (String, Bound<'py, PyList>, Vec<(usize, usize)>);
+
+#[pymethods]
+impl Chat {
+    #[new]
+    #[pyo3(signature = (*, path = None, text = None, name = None, special_tokens = None))]
+    fn new(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        text: Option<String>,
+        name: Option<String>,
+        special_tokens: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let tokens = chat::tokens(special_tokens)?;
+        let source =
+            chat::open(path, text, name, tokens).map_err(|message| errors::source(py, &message))?;
+        Ok(Self { source })
+    }
+
+    /// The text of a conversation, an object with `messages` and what else `apply_chat_template` takes.
+    fn render(&self, conversation: &Bound<'_, PyAny>) -> PyResult<String> {
+        let py = conversation.py();
+        let input = input(conversation)?;
+        let rendered = py.detach(|| {
+            let template = self.template(&input)?;
+            template.render(&input).map_err(|error| error.to_string())
+        });
+        rendered.map_err(|message: String| errors::render(py, &message))
+    }
+
+    /// What is told of each of these conversations, on so many threads.
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        conversations: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<Told<'py>>> {
+        let inputs = conversations.iter().map(input);
+        let inputs: Vec<RenderInput> = inputs.collect::<PyResult<_>>()?;
+        let find = |index: usize| {
+            let input = &inputs[index];
+            let found = spans::of_messages(self.template(input)?, input);
+            found.map_err(|error| error.to_string())
+        };
+        let found = py.detach(|| threads::spread(inputs.len(), threads, true, &find));
+        found
+            .into_iter()
+            .map(|found| match found {
+                Ok(found) => told(py, found),
+                Err(message) => Err(errors::render(py, &message)),
+            })
+            .collect()
+    }
+}
+
+impl Chat {
+    fn template(
+        &self,
+        input: &RenderInput,
+    ) -> Result<&obverse::chat_template::ChatTemplate, String> {
+        let chosen = self.source.select(input.tools.is_some());
+        chosen.map_err(|error| error.to_string())
+    }
+}
+
+/// The input that a dict spells.
+fn input(conversation: &Bound<'_, PyAny>) -> PyResult<RenderInput> {
+    let Value::Object(mut members) = convert::from_python(conversation, Foreign::Refuse)? else {
+        return Err(PyTypeError::new_err(
+            "a conversation is a dict with `messages`",
+        ));
+    };
+    let list = |name: &str, value: Option<Value>| match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => {
+            let message = format!("{name} must be a list, not {}", other.type_name());
+            Err(PyTypeError::new_err(message))
+        }
+    };
+    let messages = list("messages", members.shift_remove("messages"))?;
+    let kwargs = match members.shift_remove("kwargs") {
+        Some(Value::Object(kwargs)) => kwargs,
+        _ => Map::new(),
+    };
+    Ok(RenderInput {
+        messages: messages.unwrap_or_default(),
+        tools: list("tools", members.shift_remove("tools"))?,
+        documents: list("documents", members.shift_remove("documents"))?,
+        add_generation_prompt: members
+            .shift_remove("add_generation_prompt")
+            .is_some_and(|value| value.is_truthy()),
+        kwargs,
+        ..RenderInput::default()
+    })
+}
+
+fn told(py: Python<'_>, found: Spans) -> PyResult<Told<'_>> {
+    let characters = Characters::of(&found.text);
+    let spans = PyList::empty(py);
+    for span in &found.spans {
+        let dict = PyDict::new(py);
+        dict.set_item("message", span.message)?;
+        dict.set_item("role", &span.role)?;
+        dict.set_item("part", span.part.name())?;
+        dict.set_item("call", span.call)?;
+        dict.set_item("start", characters.before(span.start))?;
+        dict.set_item("end", characters.before(span.end))?;
+        spans.append(dict)?;
+    }
+    let generated = found.generated.iter();
+    let generated = generated
+        .map(|(start, end)| (characters.before(*start), characters.before(*end)))
+        .collect();
+    Ok((found.text, spans, generated))
+}
+
+/// Offsets in characters.
+struct Characters {
+    /// The byte at which each character starts; nothing where each is a byte.
+    starts: Option<Vec<usize>>,
+}
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        let starts = || text.char_indices().map(|(at, _)| at).collect();
+        Self {
+            starts: (!text.is_ascii()).then(starts),
+        }
+    }
+
+    /// How many characters start before a byte.
+    fn before(&self, at: usize) -> usize {
+        match &self.starts {
+            None => at,
+            Some(starts) => starts.partition_point(|start| *start < at),
+        }
+    }
+}

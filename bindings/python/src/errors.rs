@@ -1,0 +1,70 @@
+//! Errors as Python's exceptions, which are classes of `obverse.errors`.
+
+use obverse::diagnostic::Diagnostic;
+use obverse::parser::ParseError;
+use obverse::response_template::Invalid;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::convert;
+use crate::written;
+
+/// What a function of `obverse.errors` makes of its arguments.
+fn made<'py>(
+    py: Python<'py>,
+    function: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyErr {
+    let module = py.import(intern!(py, "obverse.errors"));
+    match module.and_then(|module| module.getattr(function)?.call1(arguments)) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// The exception for a response that does not parse.
+pub(crate) fn parse(py: Python<'_>, error: &ParseError) -> PyErr {
+    match convert::dict(py, &error.to_map()) {
+        Ok(members) => made(py, "of_response", (members,)),
+        Err(error) => error,
+    }
+}
+
+/// The exception for a document that is no response template.
+pub(crate) fn template(py: Python<'_>, invalid: &Invalid) -> PyErr {
+    match findings(py, invalid.diagnostics()) {
+        Ok(findings) => made(py, "of_template", (invalid.to_string(), findings)),
+        Err(error) => error,
+    }
+}
+
+/// The exception for a chat template that cannot be loaded, or that nothing can be derived from.
+pub(crate) fn source(py: Python<'_>, message: &str) -> PyErr {
+    made(py, "of_source", (message,))
+}
+
+/// The exception for a conversation that a chat template does not render.
+pub(crate) fn render(py: Python<'_>, message: &str) -> PyErr {
+    made(py, "of_render", (message,))
+}
+
+/// Diagnostics as dicts.
+pub(crate) fn findings<'py>(
+    py: Python<'py>,
+    diagnostics: &[Diagnostic],
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for diagnostic in diagnostics {
+        list.append(written(py, diagnostic)?)?;
+    }
+    Ok(list)
+}
+
+/// The exception for work that ended in a panic, on a thread of its own.
+pub(crate) fn panicked() -> PyErr {
+    PyRuntimeError::new_err(
+        "the work ended in a panic, which is a mistake in Obverse: please report it",
+    )
+}

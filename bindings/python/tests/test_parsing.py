@@ -1,0 +1,206 @@
+"""Parsing: whole responses, as they arrive, and many at once."""
+
+import json
+import pickle
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import obverse
+from support import TEMPLATE, chunks, joined
+
+RESPONSE = '<think>Why?</think>Hello <call>{"a": [1, 2.5, null, true]}</call>'
+MESSAGE = {"role": "assistant", "thinking": "Why?", "content": "Hello", "calls": [{"a": [1, 2.5, None, True]}]}
+
+
+class Parsing(unittest.TestCase):
+    def test_a_response_becomes_a_message(self):
+        self.assertEqual(obverse.parse(RESPONSE, TEMPLATE), MESSAGE)
+        self.assertEqual(list(obverse.parse(RESPONSE, TEMPLATE)), ["role", "thinking", "content", "calls"])
+
+    def test_a_long_response_is_parsed_like_a_short_one(self):
+        text = "Grüße, 世界! 😀 " * 2000
+        self.assertEqual(obverse.parse(text, TEMPLATE)["content"], text.strip())
+
+    def test_integers_of_any_size_come_through(self):
+        number = 2**400 + 1
+        self.assertEqual(obverse.parse(f"<call>{number}</call>", TEMPLATE)["calls"], [number])
+        template = {**TEMPLATE, "defaults": {"seed": number}}
+        self.assertEqual(obverse.parse("Hi", template)["seed"], number)
+
+    def test_a_prefix_is_read_from_its_last_anchor_on(self):
+        prefix = "<assistant>Before</assistant><user>And?<assistant><think>"
+        self.assertEqual(obverse.parse("Now.</think>Yes.", TEMPLATE, prefix=prefix)["thinking"], "Now.")
+
+    def test_tools_type_arguments(self):
+        template = {
+            "start_anchor": "A:",
+            "fields": {"tool_calls": {"open": "<call>", "close": "</call>", "content": "json", "repeats": True}},
+        }
+        tools = [{"function": {"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}, "odd": object()}}]
+        call = '<call>{"function": {"name": "f", "arguments": {"n": "7"}}}</call>'
+        message = obverse.parse(call, template, tools=tools)
+        self.assertEqual(message["tool_calls"][0]["function"]["arguments"], {"n": 7})
+
+    def test_what_json_does_not_have_is_refused(self):
+        for odd in (object(), {1: 2}, {"a": {3}}):
+            with self.assertRaises(TypeError):
+                obverse.ResponseTemplate({**TEMPLATE, "defaults": {"odd": odd}})
+        deep = []
+        for _ in range(300):
+            deep = [deep]
+        with self.assertRaises(RecursionError):
+            obverse.ResponseTemplate({**TEMPLATE, "defaults": {"deep": deep}})
+        with self.assertRaises(TypeError):
+            obverse.parse("Hi", [TEMPLATE])
+
+    def test_half_a_character_is_no_text(self):
+        with self.assertRaises(UnicodeEncodeError):
+            obverse.parse("\ud800", TEMPLATE)
+
+
+class Errors(unittest.TestCase):
+    def test_a_region_that_does_not_parse_is_told_with_its_place(self):
+        with self.assertRaises(obverse.ParseError) as raised:
+            obverse.parse("é<call>{oops</call>", TEMPLATE)
+        error = raised.exception
+        self.assertEqual((error.kind, error.field, error.span, error.raw), ("json", "calls", (8, 13), "{oops"))
+        self.assertIn("allow_non_json", error.hint)
+        self.assertIsInstance(error, ValueError)
+
+    def test_a_document_that_is_none_tells_all_that_is_wrong(self):
+        with self.assertRaises(obverse.TemplateError) as raised:
+            obverse.ResponseTemplate({"fields": {"a": {}, "b": {}}})
+        codes = [found["code"] for found in raised.exception.diagnostics]
+        self.assertEqual(len(codes), 2)
+        self.assertIn("missing-key", codes)
+
+    def test_a_parse_goes_on_after_an_error(self):
+        parser = obverse.Parser(TEMPLATE)
+        with self.assertRaises(obverse.ParseError):
+            parser.feed("One<call>{oops</call>two")
+        events = parser.feed("")
+        self.assertEqual([event["type"] for event in events][:3], ["region_open", "region_chunk", "region_close"])
+        self.assertEqual(parser.finalize()[0]["content"], "two")
+
+    def test_a_region_that_does_not_parse_can_be_kept(self):
+        parser = obverse.Parser(TEMPLATE, on_error="keep")
+        events = parser.feed("<call>{oops</call>")
+        self.assertEqual(events[-1]["type"], "region_error")
+        self.assertEqual(parser.malformed[0]["raw"], "{oops")
+        with self.assertRaises(ValueError):
+            obverse.Parser(TEMPLATE, on_error="ignore")
+
+
+class Streaming(unittest.TestCase):
+    def test_every_cut_gives_the_same(self):
+        whole = obverse.Parser(TEMPLATE)
+        events = joined(whole.feed(RESPONSE) + whole.finalize()[1])
+        for size in (1, 2, 3, 7):
+            parser = obverse.Parser(TEMPLATE)
+            told = [event for chunk in chunks(RESPONSE, size) for event in parser.feed(chunk)]
+            message, last = parser.finalize()
+            self.assertEqual(message, MESSAGE)
+            self.assertEqual(joined(told + last), events)
+
+    def test_a_long_chunk_tells_what_short_ones_tell(self):
+        text = "word " * 5000 + RESPONSE
+        one, many = obverse.Parser(TEMPLATE), obverse.Parser(TEMPLATE)
+        whole = one.feed(text)
+        pieces = [event for chunk in chunks(text, 1000) for event in many.feed(chunk)]
+        self.assertEqual(joined(whole), joined(pieces))
+
+    def test_the_message_so_far_can_be_had(self):
+        parser = obverse.Parser(TEMPLATE)
+        parser.feed("<think>Why?</think>Hel")
+        self.assertEqual(parser.message, {"role": "assistant", "thinking": "Why?"})
+
+    def test_the_prefix_tells_its_events(self):
+        parser = obverse.Parser(TEMPLATE, "<assistant><think>")
+        self.assertEqual(parser.initial_events, [{"type": "region_open", "field": "thinking"}])
+
+    def test_text_that_no_field_takes_is_accounted_for(self):
+        template = {"start_anchor": "A:", "fields": {"content": {"open": "<c>", "close": "</c>"}}}
+        parser = obverse.Parser(template)
+        parser.feed("lost<c>kept</c>")
+        parser.finalize()
+        self.assertEqual(parser.unclaimed, [{"start": 0, "end": 4, "text": "lost"}])
+
+    def test_delimiters_in_strings_can_be_passed_over(self):
+        text = '<call>{"a": "</call>"}</call>'
+        parser = obverse.Parser(TEMPLATE, skip_json_strings=True)
+        parser.feed(text)
+        self.assertEqual(parser.finalize()[0]["calls"], [{"a": "</call>"}])
+
+
+class Many(unittest.TestCase):
+    def test_messages_keep_the_order_of_the_responses(self):
+        responses = [f"<think>{number}</think>" + "x" * (number % 7 * 1000) for number in range(200)]
+        for threads in (None, 1, 3):
+            messages = obverse.parse_many(responses, TEMPLATE, threads=threads)
+            self.assertEqual(messages, [obverse.parse(response, TEMPLATE) for response in responses])
+        self.assertEqual(obverse.parse_many([], TEMPLATE), [])
+
+    def test_prefixes_are_for_all_or_for_each(self):
+        prefix = "<assistant><think>"
+        expected = [{"role": "assistant", "thinking": "a"}, {"role": "assistant", "thinking": "b"}]
+        responses = ["a</think>", "b</think>"]
+        self.assertEqual(obverse.parse_many(responses, TEMPLATE, prefix=prefix), expected)
+        self.assertEqual(obverse.parse_many(responses, TEMPLATE, prefix=[prefix, prefix]), expected)
+        with self.assertRaises(ValueError):
+            obverse.parse_many(responses, TEMPLATE, prefix=[prefix])
+
+    def test_an_error_is_raised_or_returned(self):
+        responses = ["fine", "<call>{oops</call>", "fine", "<call>]</call>"]
+        with self.assertRaises(obverse.ParseError) as raised:
+            obverse.parse_many(responses, TEMPLATE)
+        self.assertEqual(raised.exception.raw, "{oops")
+        answers = obverse.parse_many(responses, TEMPLATE, errors="return")
+        self.assertEqual([isinstance(answer, obverse.ParseError) for answer in answers], [False, True, False, True])
+
+    def test_other_threads_run_meanwhile(self):
+        turns = 0
+        done = threading.Event()
+
+        def count():
+            nonlocal turns
+            while not done.is_set():
+                turns += 1
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        try:
+            before = turns
+            obverse.parse_many(["word " * 200_000] * 4, TEMPLATE, threads=1)
+            self.assertGreater(turns - before, 1000)
+        finally:
+            done.set()
+            thread.join()
+
+
+class Templates(unittest.TestCase):
+    def test_a_template_can_be_given_compiled(self):
+        template = obverse.ResponseTemplate(TEMPLATE)
+        self.assertEqual(obverse.parse(RESPONSE, template), MESSAGE)
+        self.assertEqual(template.fields, ["thinking", "calls", "content"])
+        self.assertEqual(pickle.loads(pickle.dumps(template)).document, TEMPLATE)
+
+    def test_a_changed_document_is_compiled_anew(self):
+        document = json.loads(json.dumps(TEMPLATE))
+        self.assertEqual(obverse.parse("Hi!", document)["content"], "Hi!")
+        document["fields"]["content"]["close"] = "!"
+        self.assertEqual(obverse.parse("Hi!", document)["content"], "Hi")
+
+    def test_a_template_is_loaded_from_either_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (("a.json", TEMPLATE), ("tokenizer_config.json", {"response_template": TEMPLATE})):
+                path = Path(folder) / name
+                path.write_text(json.dumps(content))
+                self.assertEqual(obverse.load(path).document, TEMPLATE)
+            with self.assertRaises(FileNotFoundError):
+                obverse.load(Path(folder) / "none.json")
+
+
+if __name__ == "__main__":
+    unittest.main()

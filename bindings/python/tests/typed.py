@@ -1,0 +1,45 @@
+"""How the package looks to a type checker: nothing here is run, `mypy --strict` reads it."""
+
+from typing import Any
+
+import obverse
+from obverse import chat_parsing
+
+template: dict[str, Any] = {"start_anchor": "<assistant>", "fields": {"content": {}}}
+
+
+def whole() -> dict[str, Any]:
+    return obverse.parse("Hi", template, prefix="", tools=[{"name": "f"}])
+
+
+def many() -> list[dict[str, Any]]:
+    return obverse.parse_many(["Hi"], obverse.ResponseTemplate(template), threads=2)
+
+
+def many_with_errors() -> list[dict[str, Any] | obverse.ParseError]:
+    return obverse.parse_many(["Hi"], template, prefix=["<assistant>"], errors="return")
+
+
+def streamed() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    parser = obverse.Parser(template, on_error="keep")
+    events = parser.initial_events + parser.feed("Hi")
+    message, last = parser.finalize()
+    return events + last, message
+
+
+def derived(tokenizer: object) -> str:
+    derivation = obverse.derive(tokenizer, for_=["vllm"])
+    verdict: str = derivation.verdict
+    return verdict
+
+
+def linted() -> list[tuple[str, tuple[int, int] | None]]:
+    return [(finding.code, finding.span) for finding in obverse.lint(template)]
+
+
+def dropped_in() -> dict[str, Any]:
+    obverse.install()
+    parser = chat_parsing.ResponseParser(template, prefix="")
+    parser.feed("Hi")
+    obverse.uninstall()
+    return chat_parsing.parse_response("Hi", template, prefix="")
