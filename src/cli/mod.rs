@@ -3,6 +3,11 @@
 //! Results go to standard output, everything else to standard error. What a verb ends with is a [`Status`]; what stops
 //! it is a [`Stop`], which [`main`] shows.
 
+#![allow(
+    clippy::field_reassign_with_default,
+    reason = "options that may grow are filled in here as code outside of the library does it"
+)]
+
 mod annotate;
 mod bulk;
 mod check;

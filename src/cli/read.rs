@@ -123,12 +123,8 @@ pub(super) fn unread(error: &ReadError, name: String, text: String) -> Problem {
 
 /// That a chat template renders no conversation.
 pub(super) fn not_derived(error: &conversation::DeriveError, opened: &source::Opened) -> Problem {
-    let problem = match error {
-        conversation::DeriveError::Render(render) => {
-            source::not_rendered(render, error.to_string())
-        }
-        _ => Problem::failed("not-derived", error.to_string()),
-    };
+    let conversation::DeriveError::Render(render) = error;
+    let problem = source::not_rendered(render, error.to_string());
     match opened.source.select(false) {
         Ok(template) => problem.about(opened.document(template)),
         Err(_) => problem,

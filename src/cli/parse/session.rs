@@ -72,8 +72,6 @@ fn tell(encoder: &mut Encoder, step: deltas::Step<'_>, sink: Sink<'_>) {
                 sink(Step::Delta(delta));
             }
         }
-        // Every other step would be one that no delta tells of.
-        _ => {}
     }
 }
 

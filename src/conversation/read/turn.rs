@@ -193,8 +193,10 @@ fn delimiters(
     response: &str,
     tools: &[Value],
 ) -> Vec<Range<usize>> {
-    let mut options = Options::default();
-    options.keep_delimiters = true;
+    let options = Options {
+        keep_delimiters: true,
+        ..Options::default()
+    };
     let before = template.after_last_anchor(prefix).map_or(0, str::len);
     let parser = ResponseParser::with_options(Arc::clone(template), prefix, tools, options);
     let Ok(mut parser) = parser else {
