@@ -22,6 +22,7 @@
 //! - `project` (with the feature of that name) reads `obverse.toml`, which says what files belong together;
 //! - [`check`] holds recorded responses to the messages that they must parse to, however they are cut;
 //! - `tui`, a feature of the binary, shows a response being parsed: the debugger;
+//! - `cli`, another one, is the command line, which the binary and the bindings run alike;
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving;
 //! - [`grammar`] says what a model may write: parsing expression grammars, and a machine that reads with them;

@@ -1,7 +1,7 @@
 //! The command line: one file a verb, and what the verbs share.
 //!
-//! Results go to standard output, everything else to standard error. What a verb ends with is a [`Status`]; what stops
-//! it is a [`Stop`], which [`main`] shows.
+//! Results go to standard output, everything else to standard error. What a verb ends with is a `Status`; what stops
+//! it is a `Stop`, which [`run`] shows.
 
 #![allow(
     clippy::field_reassign_with_default,

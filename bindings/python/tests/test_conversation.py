@@ -79,8 +79,13 @@ class Masks(unittest.TestCase):
 
     def test_a_token_counts_if_one_of_its_characters_does(self):
         (start, end), _ = self.found.ranges
-        offsets = [(start - 2, start), (start - 1, start + 1), (start, end), (end - 1, end + 1), (end, end + 1), (start, start)]
-        self.assertEqual(self.found.mask(offsets).tolist(), [0, 1, 1, 1, 0, 0])
+        offsets = [(start - 2, start), (start - 1, start + 1), (start, end), (end - 1, end + 1), (end, end + 1)]
+        self.assertEqual(self.found.mask(offsets).tolist(), [0, 1, 1, 1, 0])
+
+    def test_a_token_without_a_start_counts_by_where_it_ends(self):
+        (start, end), _ = self.found.ranges
+        offsets = [(0, 0), (start, start), (start + 1, start + 1), (end, end), (end + 1, end + 1)]
+        self.assertEqual(self.found.mask(offsets).tolist(), [0, 0, 1, 1, 0])
 
     def test_the_mask_of_every_cut_agrees_with_the_characters(self):
         characters = self.found.character_mask()

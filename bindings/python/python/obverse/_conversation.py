@@ -65,11 +65,14 @@ class Spans:
 
         `offsets` are the tokens' starts and ends in characters, of the shape (tokens, 2): the `offset_mapping` of a fast tokenizer
         that was given `text` with `add_special_tokens=False`. The result is what `assistant_masks` of `apply_chat_template` is.
+
+        Tokenizers that trim offsets tell of a token of white space only where it ends: its last character decides.
         """
         import numpy as np
 
         tokens = np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
-        starts, ends = tokens[:, 0], tokens[:, 1]
+        ends = tokens[:, 1]
+        starts = np.where(tokens[:, 0] < ends, tokens[:, 0], ends - 1)
         generated = self.generated
         if not len(generated):
             return np.zeros(len(tokens), dtype=np.uint8)
@@ -77,7 +80,7 @@ class Spans:
         nearest = np.searchsorted(generated[:, 1], starts, side="right")
         is_there = nearest < len(generated)
         touches = generated[np.minimum(nearest, len(generated) - 1), 0] < ends
-        mask: NDArray[np.uint8] = (is_there & touches & (ends > starts)).astype(np.uint8)
+        mask: NDArray[np.uint8] = (is_there & touches & (ends > 0)).astype(np.uint8)
         return mask
 
 
