@@ -28,6 +28,9 @@ impl ToolSchemas {
     /// Reads the schemas from tools as a chat template takes them: objects with a `function`, or the function itself.
     /// A tool that is neither, or that has no name, declares nothing; of two tools of one name the later counts.
     pub fn from_tools(tools: &[Value]) -> Self {
+        if tools.is_empty() {
+            return Self::default();
+        }
         let mut schemas = HashMap::new();
         for tool in tools.iter().filter_map(Value::as_object) {
             let function = match tool.get("function") {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Growth;
 use crate::content::{ToolSchemas, Types};
-use crate::value::{Path, Value, json};
+use crate::value::{Key, Path, Value, json};
 
 /// A call of a message, as coercion and servers know one: an object with a `function` that has a name.
 pub(super) struct CallParts<'v> {
@@ -112,7 +112,7 @@ pub(super) enum Known {
     NotYet,
     /// The call has no such member.
     Nothing,
-    Text(String),
+    Text(Key),
 }
 
 impl Known {
@@ -129,14 +129,12 @@ impl Known {
 pub(super) struct Call {
     pub(super) id: Known,
     pub(super) name: Known,
-    /// The call's number, once the call is passed on.
-    pub(super) index: Option<usize>,
+    /// The part of the call that was passed on.
+    pub(super) slot: Slot,
     /// The text of arguments that wait for the name or the `id`.
     pub(super) waiting: String,
     /// True if the text that waits spells an object, whose members can still get the types that the tool declares.
     pub(super) untyped: bool,
-    /// True if the arguments are whole.
-    pub(super) complete: bool,
 }
 
 /// The outcome of a call that was passed on while its region was read.
@@ -149,15 +147,26 @@ pub(super) struct Slot {
 }
 
 impl Call {
-    pub(super) fn is_open(&self) -> bool {
-        self.index.is_some()
+    /// A call of which the `id` and the name are known so far.
+    pub(super) fn of((id, name): &(Known, Known)) -> Self {
+        Self {
+            id: id.clone(),
+            name: name.clone(),
+            ..Self::default()
+        }
     }
 
-    pub(super) fn slot(&self) -> Slot {
-        Slot {
-            index: self.index,
-            complete: self.complete,
-        }
+    pub(super) fn is_open(&self) -> bool {
+        self.slot.index.is_some()
+    }
+
+    /// Begins another call, of which this is known.
+    pub(super) fn reset(&mut self, id: Known, name: Known) {
+        self.id = id;
+        self.name = name;
+        self.slot = Slot::default();
+        self.waiting.clear();
+        self.untyped = false;
     }
 
     /// The types of its arguments, if the name is known and its tool declares any.
@@ -167,14 +176,17 @@ impl Call {
 
     /// Passes the call on if all is known that must come before its arguments, and the arguments that waited.
     pub(super) fn open_if_known(&mut self, path: impl FnOnce() -> Path, tell: &mut Tell<'_>) {
-        if self.index.is_some() || self.id == Known::NotYet {
+        if self.is_open() || self.id == Known::NotYet {
             return;
         }
         let Known::Text(name) = &self.name else {
             return;
         };
         let index = tell.open(&path(), self.id.as_str(), name);
-        self.index = Some(index);
+        self.slot.index = Some(index);
+        if self.waiting.is_empty() {
+            return;
+        }
         let waiting = std::mem::take(&mut self.waiting);
         let typed = self.types(tell.tools).filter(|_| self.untyped);
         match typed.and_then(|types| retyped(&waiting, types)) {
@@ -185,7 +197,7 @@ impl Call {
 
     /// Adds more of the text of the call's arguments.
     pub(super) fn write(&mut self, text: &str, tell: &mut Tell<'_>) {
-        match self.index {
+        match self.slot.index {
             Some(index) => tell.arguments(index, text),
             None => self.waiting.push_str(text),
         }
@@ -230,21 +242,36 @@ impl TypedText {
             return json::write_piece(out, piece);
         }
         let types = types.map_or(&[][..], |types| types.of(name));
-        if types.is_empty() && piece.is_empty() {
+        if types.is_empty() {
+            if !piece.is_empty() {
+                self.is_text = true;
+                out.push('"');
+                json::write_piece(out, piece);
+            }
             return;
         }
         self.held.push_str(piece);
         if !types.iter().any(|declared| declared.may_begin(&self.held)) {
             self.is_text = true;
             out.push('"');
-            json::write_piece(out, &std::mem::take(&mut self.held));
+            json::write_piece(out, &self.held);
+            self.held.clear();
         }
+    }
+
+    /// Begins another string.
+    pub(super) fn reset(&mut self) {
+        self.held.clear();
+        self.is_text = false;
     }
 
     /// Ends the string.
     pub(super) fn end(&mut self, types: Option<&Types>, name: &str, out: &mut String) {
         if std::mem::take(&mut self.is_text) {
             return out.push('"');
+        }
+        if self.held.is_empty() && types.is_none() {
+            return out.push_str("\"\"");
         }
         let mut value = Value::from(std::mem::take(&mut self.held));
         if let Some(types) = types {

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::calls::Tell;
-use super::json_calls::JsonCalls;
-use super::region::Region;
+use super::region::{Region, Spare};
 use super::shape::Shape;
-use super::{DeltaTemplate, Growth, Step};
+use super::{DeltaTemplate, Growth, Step, push_joined};
 use crate::content::ToolSchemas;
 use crate::parser::{Event, Listener};
-use crate::response_template::Field;
-use crate::value::{Map, Path, Value};
+use crate::response_template::{Field, ResponseTemplate};
+use crate::value::{Map, Path, Step as PathStep, Value};
 
 pub(super) type Sink<'s> = &'s mut dyn FnMut(Growth<'_>);
 
@@ -21,13 +20,22 @@ pub(super) struct Growing {
     tools: ToolSchemas,
     /// True if nothing may be taken back.
     certain: bool,
-    /// The state of each field.
+    /// The state of each field; none while it is as the defaults leave it.
     fields: Vec<Past>,
     region: Option<Region>,
     /// The number of the next call.
     next: usize,
-    /// The reader of the last region with JSON, kept for its memory.
-    spare: Option<Box<JsonCalls>>,
+    /// The reader of the last region with calls.
+    spare: Option<Spare>,
+}
+
+/// The beginning of all messages of a template: what the defaults leave, and what is told of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    fields: Vec<Past>,
+    /// The number of the first call.
+    next: usize,
+    pub(super) growth: Vec<Growth<'static>>,
 }
 
 /// The state in which earlier regions have left a field.
@@ -43,85 +51,70 @@ struct Past {
     replaceable: bool,
     /// The numbers of the field's calls that another region's would replace.
     calls: Vec<usize>,
+    /// The place in the message where its last region's value stands; the root before it has had one.
+    place: Path,
+}
+
+impl Past {
+    /// The place where the next region's value will stand.
+    fn next_place(&mut self, field: &Field) -> Path {
+        let mut place = std::mem::take(&mut self.place);
+        if place.steps().is_empty() {
+            place.push(PathStep::Key(field.name.to_string()));
+        } else {
+            while place.steps().len() > 1 {
+                place.pop();
+            }
+        }
+        if !keeps_last(field) && field.join.is_none() {
+            place.push(PathStep::Index(self.items));
+        }
+        place
+    }
 }
 
 /// Returns true if a field has the value of its last region alone.
-fn keeps_last(field: &Field) -> bool {
+pub(super) fn keeps_last(field: &Field) -> bool {
     !field.repeats && field.join.is_none()
 }
 
 impl Growing {
     pub(super) fn new(template: Arc<DeltaTemplate>, tools: ToolSchemas, certain: bool) -> Self {
         Self {
-            fields: vec![Past::default(); template.shapes.len()],
+            next: template.beginning(certain).next,
+            fields: Vec::new(),
             template,
             tools,
             certain,
             region: None,
-            next: 0,
             spare: None,
         }
     }
 
-    /// Passes on the defaults that no region can replace.
-    pub(super) fn begin(&mut self, sink: Sink<'_>) {
-        let template = Arc::clone(&self.template.template);
-        let fields = template.fields();
-        for (name, value) in template.defaults() {
-            let mut tell = Tell {
-                sink: &mut *sink,
-                next: &mut self.next,
-                tools: &self.tools,
-            };
-            let path = Path::default().key(name);
-            let Some(index) = fields.iter().position(|field| field.name == *name) else {
-                tell.value(&path, value, &mut Vec::new());
-                continue;
-            };
-            let past = &mut self.fields[index];
-            match value {
-                Value::Null if fields[index].join.is_some() => {}
-                Value::String(text) if fields[index].join.is_some() => {
-                    tell.text(&path, text);
-                    past.joined = true;
-                }
-                Value::Array(items) if fields[index].join.is_none() && fields[index].repeats => {
-                    for (place, item) in items.iter().enumerate() {
-                        tell.value(&path.index(place), item, &mut Vec::new());
-                    }
-                    past.items = items.len();
-                }
-                _ => past.at_end = true,
-            }
-        }
-        for (index, field) in fields.iter().enumerate() {
-            self.fields[index].at_end |= self.waits_for_end(index, field);
-        }
-    }
-
-    /// Returns true if the field's value is passed on at the end of the response, whatever comes.
-    fn waits_for_end(&self, index: usize, field: &Field) -> bool {
-        self.certain && keeps_last(field) && !self.template.comes_once[index]
+    /// The growth by the defaults.
+    pub(super) fn begun(&self) -> &[Growth<'static>] {
+        &self.template.beginning(self.certain).growth
     }
 
     /// Opens a region of the field. If the one before has not closed, it has failed.
     fn open(&mut self, field: usize, captures: &Map, sink: Sink<'_>) {
         self.fail(sink);
+        if self.fields.is_empty() {
+            self.fields
+                .clone_from(&self.template.beginning(self.certain).fields);
+        }
         let template = Arc::clone(&self.template);
         let Some(description) = template.template.fields().get(field) else {
             return;
         };
-        let waits = self.waits_for_end(field, description);
+        let waits = template.waits_for_end(self.certain, field);
         let past = &mut self.fields[field];
         let mut tell = Tell {
             sink,
             next: &mut self.next,
             tools: &self.tools,
         };
-        let mut base = Path::default().key(&description.name);
-        if !keeps_last(description) && description.join.is_none() {
-            base = base.index(past.items);
-        }
+        let base = past.next_place(description);
         let mut shape = &template.shapes[field];
         let is_text = matches!(shape, Shape::Text { .. });
         if waits || !is_text && self.certain {
@@ -160,58 +153,33 @@ impl Growing {
 
     /// Closes the open region with this value, which is in the message.
     fn close(&mut self, value: &Value, sink: Sink<'_>) {
-        let Some(region) = self.region.take() else {
+        let Some(mut region) = self.region.take() else {
             return;
         };
         let index = region.field;
         let template = Arc::clone(&self.template);
         let field = &template.template.fields()[index];
-        let waits = self.waits_for_end(index, field);
+        let waits = template.waits_for_end(self.certain, index);
         let past = &mut self.fields[index];
         past.at_end = waits;
-        if waits {
-            return;
+        if !waits {
+            let mut tell = Tell {
+                sink,
+                next: &mut self.next,
+                tools: &self.tools,
+            };
+            past.close(
+                &mut region,
+                field,
+                &template.shapes[index],
+                value,
+                &mut tell,
+            );
         }
-        let mut tell = Tell {
-            sink,
-            next: &mut self.next,
-            tools: &self.tools,
-        };
-        let mut calls = Vec::new();
-        let shape = &template.shapes[index];
-        let in_pieces = region.is_text();
-        if keeps_last(field) {
-            if past.replaceable && !in_pieces {
-                (tell.sink)(Growth::Restart {
-                    path: Cow::Borrowed(&region.base),
-                });
-            }
-            for index in past.calls.drain(..) {
-                (tell.sink)(Growth::CallDropped { index });
-            }
-            past.replaceable =
-                super::calls::as_call(value).is_none() && (region.has_text || !in_pieces);
-        } else if field.join.is_some() {
-            if past.joined && !in_pieces {
-                tell.text(&region.base, field.join.as_deref().unwrap_or_default());
-            }
-            past.joined = true;
-        } else {
-            past.items += 1;
-        }
-        if in_pieces && !region.has_text && field.repeats && field.join.is_none() {
-            (tell.sink)(Growth::Value {
-                path: Cow::Borrowed(&region.base),
-                value: Cow::Borrowed(value),
-            });
-        }
-        match value {
-            // To a text nothing is added, where a value would take its place.
-            Value::String(text) if text.is_empty() && field.join.is_some() => {}
-            value => self.spare = region.close(shape, value, &mut tell, &mut calls),
-        }
-        if keeps_last(field) {
-            past.calls = calls;
+        let (place, spare) = region.into_parts();
+        past.place = place;
+        if spare.is_some() {
+            self.spare = spare;
         }
     }
 
@@ -224,14 +192,20 @@ impl Growing {
                 tools: &self.tools,
             };
             region.drop_calls(&mut tell);
+            let field = region.field;
+            (self.fields[field].place, _) = region.into_parts();
         }
     }
 
     /// Ends the response with this message.
     pub(super) fn end(&mut self, message: &Map, sink: Sink<'_>) {
         self.fail(sink);
-        let template = Arc::clone(&self.template.template);
-        for (past, field) in self.fields.iter_mut().zip(template.fields()) {
+        let template = Arc::clone(&self.template);
+        let fields = match self.fields.as_slice() {
+            [] => &template.beginning(self.certain).fields,
+            fields => fields,
+        };
+        for (past, field) in fields.iter().zip(template.template.fields()) {
             let value = message.get(&field.name).filter(|_| past.at_end);
             if let Some(value) = value {
                 let mut tell = Tell {
@@ -243,6 +217,100 @@ impl Growing {
                 tell.value(&path, value, &mut Vec::new());
             }
         }
+    }
+}
+
+impl Past {
+    /// Closes a region of the field with this value.
+    fn close(
+        &mut self,
+        region: &mut Region,
+        field: &Field,
+        shape: &Shape,
+        value: &Value,
+        tell: &mut Tell<'_>,
+    ) {
+        let in_pieces = region.is_text();
+        if keeps_last(field) {
+            if self.replaceable && !in_pieces {
+                (tell.sink)(Growth::Restart {
+                    path: Cow::Borrowed(&region.base),
+                });
+            }
+            for index in self.calls.drain(..) {
+                (tell.sink)(Growth::CallDropped { index });
+            }
+            self.replaceable =
+                super::calls::as_call(value).is_none() && (region.has_text || !in_pieces);
+        } else if field.join.is_some() {
+            if self.joined && !in_pieces {
+                tell.text(&region.base, field.join.as_deref().unwrap_or_default());
+            }
+            self.joined = true;
+        } else {
+            self.items += 1;
+        }
+        if in_pieces && !region.has_text && field.repeats && field.join.is_none() {
+            (tell.sink)(Growth::Value {
+                path: Cow::Borrowed(&region.base),
+                value: Cow::Borrowed(value),
+            });
+        }
+        match value {
+            // To a text nothing is added, where a value would take its place.
+            Value::String(text) if text.is_empty() && field.join.is_some() => {}
+            value => region.close(shape, value, tell, &mut self.calls),
+        }
+        if !keeps_last(field) {
+            self.calls.clear();
+        }
+    }
+}
+
+impl Beginning {
+    /// The state in which the defaults leave each field, and the growth by those that no region can replace.
+    pub(super) fn new(template: &ResponseTemplate, waits_for_end: impl Fn(usize) -> bool) -> Self {
+        let fields = template.fields();
+        let mut beginning = Self {
+            fields: vec![Past::default(); fields.len()],
+            ..Self::default()
+        };
+        let Self {
+            fields: past,
+            next,
+            growth,
+        } = &mut beginning;
+        let mut tell = Tell {
+            sink: &mut |one| push_joined(growth, one),
+            next,
+            tools: &ToolSchemas::default(),
+        };
+        for (name, value) in template.defaults() {
+            let path = Path::default().key(name);
+            let Some(index) = fields.iter().position(|field| field.name == *name) else {
+                tell.value(&path, value, &mut Vec::new());
+                continue;
+            };
+            let past = &mut past[index];
+            match value {
+                Value::Null if fields[index].join.is_some() => {}
+                Value::String(text) if fields[index].join.is_some() => {
+                    tell.text(&path, text);
+                    past.joined = true;
+                }
+                Value::Array(items) if fields[index].join.is_none() && fields[index].repeats => {
+                    for (place, item) in items.iter().enumerate() {
+                        tell.value(&path.index(place), item, &mut Vec::new());
+                    }
+                    past.items = items.len();
+                }
+                _ => past.at_end = true,
+            }
+        }
+        for (index, past) in past.iter_mut().enumerate() {
+            past.at_end |= waits_for_end(index);
+        }
+        beginning
     }
 }
 
@@ -274,10 +342,6 @@ impl<'l> Listening<'l> {
 
 impl Listener for Listening<'_> {
     fn event(&mut self, event: Event<'_>) {
-        // Nearly all that happens.
-        if let (Event::RegionChunk { text, .. }, Out::Growth(sink)) = (&event, &mut self.out) {
-            return self.growing.feed(text, *sink);
-        }
         self.tell(|growing, sink| match &event {
             Event::RegionOpen { .. } => {}
             Event::RegionChunk { text, .. } => growing.feed(text, sink),
@@ -286,6 +350,21 @@ impl Listener for Listening<'_> {
         });
         if let Out::Steps(sink) = &mut self.out {
             sink(Step::Event(event));
+        }
+    }
+
+    fn chunk(&mut self, field: &Field, text: &str) {
+        match &mut self.out {
+            Out::Growth(sink) => self.growing.feed(text, *sink),
+            Out::Steps(sink) => {
+                let grow = &mut |growth: Growth<'_>| sink(Step::Growth(growth));
+                self.growing.feed(text, grow);
+                sink(Step::Event(Event::RegionChunk {
+                    field: Cow::Borrowed(&field.name),
+                    text: Cow::Borrowed(text),
+                    dirty: !field.content.is_streamable(),
+                }));
+            }
         }
     }
 

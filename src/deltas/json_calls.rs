@@ -4,7 +4,7 @@ use super::calls::{Call, Known, Slot, Tell, TypedText};
 use super::dialect::Rewriter;
 use super::reader::{JsonReader, Kind, Visit};
 use super::shape::{JsonShape, List, Role};
-use crate::value::{Path, json};
+use crate::value::{Key, Path, json};
 
 /// Reads a region's JSON and passes on the calls in it.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ struct State {
     frames: Vec<Frame>,
     /// The place of the value that comes next, if it is looked into.
     next: Option<usize>,
-    /// The members that a call has from the delimiter, before anything of it is read.
-    fresh: Call,
+    /// The `id` and the name that a call has from the delimiter, before anything of it is read.
+    fresh: (Known, Known),
     /// The call that is being read.
     call: Option<Call>,
     /// The outcomes of the calls so far; an item of the list that is no call has an empty one.
@@ -71,18 +71,29 @@ enum Frame {
     TypedList,
 }
 
+impl State {
+    /// Takes a piece that is nothing but text of a string.
+    #[inline]
+    fn pass(&mut self, text: &str, tell: &mut Tell<'_>) {
+        if self.gathered.is_some() {
+            self.text.push_str(text);
+        } else if let (Some(_), Some(call)) = (self.raw, &mut self.call) {
+            call.write(text, tell);
+        }
+    }
+}
+
 impl JsonCalls {
-    /// Makes a reader for a region whose delimiter gives the members that `call` has.
-    pub(super) fn new(shape: &JsonShape, call: Call) -> Self {
-        let direct = shape.places[0].role == Role::Arguments;
-        Self {
+    /// Makes a reader for a region whose delimiter gives these members of its calls.
+    pub(super) fn new(shape: &JsonShape, id: Known, name: Known) -> Self {
+        let mut calls = Self {
             reader: JsonReader::default(),
             rewriter: Rewriter::default(),
             state: State {
                 frames: Vec::new(),
-                next: Some(0),
-                call: direct.then(|| call.clone()),
-                fresh: call,
+                next: None,
+                call: None,
+                fresh: (Known::NotYet, Known::NotYet),
                 slots: Vec::new(),
                 in_list: false,
                 text: String::new(),
@@ -93,24 +104,26 @@ impl JsonCalls {
                 twice: false,
             },
             lost: false,
-        }
+        };
+        calls.reset(shape, id, name);
+        calls
     }
 
     /// Makes it as new for another region, with the memory that it has.
-    pub(super) fn reset(&mut self, shape: &JsonShape, call: Call) {
+    pub(super) fn reset(&mut self, shape: &JsonShape, id: Known, name: Known) {
         self.reader.reset();
         self.rewriter = Rewriter::default();
         self.lost = false;
         let state = &mut self.state;
+        state.fresh = (id, name);
         let direct = shape.places[0].role == Role::Arguments;
-        state.call = direct.then(|| call.clone());
-        state.fresh = call;
+        state.call = direct.then(|| Call::of(&state.fresh));
         state.next = Some(0);
         state.frames.clear();
         state.slots.clear();
         state.in_list = false;
         state.text.clear();
-        state.typed = TypedText::default();
+        state.typed.reset();
         state.key.clear();
         state.raw = None;
         state.gathered = None;
@@ -129,6 +142,10 @@ impl JsonCalls {
             return;
         }
         if shape.dialect.strings.is_none() && !shape.dialect.unquoted_keys {
+            // Nearly every piece of a long argument.
+            if self.reader.passes(text) {
+                return self.state.pass(text, tell);
+            }
             return self.read(shape, base, text, tell);
         }
         let mut plain = String::new();
@@ -157,13 +174,8 @@ impl JsonCalls {
         self.lost |= self.reader.is_broken() || self.state.twice;
     }
 
-    /// Ends the region, and returns the outcomes of its calls, if the text is of the shape that it was taken for.
-    pub(super) fn finish(
-        &mut self,
-        shape: &JsonShape,
-        base: &Path,
-        tell: &mut Tell<'_>,
-    ) -> Option<Vec<Slot>> {
+    /// Ends the region, and returns true if the text is of the shape that it was taken for.
+    pub(super) fn finish(&mut self, shape: &JsonShape, base: &Path, tell: &mut Tell<'_>) -> bool {
         if !self.lost && (shape.dialect.strings.is_some() || shape.dialect.unquoted_keys) {
             let mut plain = String::new();
             self.lost |= !self.rewriter.finish(&shape.dialect, &mut plain);
@@ -178,14 +190,19 @@ impl JsonCalls {
         };
         self.reader.finish(&mut visitor);
         if let Some(call) = self.state.call.take() {
-            self.state.slots.push(call.slot());
+            self.state.slots.push(call.slot);
         }
-        (!self.lost && self.reader.is_over()).then(|| std::mem::take(&mut self.state.slots))
+        !self.lost && self.reader.is_over()
+    }
+
+    /// The outcomes of its calls, once it has ended.
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.state.slots
     }
 
     /// The calls that were passed on.
     pub(super) fn passed(&self) -> impl Iterator<Item = usize> + '_ {
-        let open = self.state.call.as_ref().map(Call::slot);
+        let open = self.state.call.as_ref().map(|call| call.slot);
         self.state
             .slots
             .iter()
@@ -264,7 +281,7 @@ impl Visitor<'_, '_> {
                 Frame::Calls
             }
             Role::Calls if kind == Kind::Object && (item || list != List::Always) => {
-                self.state.call = Some(self.state.fresh.clone());
+                self.state.call = Some(Call::of(&self.state.fresh));
                 self.open_if_known();
                 Frame::Object {
                     place,
@@ -369,7 +386,7 @@ impl Visit for Visitor<'_, '_> {
         };
         match frame {
             Frame::Id | Frame::Name => {
-                let text = Known::Text(std::mem::take(&mut self.state.text));
+                let text = Known::Text(Key::new(&self.state.text));
                 if let Some(call) = &mut self.state.call {
                     let is_id = frame == Frame::Id;
                     *(if is_id { &mut call.id } else { &mut call.name }) = text;
@@ -380,7 +397,7 @@ impl Visit for Visitor<'_, '_> {
                 self.flush(at);
                 self.state.raw = None;
                 if let Some(call) = &mut self.state.call {
-                    call.complete = true;
+                    call.slot.complete = true;
                 }
             }
             Frame::TypedText => {
@@ -419,8 +436,8 @@ impl Visit for Visitor<'_, '_> {
                 self.open_if_known();
                 if let Some(mut call) = self.state.call.take() {
                     // A call may have no arguments at all.
-                    call.complete = true;
-                    self.state.slots.push(call.slot());
+                    call.slot.complete = true;
+                    self.state.slots.push(call.slot);
                 }
             }
             Frame::Other | Frame::Calls | Frame::Object { .. } => {}

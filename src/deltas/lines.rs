@@ -21,6 +21,14 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
+    /// Begins another region.
+    pub(super) fn reset(&mut self) {
+        self.held.clear();
+        self.in_value = false;
+        self.members.reset();
+        self.lost = false;
+    }
+
     pub(super) fn feed(
         &mut self,
         shape: &LineShape,

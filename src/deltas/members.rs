@@ -40,6 +40,15 @@ impl Members {
         }
     }
 
+    /// Begins another object.
+    pub(super) fn reset(&mut self) {
+        self.begun = false;
+        self.value = Under::None;
+        if let Some(gathered) = &mut self.gathered {
+            *gathered = Map::new();
+        }
+    }
+
     /// Begins a member whose value comes in pieces.
     pub(super) fn begin(
         &mut self,
@@ -52,9 +61,8 @@ impl Members {
         self.key.push_str(key);
         let in_pieces = matches!(values, ValueShape::Text { .. }) && self.gathered.is_none();
         self.value = if in_pieces {
-            let mut out = String::new();
-            self.write_key(&mut out);
-            call.write(&out, tell);
+            self.write_key();
+            call.write(&self.out, tell);
             Under::Text(Stripped::default(), TypedText::default())
         } else {
             Under::Whole(String::new())
@@ -72,7 +80,7 @@ impl Members {
         match (&mut self.value, values) {
             (Under::Text(stripped, typed), ValueShape::Text { strip }) => {
                 let (key, out) = (&self.key, &mut self.out);
-                stripped.push(*strip, piece, &mut |text| {
+                stripped.push(*strip, piece, |text| {
                     if typed.is_plain(text) {
                         return call.write(text, tell);
                     }
@@ -96,10 +104,9 @@ impl Members {
         match std::mem::take(&mut self.value) {
             Under::None => true,
             Under::Text(_, mut typed) => {
-                let types = call.types(tell.tools);
-                let mut out = String::new();
-                typed.end(types, &self.key, &mut out);
-                call.write(&out, tell);
+                self.out.clear();
+                typed.end(call.types(tell.tools), &self.key, &mut self.out);
+                call.write(&self.out, tell);
                 true
             }
             Under::Whole(text) => {
@@ -141,13 +148,15 @@ impl Members {
         }
         self.key.clear();
         self.key.push_str(key);
-        let mut out = String::new();
-        self.write_key(&mut out);
-        out.push_str(&json::to_string(&value));
-        call.write(&out, tell);
+        self.write_key();
+        self.out.push_str(&json::to_string(&value));
+        call.write(&self.out, tell);
     }
 
-    fn write_key(&mut self, out: &mut String) {
+    /// Writes the member's key, and what stands before and behind it.
+    fn write_key(&mut self) {
+        let out = &mut self.out;
+        out.clear();
         out.push_str(if self.begun { ", " } else { "{" });
         self.begun = true;
         json::write_string(out, &self.key);

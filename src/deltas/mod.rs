@@ -15,7 +15,7 @@
 //! **The law.** The message that an [`Assembly`] makes of all growth is the one that [`ResponseParser::finalize`] gives, for every
 //! template, response and chunking, and once adjacent pieces are joined the growth is the same for every chunking.
 //!
-//! **What is taken back.** Nothing that a well-formed response has. But a region that does not parse has no value, however much of it has
+//! **What is taken back.** Nothing of a well-formed response whose fields come as often as they can hold. But a region that does not parse has no value, however much of it has
 //! been read; and three things make another value of what was read: a field that keeps only its last value and comes again, a key
 //! of a call that comes twice in one object, and a tag that never ends. These are told: [`Growth::CallDropped`] and
 //! [`Growth::Restart`]. With [`Options::certain`] nothing is told that can still turn out otherwise; that holds back each call until its
@@ -80,7 +80,7 @@ use crate::parser::{self, Event, Markers, ParseError, Passed, ResponseParser};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value};
 
-use growing::{Growing, Listening, Out};
+use growing::{Beginning, Growing, Listening, Out, keeps_last};
 use shape::{Body, Shape, Source};
 
 /// A response template, with the parts of its fields that can be passed on while they are written. These are worked out once for all
@@ -92,6 +92,8 @@ pub struct DeltaTemplate {
     shapes: Vec<Shape>,
     /// For each field true if no region of it can follow another.
     comes_once: Vec<bool>,
+    /// The beginning of a message of which something may be taken back, and of one of which nothing is.
+    beginnings: [Beginning; 2],
 }
 
 impl DeltaTemplate {
@@ -100,14 +102,31 @@ impl DeltaTemplate {
         let template = template.into();
         let fields = template.fields();
         let opens = fields.iter().any(|field| field.open.is_some());
-        Self {
+        let mut deltas = Self {
             shapes: fields.iter().map(Shape::new).collect(),
             comes_once: fields
                 .iter()
                 .map(|field| field.close.is_none() && (field.open.is_some() || !opens))
                 .collect(),
+            beginnings: Default::default(),
             template,
-        }
+        };
+        deltas.beginnings = [false, true].map(|certain| {
+            let waits = |field| deltas.waits_for_end(certain, field);
+            Beginning::new(&deltas.template, waits)
+        });
+        deltas
+    }
+
+    /// The beginning of all messages.
+    fn beginning(&self, certain: bool) -> &Beginning {
+        &self.beginnings[usize::from(certain)]
+    }
+
+    /// Returns true if the field's value is passed on at the end of the response, whatever comes: all must be certain, and its last
+    /// value alone is kept.
+    fn waits_for_end(&self, certain: bool, field: usize) -> bool {
+        certain && keeps_last(&self.template.fields()[field]) && !self.comes_once[field]
     }
 
     /// The response template.
@@ -181,10 +200,17 @@ pub struct Options {
 pub struct DeltaParser {
     parser: ResponseParser,
     growing: Growing,
-    initial: Vec<Growth<'static>>,
-    initial_events: Vec<Event<'static>>,
+    /// The part that the prefix has brought, if it has brought any.
+    initial: Option<Box<Initial>>,
     /// Growth that came before an error in the same call; the next call begins with it.
     undelivered: Vec<Growth<'static>>,
+}
+
+/// The growth before the response, that by the defaults among it, and the events of the parser.
+#[derive(Debug, Clone)]
+struct Initial {
+    growth: Vec<Growth<'static>>,
+    events: Vec<Event<'static>>,
 }
 
 impl DeltaParser {
@@ -218,11 +244,16 @@ impl DeltaParser {
         let mut parser_options = options.parser;
         // What is passed on at the end must be there then.
         parser_options.forget &= !options.certain;
-        let (mut initial, mut initial_events) = (Vec::new(), Vec::new());
-        growing.begin(&mut |growth| push_joined(&mut initial, growth));
-        let mut sink = |step: Step<'_>| match step {
-            Step::Event(event) => initial_events.push(event.into_owned()),
-            Step::Growth(growth) => push_joined(&mut initial, growth),
+        let mut initial = None;
+        let mut sink = |step: Step<'_>| {
+            let initial = initial.get_or_insert_with(|| Initial {
+                growth: template.beginning(options.certain).growth.clone(),
+                events: Vec::new(),
+            });
+            match step {
+                Step::Event(event) => initial.events.push(event.into_owned()),
+                Step::Growth(growth) => push_joined(&mut initial.growth, growth),
+            }
         };
         let parser = ResponseParser::with_listener(
             Arc::clone(&template.template),
@@ -234,15 +265,17 @@ impl DeltaParser {
         Ok(Self {
             parser,
             growing,
-            initial,
-            initial_events,
+            initial: initial.map(Box::new),
             undelivered: Vec::new(),
         })
     }
 
     /// Returns the growth by the values that the defaults and the prefix had already written into the message.
     pub fn initial_growth(&self) -> &[Growth<'static>] {
-        &self.initial
+        match &self.initial {
+            Some(initial) => &initial.growth,
+            None => self.growing.begun(),
+        }
     }
 
     /// Reads more of the response, and returns the growth of the message.
@@ -327,7 +360,9 @@ impl DeltaParser {
 
     /// The events of the prefix; see [`ResponseParser::initial_events`].
     pub fn initial_events(&self) -> &[Event<'static>] {
-        &self.initial_events
+        self.initial
+            .as_ref()
+            .map_or(&[], |initial| initial.events.as_slice())
     }
 
     /// See [`ResponseParser::find_leaked`].
@@ -372,5 +407,20 @@ impl DeltaParser {
                 Err(error)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DeltaParser, ResponseParser};
+
+    /// The most that a new parser takes, in bytes; that it has nothing beside itself, `benches/tests/allocations.rs` says.
+    const NEW: usize = 352;
+    const NEW_WITH_DELTAS: usize = 576;
+
+    #[test]
+    fn a_new_parser_is_small() {
+        assert!(size_of::<ResponseParser>() <= NEW);
+        assert!(size_of::<DeltaParser>() <= NEW_WITH_DELTAS);
     }
 }

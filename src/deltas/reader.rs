@@ -99,6 +99,16 @@ impl JsonReader {
         self.state == State::Over
     }
 
+    /// Returns true if the piece is nothing but text of a string that is open and not wanted: reading it changes nothing.
+    #[inline]
+    pub(super) fn passes(&self, text: &str) -> bool {
+        self.state == State::Text
+            && !self.wanted
+            && self.escape == Escape::None
+            && self.high.is_none()
+            && json::plain(text.as_bytes()) == text.len()
+    }
+
     /// Reads a piece, and returns the byte up to which it was read: its end, unless the text cannot be JSON any more.
     pub(super) fn feed(&mut self, text: &str, visit: &mut dyn Visit) -> usize {
         let bytes = text.as_bytes();

@@ -7,7 +7,7 @@ use super::lines::LineReader;
 use super::shape::{Body, Shape, Source};
 use super::tags::TagReader;
 use super::text::Stripped;
-use crate::value::{Map, Path, Value};
+use crate::value::{Key, Map, Path, Value};
 
 #[derive(Debug, Clone)]
 pub(super) struct Region {
@@ -25,16 +25,66 @@ enum Stream {
     Whole,
     Text(Stripped),
     Json(Box<JsonCalls>),
-    /// One call, of which the delimiter gives all but the arguments.
-    Call(Box<Call>, Arguments),
+    Call(Box<OneCall>),
+}
+
+/// One call, of which the delimiter gives all but the arguments.
+#[derive(Debug, Clone)]
+struct OneCall {
+    call: Call,
+    arguments: Arguments,
 }
 
 /// The arguments of a call.
 #[derive(Debug, Clone)]
 enum Arguments {
     Text(Stripped),
-    Tags(Box<TagReader>),
+    Tags(TagReader),
     Lines(LineReader),
+}
+
+impl Arguments {
+    fn new(shape: &Body) -> Self {
+        match shape {
+            Body::Tags(tags) => Self::Tags(TagReader::new(tags)),
+            Body::Lines(_) => Self::Lines(LineReader::default()),
+            Body::Text { .. } | Body::Json(_) => Self::Text(Stripped::default()),
+        }
+    }
+
+    /// Begins another region of the same field.
+    fn reset(&mut self, shape: &Body) {
+        match (self, shape) {
+            (Self::Text(stripped), _) => stripped.reset(),
+            (Self::Tags(tags), Body::Tags(shape)) => tags.reset(shape),
+            (Self::Lines(lines), _) => lines.reset(),
+            (Self::Tags(_), _) => {}
+        }
+    }
+}
+
+impl OneCall {
+    /// Begins another call, of which this is known.
+    fn begin(&mut self, id: Known, name: Known, base: &Path, tell: &mut Tell<'_>) {
+        self.call.reset(id, name);
+        self.call.open_if_known(|| base.clone(), tell);
+    }
+}
+
+/// The reader of a region with calls that has ended, kept for its memory: the next region of its field begins with it.
+#[derive(Debug, Clone)]
+pub(super) struct Spare {
+    field: usize,
+    stream: Stream,
+}
+
+impl Spare {
+    /// The reader, if it is the field's.
+    fn stream(spare: &mut Option<Self>, field: usize) -> Option<Stream> {
+        spare
+            .take_if(|spare| spare.field == field)
+            .map(|spare| spare.stream)
+    }
 }
 
 impl Region {
@@ -43,37 +93,40 @@ impl Region {
         base: Path,
         shape: &Shape,
         captures: &Map,
-        spare: &mut Option<Box<JsonCalls>>,
+        spare: &mut Option<Spare>,
         tell: &mut Tell<'_>,
     ) -> Self {
         let stream = match shape {
             Shape::Whole => Stream::Whole,
             Shape::Text { .. } => Stream::Text(Stripped::default()),
             Shape::Calls(shape) => {
-                let mut call = Call {
-                    id: known(&shape.id, captures, Known::Nothing),
-                    // A call without a name is none.
-                    name: known(&shape.name, captures, Known::Nothing),
-                    ..Call::default()
-                };
-                if let Body::Json(json) = &shape.body {
-                    let mut calls = match spare.take() {
-                        Some(mut calls) => {
-                            calls.reset(json, call);
-                            calls
-                        }
-                        None => Box::new(JsonCalls::new(json, call)),
-                    };
-                    calls.begin(&base, tell);
-                    Stream::Json(calls)
-                } else {
-                    call.open_if_known(|| base.clone(), tell);
-                    let arguments = match &shape.body {
-                        Body::Tags(tags) => Arguments::Tags(Box::new(TagReader::new(tags))),
-                        Body::Lines(_) => Arguments::Lines(LineReader::default()),
-                        Body::Text { .. } | Body::Json(_) => Arguments::Text(Stripped::default()),
-                    };
-                    Stream::Call(Box::new(call), arguments)
+                let id = known(&shape.id, captures, Known::Nothing);
+                // A call without a name is none.
+                let name = known(&shape.name, captures, Known::Nothing);
+                match (Spare::stream(spare, field), &shape.body) {
+                    (Some(Stream::Json(mut calls)), Body::Json(json)) => {
+                        calls.reset(json, id, name);
+                        calls.begin(&base, tell);
+                        Stream::Json(calls)
+                    }
+                    (_, Body::Json(json)) => {
+                        let mut calls = Box::new(JsonCalls::new(json, id, name));
+                        calls.begin(&base, tell);
+                        Stream::Json(calls)
+                    }
+                    (Some(Stream::Call(mut one)), body) => {
+                        one.arguments.reset(body);
+                        one.begin(id, name, &base, tell);
+                        Stream::Call(one)
+                    }
+                    (_, body) => {
+                        let mut one = Box::new(OneCall {
+                            call: Call::default(),
+                            arguments: Arguments::new(body),
+                        });
+                        one.begin(id, name, &base, tell);
+                        Stream::Call(one)
+                    }
                 }
             }
         };
@@ -91,7 +144,7 @@ impl Region {
         match (&mut self.stream, shape) {
             (Stream::Text(stripped), Shape::Text { strip }) => {
                 let (base, has_text) = (&self.base, &mut self.has_text);
-                stripped.push(*strip, text, &mut |text| {
+                stripped.push(*strip, text, |text| {
                     *has_text = true;
                     tell.text(base, text);
                 });
@@ -101,10 +154,11 @@ impl Region {
                     calls.feed(json, &self.base, text, tell);
                 }
             }
-            (Stream::Call(call, arguments), Shape::Calls(shape)) => {
+            (Stream::Call(one), Shape::Calls(shape)) => {
+                let OneCall { call, arguments } = &mut **one;
                 match (arguments, &shape.body) {
                     (Arguments::Text(stripped), Body::Text { strip }) => {
-                        stripped.push(*strip, text, &mut |text| call.write(text, tell));
+                        stripped.push(*strip, text, |text| call.write(text, tell));
                     }
                     (Arguments::Tags(tags), Body::Tags(shape)) => {
                         tags.feed(shape, text, call, tell);
@@ -119,39 +173,24 @@ impl Region {
         }
     }
 
-    /// Ends the region with this value; the numbers of its calls are added to `calls`. Gives back the reader of JSON, for the next region.
+    /// Ends the region with this value; the numbers of its calls are added to `calls`.
     pub(super) fn close(
-        mut self,
+        &mut self,
         shape: &Shape,
         value: &Value,
         tell: &mut Tell<'_>,
         calls: &mut Vec<usize>,
-    ) -> Option<Box<JsonCalls>> {
-        let slots = match (&mut self.stream, shape) {
-            (Stream::Text(_), _) => return None,
-            (Stream::Json(reader), Shape::Calls(shape)) => match &shape.body {
-                Body::Json(json) => reader.finish(json, &self.base, tell),
-                _ => None,
-            },
-            (Stream::Call(call, arguments), Shape::Calls(shape)) => {
-                let whole = match (arguments, &shape.body) {
-                    (Arguments::Tags(tags), Body::Tags(shape)) => tags.finish(shape, call, tell),
-                    (Arguments::Lines(lines), Body::Lines(shape)) => {
-                        lines.finish(shape, call, tell)
-                    }
-                    _ => true,
-                };
-                call.complete = true;
-                whole.then(|| vec![call.slot()])
-            }
-            _ => Some(Vec::new()),
-        };
-        let slots = slots.filter(|slots| agree(slots, value));
-        let Some(slots) = slots else {
+    ) {
+        if self.is_text() {
+            return;
+        }
+        let whole = self.finish(shape, tell);
+        let slots = self.slots();
+        if !whole || !agree(slots, value) {
             self.drop_calls(tell);
             tell.value(&self.base, value, calls);
-            return None;
-        };
+            return;
+        }
         let mut settle = |path: &Path, value: &Value, slot: Slot| match slot.index {
             Some(index) => {
                 (tell.sink)(Growth::CallDone { index });
@@ -172,10 +211,48 @@ impl Region {
                 slots.first().copied().unwrap_or_default(),
             ),
         }
-        match self.stream {
-            Stream::Json(reader) => Some(reader),
-            _ => None,
+    }
+
+    /// Ends its text, and returns true if the text is of the shape that it was taken for.
+    fn finish(&mut self, shape: &Shape, tell: &mut Tell<'_>) -> bool {
+        match (&mut self.stream, shape) {
+            (Stream::Json(reader), Shape::Calls(shape)) => match &shape.body {
+                Body::Json(json) => reader.finish(json, &self.base, tell),
+                _ => false,
+            },
+            (Stream::Call(one), Shape::Calls(shape)) => {
+                let OneCall { call, arguments } = &mut **one;
+                let whole = match (arguments, &shape.body) {
+                    (Arguments::Tags(tags), Body::Tags(shape)) => tags.finish(shape, call, tell),
+                    (Arguments::Lines(lines), Body::Lines(shape)) => {
+                        lines.finish(shape, call, tell)
+                    }
+                    _ => true,
+                };
+                call.slot.complete = true;
+                whole
+            }
+            _ => true,
         }
+    }
+
+    /// The outcomes of its calls, once it has ended.
+    fn slots(&self) -> &[Slot] {
+        match &self.stream {
+            Stream::Json(calls) => calls.slots(),
+            Stream::Call(one) => std::slice::from_ref(&one.call.slot),
+            Stream::Whole | Stream::Text(_) => &[],
+        }
+    }
+
+    /// Gives back its place in the message, and its reader where the next region can use it.
+    pub(super) fn into_parts(self) -> (Path, Option<Spare>) {
+        let field = self.field;
+        let spare = match self.stream {
+            stream @ (Stream::Json(_) | Stream::Call(_)) => Some(Spare { field, stream }),
+            Stream::Whole | Stream::Text(_) => None,
+        };
+        (self.base, spare)
     }
 
     /// Returns true if its text is passed on as it comes.
@@ -185,13 +262,11 @@ impl Region {
 
     /// Ends the region without a value: the calls that were passed on are dropped.
     pub(super) fn drop_calls(&self, tell: &mut Tell<'_>) {
-        let passed: Vec<usize> = match &self.stream {
-            Stream::Json(calls) => calls.passed().collect(),
-            Stream::Call(call, _) => call.slot().index.into_iter().collect(),
-            Stream::Whole | Stream::Text(_) => Vec::new(),
-        };
-        for index in passed {
-            (tell.sink)(Growth::CallDropped { index });
+        let mut drop = |index| (tell.sink)(Growth::CallDropped { index });
+        match &self.stream {
+            Stream::Json(calls) => calls.passed().for_each(drop),
+            Stream::Call(one) => one.call.slot.index.into_iter().for_each(&mut drop),
+            Stream::Whole | Stream::Text(_) => {}
         }
     }
 }
@@ -216,7 +291,7 @@ fn known(source: &Source, captures: &Map, none: Known) -> Known {
         Source::Absent => none,
         Source::Literal(text) => Known::Text(text.clone()),
         Source::Capture(name) => match captures.get(name).and_then(Value::as_str) {
-            Some(text) => Known::Text(text.to_owned()),
+            Some(text) => Known::Text(Key::new(text)),
             None => none,
         },
         Source::Content => Known::NotYet,

@@ -32,7 +32,7 @@ pub(super) enum Source {
     /// The call has no such member.
     Absent,
     /// The template gives the member.
-    Literal(String),
+    Literal(Key),
     /// A named group of the opening delimiter.
     Capture(String),
     /// The text of the region.
@@ -313,7 +313,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
     };
     let source = |from: From| match from {
         From::Absent => Source::Absent,
-        From::Literal(text) => Source::Literal(text),
+        From::Literal(text) => Source::Literal(text.into()),
         From::Capture(name) => Source::Capture(name),
         From::Content(_) => Source::Content,
     };

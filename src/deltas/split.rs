@@ -9,6 +9,7 @@
 //! pattern, or of each alternative of a group that ends it, and no half refers to a group of the other.
 
 use crate::pattern::{ByteSet, Pattern};
+use crate::value::Key;
 
 #[derive(Debug, Clone)]
 pub(super) struct Split {
@@ -16,6 +17,8 @@ pub(super) struct Split {
     pub(super) open: Pattern,
     /// The half behind the value, for each alternative.
     pub(super) closes: Vec<Close>,
+    /// The groups that tell the alternatives apart; none for a single one.
+    pub(super) ways: Vec<Key>,
 }
 
 /// The pattern that ends a value.
@@ -34,7 +37,7 @@ const VALUES: [&str; 3] = [
 ];
 
 /// The name of the group that tells alternatives apart.
-pub(super) fn alternative(number: usize) -> String {
+fn alternative(number: usize) -> String {
     format!("obverse_alternative_{number}")
 }
 
@@ -95,8 +98,12 @@ impl Split {
             starts: pattern.first_bytes().filter(|_| !looks_back),
             pattern,
         };
-        let closes = closes.into_iter().map(close).collect();
-        Some(Self { open, closes })
+        let closes: Vec<Close> = closes.into_iter().map(close).collect();
+        let ways = match closes.len() {
+            1 => Vec::new(),
+            many => (0..many).map(|way| alternative(way).into()).collect(),
+        };
+        Some(Self { open, closes, ways })
     }
 }
 

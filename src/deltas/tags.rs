@@ -3,9 +3,8 @@
 use super::calls::{Call, Tell};
 use super::members::Members;
 use super::shape::{TagShape, ValueShape};
-use super::split::{Split, alternative};
 use crate::content::ContentParser;
-use crate::pattern::{Captures, MatchError, Pattern, Progress, Search, Window};
+use crate::pattern::{Captures, Cursor, Pattern, Progress, Scanned, Search, Window};
 use crate::value::Value;
 
 /// How many bytes of text in front there are at least when it is dropped.
@@ -19,23 +18,38 @@ pub(super) struct TagReader {
     /// No text before this is looked at but by look-behind.
     hold: usize,
     looking: Looking,
+    /// The search for the tag that comes next, where its pattern comes apart.
+    open: Cursor,
+    /// The search for the end of a value, and the number of its pattern among the closes; kept for its memory.
+    close: Option<(usize, Cursor)>,
     members: Members,
 }
 
 #[derive(Debug, Clone)]
 enum Looking {
-    /// A tag is looked for, from here on; not directly behind an empty match if that is so.
-    Tag(Search),
+    /// A tag is looked for of which the value is passed on while it comes.
+    Tag,
+    /// A tag is looked for that comes whole, from here on; not directly behind an empty match if that is so.
+    Whole(Box<Search>),
     /// The end of a value is looked for, which is passed on up to here.
     Close {
-        /// The search for the end so far; `None` behind text in which the end cannot begin.
-        search: Option<Search>,
         /// The number of the close among the halves.
         close: usize,
         given: usize,
+        /// False behind text in which the end cannot begin: the search begins anew.
+        under_way: bool,
     },
     /// Nothing is looked for: the region has no value, or another than was thought.
     Lost,
+}
+
+impl Looking {
+    fn first(shape: &TagShape) -> Self {
+        match &shape.split {
+            Some(_) => Self::Tag,
+            None => Self::Whole(Box::new(Search::new(&shape.pattern, 0))),
+        }
+    }
 }
 
 impl TagReader {
@@ -44,9 +58,21 @@ impl TagReader {
             text: String::new(),
             base: 0,
             hold: 0,
-            looking: Looking::Tag(Search::new(tag(shape), 0)),
+            looking: Looking::first(shape),
+            open: Cursor::new(tag(shape), 0),
+            close: None,
             members: Members::new(shape.merge_duplicates),
         }
+    }
+
+    /// Begins another region of the same field.
+    pub(super) fn reset(&mut self, shape: &TagShape) {
+        self.text.clear();
+        self.base = 0;
+        self.hold = 0;
+        self.looking = Looking::first(shape);
+        self.open.restart(tag(shape), 0);
+        self.members.reset();
     }
 
     pub(super) fn feed(
@@ -74,9 +100,9 @@ impl TagReader {
         tell: &mut Tell<'_>,
     ) -> bool {
         let Looking::Close {
-            search,
             close,
             given,
+            under_way,
         } = &mut self.looking
         else {
             return false;
@@ -88,7 +114,7 @@ impl TagReader {
             return false;
         }
         self.members.push(text, &shape.values, call, tell);
-        *search = None;
+        *under_way = false;
         *given += text.len();
         self.text.clear();
         self.base = *given;
@@ -104,7 +130,7 @@ impl TagReader {
         tell: &mut Tell<'_>,
     ) -> bool {
         self.read(shape, true, call, tell);
-        if !matches!(self.looking, Looking::Tag(_)) {
+        if !matches!(self.looking, Looking::Tag | Looking::Whole(_)) {
             return false;
         }
         self.members.finish(call, tell);
@@ -120,52 +146,105 @@ impl TagReader {
             };
             match &mut self.looking {
                 Looking::Lost => return,
-                Looking::Tag(search) => match search.advance(&window) {
+                Looking::Whole(search) => match search.advance(&window) {
                     Ok(Progress::Pending { hold }) => {
                         self.hold = hold;
                         return;
                     }
                     Ok(Progress::Found(found)) => {
                         self.hold = found.span.end;
-                        let next = match &shape.split {
-                            Some(split) => {
-                                opened(&mut self.members, shape, split, &found, &window, call, tell)
-                            }
-                            None => matched(&mut self.members, shape, &found, &window, call, tell),
-                        };
+                        let next = matched(&mut self.members, shape, &found, &window, call, tell);
                         self.looking = next.unwrap_or(Looking::Lost);
                     }
                     Err(_) => self.looking = Looking::Lost,
                 },
+                Looking::Tag => {
+                    let Some(split) = &shape.split else {
+                        self.looking = Looking::Lost;
+                        return;
+                    };
+                    match self.open.scan(&split.open, &window) {
+                        Ok(Scanned::Hold(hold)) => {
+                            self.hold = hold;
+                            return;
+                        }
+                        Ok(Scanned::Found(span)) => {
+                            self.hold = span.end;
+                            let (mut key, mut way) = (None, None);
+                            self.open
+                                .groups(&split.open, &window, &span, |name, group| {
+                                    if name == "key" {
+                                        key = group;
+                                    } else if way.is_none() && group.is_some() {
+                                        way = split.ways.iter().position(|known| known == name);
+                                    }
+                                });
+                            let close = way.or(split.ways.is_empty().then_some(0));
+                            self.looking = match (key, close) {
+                                (Some(key), Some(close)) => {
+                                    let key = window.slice(key);
+                                    self.members.begin(key, &shape.values, call, tell);
+                                    Looking::Close {
+                                        close,
+                                        given: span.end,
+                                        under_way: false,
+                                    }
+                                }
+                                _ => Looking::Lost,
+                            };
+                        }
+                        Err(_) => self.looking = Looking::Lost,
+                    }
+                }
                 Looking::Close {
-                    search,
                     close,
                     given,
-                } => match closing(search, shape, *close, *given, &window) {
-                    Ok(Progress::Pending { hold }) => {
-                        // At the end nothing is certain any more: there is no such tag.
-                        if !complete {
-                            let hold = hold.max(*given);
-                            let piece = window.slice(*given..hold);
-                            self.members.push(piece, &shape.values, call, tell);
-                            *given = hold;
-                            self.hold = hold;
-                        }
+                    under_way,
+                } => {
+                    let half = shape.split.as_ref().and_then(|it| it.closes.get(*close));
+                    let Some(half) = half else {
+                        self.looking = Looking::Lost;
                         return;
+                    };
+                    let cursor = match &mut self.close {
+                        Some((of, cursor)) if of == close => {
+                            if !*under_way {
+                                cursor.restart(&half.pattern, *given);
+                            }
+                            cursor
+                        }
+                        other => {
+                            let cursor = Cursor::new(&half.pattern, *given);
+                            &mut other.insert((*close, cursor)).1
+                        }
+                    };
+                    *under_way = true;
+                    match cursor.scan(&half.pattern, &window) {
+                        Ok(Scanned::Hold(hold)) => {
+                            // At the end nothing is certain any more: there is no such tag.
+                            if !complete {
+                                let hold = hold.max(*given);
+                                let piece = window.slice(*given..hold);
+                                self.members.push(piece, &shape.values, call, tell);
+                                *given = hold;
+                                self.hold = hold;
+                            }
+                            return;
+                        }
+                        Ok(Scanned::Found(span)) => {
+                            let piece = window.slice(*given..span.start);
+                            self.members.push(piece, &shape.values, call, tell);
+                            self.hold = span.end;
+                            if self.members.end(&shape.values, call, tell) {
+                                self.open.restart(tag(shape), span.end);
+                                self.looking = Looking::Tag;
+                            } else {
+                                self.looking = Looking::Lost;
+                            }
+                        }
+                        Err(_) => self.looking = Looking::Lost,
                     }
-                    Ok(Progress::Found(found)) => {
-                        let piece = window.slice(*given..found.span.start);
-                        self.members.push(piece, &shape.values, call, tell);
-                        self.hold = found.span.end;
-                        let whole = self.members.end(&shape.values, call, tell);
-                        self.looking = if whole {
-                            Looking::Tag(Search::new(tag(shape), found.span.end))
-                        } else {
-                            Looking::Lost
-                        };
-                    }
-                    Err(_) => self.looking = Looking::Lost,
-                },
+                }
             }
         }
     }
@@ -194,47 +273,6 @@ fn tag(shape: &TagShape) -> &Pattern {
         .split
         .as_ref()
         .map_or(&shape.pattern, |split| &split.open)
-}
-
-/// Takes note that a tag has begun, and its value follows.
-fn opened(
-    members: &mut Members,
-    shape: &TagShape,
-    split: &Split,
-    found: &Captures,
-    window: &Window<'_>,
-    call: &mut Call,
-    tell: &mut Tell<'_>,
-) -> Option<Looking> {
-    let key = found.group("key")?;
-    let pattern = match split.closes.len() {
-        1 => Some(0),
-        many => (0..many).find(|number| found.group(&alternative(*number)).is_some()),
-    }?;
-    members.begin(window.slice(key), &shape.values, call, tell);
-    let given = found.span.end;
-    Some(Looking::Close {
-        search: None,
-        close: pattern,
-        given,
-    })
-}
-
-/// Looks for the end of a value, which begins at `given` or later.
-fn closing(
-    search: &mut Option<Search>,
-    shape: &TagShape,
-    close: usize,
-    given: usize,
-    window: &Window<'_>,
-) -> Result<Progress, MatchError> {
-    let closes = shape.split.as_ref().map(|split| &split.closes);
-    let Some(close) = closes.and_then(|closes| closes.get(close)) else {
-        return Ok(Progress::Pending { hold: window.end() });
-    };
-    search
-        .get_or_insert_with(|| Search::new(&close.pattern, given))
-        .advance(window)
 }
 
 /// Takes note that a tag has come whole.
@@ -268,5 +306,6 @@ fn matched(
     };
     members.whole(window.slice(key), value, call, tell);
     // The search goes on behind the match, and past an empty one.
-    Some(Looking::Tag(Search::after(&shape.pattern, &found.span)))
+    let next = Search::after(&shape.pattern, &found.span);
+    Some(Looking::Whole(Box::new(next)))
 }

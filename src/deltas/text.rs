@@ -10,9 +10,15 @@ pub(super) struct Stripped {
 }
 
 impl Stripped {
+    /// Begins another text.
+    pub(super) fn reset(&mut self) {
+        self.begun = false;
+        self.space.clear();
+    }
+
     /// Adds more of the text, and gives the part that is certain to `give`.
     #[inline]
-    pub(super) fn push(&mut self, strip: bool, piece: &str, give: &mut dyn FnMut(&str)) {
+    pub(super) fn push(&mut self, strip: bool, piece: &str, mut give: impl FnMut(&str)) {
         if !strip {
             if !piece.is_empty() {
                 give(piece);
@@ -34,7 +40,8 @@ impl Stripped {
         if !text.is_empty() {
             self.begun = true;
             if !self.space.is_empty() {
-                give(&std::mem::take(&mut self.space));
+                give(&self.space);
+                self.space.clear();
             }
             give(text);
         }
@@ -54,7 +61,7 @@ mod tests {
             let characters: Vec<char> = text.chars().collect();
             for piece in characters.chunks(size) {
                 let piece: String = piece.iter().collect();
-                stripped.push(true, &piece, &mut |text| given.push_str(text));
+                stripped.push(true, &piece, |text| given.push_str(text));
                 assert!(python::strip(text).starts_with(&given));
                 assert_eq!(given, python::strip(&given));
             }

@@ -1,6 +1,8 @@
 //! The state machine: regions open and close at delimiters, and their text becomes the message.
 
 mod closing;
+mod memory;
+mod rare;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,12 +16,14 @@ use super::merge::is_empty;
 use super::options::Options;
 use super::region::Region;
 use super::snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage};
-use super::unclaimed::{Account, Unclaimed};
+use super::unclaimed::Unclaimed;
 use super::watch::{Next, Watch, next_delimiter};
 use crate::content::{JsonStrings, ToolSchemas, Whereabouts};
 use crate::pattern::{ByteSet, Window};
 use crate::response_template::{ResponseTemplate, Sought};
-use crate::value::{Key, Map, Value};
+use crate::value::Map;
+
+use rare::Rare;
 
 /// Delimiters that may follow each other at one place without taking any text before the parse is given up. A zero-width
 /// open and close would otherwise alternate for ever, as they do in the reference.
@@ -35,7 +39,8 @@ type Sink<'s> = &'s mut dyn Listener;
 pub(super) struct Machine {
     template: Arc<ResponseTemplate>,
     tools: ToolSchemas,
-    message: Map,
+    /// `None` while it is the template's defaults.
+    message: Option<Map>,
     /// The text from byte `base` on that is needed again: what may belong to a delimiter, and what one may look back at.
     buffer: String,
     base: usize,
@@ -43,45 +48,36 @@ pub(super) struct Machine {
     position: usize,
     /// How much of the text is the prefix's.
     prefix_len: usize,
-    /// One for each delimiter of the template's plan.
+    /// One for each delimiter of the template's plan; none before any is asked for.
     watches: Vec<Watch>,
     region: Region,
     fast_path: FastPath,
     /// Delimiters since the position last moved.
     idle: usize,
     options: Options,
-    /// The errors of regions that did not parse, under [`OnError::Keep`](super::OnError::Keep).
-    malformed: Vec<ParseError>,
-    /// The delimiters since they were last taken, when they are asked for.
-    passed: Vec<Passed>,
-    /// The text that no field took.
-    unclaimed: Account,
-    /// The delimiters' texts that are looked for in the text of regions, if any are.
-    markers: Option<Arc<Markers>>,
-    leaked: Vec<Leaked>,
+    /// The part that most parses do without.
+    rare: Option<Box<Rare>>,
     /// Regions that were closed.
     closed: usize,
     /// A zero-width close met a region without text: the reference reads no further.
     stalled: bool,
-    /// The error that the prefix ended in, for the next call.
-    deferred: Option<Box<ParseError>>,
-    /// The limit that ended the parse.
-    ended: Option<Box<ParseError>>,
     finalized: bool,
 }
 
 /// The fast path: which text can be taken without asking the delimiters.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum FastPath {
     /// None.
     Not,
     /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
     Passing,
     /// Text is held, and stays so as long as none of these bytes comes.
-    Holding(ByteSet),
+    Holding(Box<ByteSet>),
 }
 
 impl Machine {
+    // To move a new parser costs more than to make it, so what makes one is inlined.
+    #[inline]
     pub(super) fn new(
         template: Arc<ResponseTemplate>,
         tools: ToolSchemas,
@@ -91,18 +87,11 @@ impl Machine {
             field: template.implicit(),
             ..Region::default()
         };
-        let defaults = template.defaults();
-        let mut message = Map::with_capacity(defaults.len() + template.fields().len());
-        message.extend(
-            defaults
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone())),
-        );
-        Self {
-            tools,
-            message,
-            watches: template.plan().sought.iter().map(Watch::new).collect(),
+        let mut machine = Self {
             template,
+            tools,
+            message: None,
+            watches: Vec::new(),
             buffer: String::new(),
             base: 0,
             position: 0,
@@ -111,17 +100,21 @@ impl Machine {
             fast_path: FastPath::Not,
             idle: 0,
             options,
-            malformed: Vec::new(),
-            passed: Vec::new(),
-            unclaimed: Account::default(),
-            markers: None,
-            leaked: Vec::new(),
+            rare: None,
             closed: 0,
             stalled: false,
-            deferred: None,
-            ended: None,
             finalized: false,
-        }
+        };
+        machine.fast_path = machine.passing();
+        machine
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.as_deref().unwrap_or(Rare::NOTHING)
+    }
+
+    fn rare_mut(&mut self) -> &mut Rare {
+        Rare::of(&mut self.rare)
     }
 
     pub(super) fn template(&self) -> &ResponseTemplate {
@@ -129,27 +122,29 @@ impl Machine {
     }
 
     pub(super) fn message(&self) -> &Map {
-        &self.message
+        self.message.as_ref().unwrap_or(self.template.defaults())
     }
 
     pub(super) fn malformed(&self) -> &[ParseError] {
-        &self.malformed
+        &self.rare().malformed
     }
 
     pub(super) fn unclaimed(&self) -> &[Unclaimed] {
-        self.unclaimed.stretches()
+        self.rare().unclaimed.stretches()
     }
 
     pub(super) fn find_leaked(&mut self, markers: Arc<Markers>) {
-        self.markers = Some(markers);
+        self.rare_mut().markers = Some(markers);
     }
 
     pub(super) fn leaked(&self) -> &[Leaked] {
-        &self.leaked
+        &self.rare().leaked
     }
 
     pub(super) fn take_passed(&mut self) -> Vec<Passed> {
-        std::mem::take(&mut self.passed)
+        let rare = self.rare.as_mut();
+        rare.map(|rare| std::mem::take(&mut rare.passed))
+            .unwrap_or_default()
     }
 
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
@@ -162,7 +157,7 @@ impl Machine {
         Snapshot {
             status: match () {
                 () if self.finalized => Status::Finalized,
-                () if self.ended.is_some() => Status::Ended,
+                () if self.rare().ended.is_some() => Status::Ended,
                 () if self.stalled => Status::Stalled,
                 () => Status::Reading,
             },
@@ -183,7 +178,8 @@ impl Machine {
                 .counting(region.field)
                 .iter()
                 .map(|&index| {
-                    self.watches[index].snapshot(&plan.sought[index], fields, self.position..fed)
+                    let watch = self.watches.get(index);
+                    Watch::snapshot(watch, &plan.sought[index], fields, self.position..fed)
                 })
                 .collect(),
             usage: Usage {
@@ -204,20 +200,25 @@ impl Machine {
     /// # Errors
     ///
     /// When the anchor's pattern reaches a limit.
+    #[inline]
     pub(super) fn read_prefix(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
-        if prefix.is_empty() {
-            return Ok(());
+        match prefix.is_empty() {
+            true => Ok(()),
+            false => self.read_anchored(prefix, sink),
         }
+    }
+
+    fn read_anchored(&mut self, prefix: &str, sink: Sink<'_>) -> Result<(), ParseError> {
         let template = Arc::clone(&self.template);
         let rest = template
             .after_last_anchor(prefix)
             .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
         if !rest.is_empty() {
-            self.deferred = self.take(rest, sink).err().map(Box::new);
-        }
-        if self.deferred.is_some() {
-            self.fast_path = FastPath::Not;
+            if let Err(error) = self.take(rest, sink) {
+                self.rare_mut().deferred = Some(error);
+                self.fast_path = FastPath::Not;
+            }
         }
         Ok(())
     }
@@ -230,14 +231,14 @@ impl Machine {
             }
             _ => {
                 self.refuse_if_finalized()?;
-                if let Some(error) = self.deferred.take() {
+                if let Some(error) = self.take_deferred() {
                     if self.is_reading() {
                         self.buffer.push_str(text);
                     } else if self.stalled {
                         // A limit that this reaches is the error of the next call.
                         let _ = self.leave_unread(text);
                     }
-                    return Err(*error);
+                    return Err(error);
                 }
                 return self.take(text, sink);
             }
@@ -279,12 +280,17 @@ impl Machine {
     }
 
     fn is_reading(&self) -> bool {
-        !self.stalled && self.ended.is_none()
+        !self.stalled && self.rare().ended.is_none()
+    }
+
+    /// The error that the prefix ended in, if it has not been returned.
+    fn take_deferred(&mut self) -> Option<ParseError> {
+        self.rare.as_mut()?.deferred.take()
     }
 
     /// From where on the text, which begins at `base`, may still be looked at.
     fn kept(&self, text: &str) -> usize {
-        let strings = self.region.strings.as_ref();
+        let strings = self.region.strings.as_deref();
         let mut kept = self
             .position
             .saturating_sub(self.template.plan().lookbehind)
@@ -301,7 +307,7 @@ impl Machine {
         let starts = self.template.plan().starts(self.region.field);
         let kept = match self.region.field {
             Some(_) => self.region.given + self.region.body.len(),
-            None => self.unclaimed.length_until(self.position),
+            None => self.rare().unclaimed.length_until(self.position),
         };
         !text.is_empty()
             && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
@@ -335,24 +341,22 @@ impl Machine {
                 false => self.region.keep(text),
             }
             self.region.end = self.position;
-            sink.event(Event::RegionChunk {
-                field: Cow::Borrowed(&field.name),
-                text: Cow::Borrowed(text),
-                dirty: !field.content.is_streamable(),
-            });
+            sink.chunk(field, text);
         } else {
-            self.unclaimed.add(start, text, self.prefix_len);
+            let prefix_len = self.prefix_len;
+            self.rare_mut().unclaimed.add(start, text, prefix_len);
         }
     }
 
     pub(super) fn into_message(self) -> Map {
         self.message
+            .unwrap_or_else(|| self.template.defaults().clone())
     }
 
     pub(super) fn finalize(&mut self, sink: Sink<'_>) -> Result<(), ParseError> {
         self.refuse_if_finalized()?;
-        if let Some(error) = self.deferred.take() {
-            return Err(*error);
+        if let Some(error) = self.take_deferred() {
+            return Err(error);
         }
         self.fast_path = FastPath::Not;
         let buffer = std::mem::take(&mut self.buffer);
@@ -362,7 +366,7 @@ impl Machine {
         let fields = self.template.fields();
         let missing: Vec<&str> = fields
             .iter()
-            .filter(|field| !field.optional && !self.message.contains_key(&field.name))
+            .filter(|field| !field.optional && !self.message().contains_key(&field.name))
             .map(|field| field.name.as_str())
             .collect();
         if !missing.is_empty() {
@@ -375,8 +379,9 @@ impl Machine {
             ));
         }
         let defaults = self.template.defaults();
-        self.message
-            .retain(|name, value| !is_empty(value) || defaults.contains_key(name));
+        if let Some(message) = &mut self.message {
+            message.retain(|name, value| !is_empty(value) || defaults.contains_key(name));
+        }
         self.finalized = true;
         Ok(())
     }
@@ -393,8 +398,12 @@ impl Machine {
 
     /// Reads as far as the text allows; with `complete`, to its end. After a limit there is nothing but that.
     fn run(&mut self, text: &str, sink: Sink<'_>, complete: bool) -> Result<(), ParseError> {
-        if let Some(error) = &self.ended {
-            return Err((**error).clone());
+        if let Some(error) = &self.rare().ended {
+            return Err(error.clone());
+        }
+        if self.watches.is_empty() {
+            // The text so far was passed over without asking any, as each takes it.
+            self.watches = self.template.plan().sought.iter().map(Watch::new).collect();
         }
         let window = Window {
             text,
@@ -415,7 +424,7 @@ impl Machine {
         if let Err(error) = &result
             && error.kind == ErrorKind::Limit
         {
-            self.ended = Some(Box::new(error.clone()));
+            self.rare_mut().ended = Some(error.clone());
         }
         result
     }
@@ -489,11 +498,9 @@ impl Machine {
         self.position = end;
         let Sought { field, opens, .. } = self.template.plan().sought[watch];
         if self.options.keep_delimiters {
-            self.passed.push(Passed {
-                field,
-                side: if opens { Edge::Open } else { Edge::Close },
-                span: start..end,
-            });
+            let side = if opens { Edge::Open } else { Edge::Close };
+            let span = start..end;
+            self.rare_mut().passed.push(Passed { field, side, span });
         }
         self.idle = if end > start { 0 } else { self.idle + 1 };
         if self.idle > MAX_IDLE_DELIMITERS {
@@ -527,7 +534,7 @@ impl Machine {
     /// Opens a region of the field; the one before has ended.
     fn open_region(&mut self, field: usize, start: usize) {
         if self.options.skip_json_strings {
-            self.region.strings = self.strings(field, start);
+            self.region.strings = self.strings(field, start).map(Box::new);
         }
         let region = &mut self.region;
         region.field = Some(field);
@@ -562,11 +569,7 @@ impl Machine {
                 return Err(self.limit(window, format!("the region is longer than {most} bytes")));
             }
             self.region.end = end;
-            sink.event(Event::RegionChunk {
-                field: Cow::Borrowed(&field.name),
-                text: Cow::Borrowed(text),
-                dirty: !field.content.is_streamable(),
-            });
+            sink.chunk(field, text);
         } else {
             self.leave(self.position, text)?;
         }
@@ -577,37 +580,33 @@ impl Machine {
 
     /// Returns true if the text of the field's regions is told in pieces and needed no more after that.
     fn forgets(&self, field: usize) -> bool {
-        self.options.forget && self.markers.is_none() && {
+        self.options.forget && self.rare().markers.is_none() && {
             let field = &self.template.fields()[field];
             field.content.is_text() && field.transform.is_none()
         }
     }
 
-    /// How much memory there is for text and values, in bytes; see [`super::ResponseParser::kept_bytes`].
-    pub(super) fn kept_bytes(&self) -> usize {
-        let unclaimed: usize = self.unclaimed().iter().map(|lost| lost.text.len()).sum();
-        let message: usize = self.message.values().map(heap).sum();
-        self.buffer.capacity() + self.region.body.capacity() + unclaimed + message
-    }
-
     /// Puts text to the account of what no field takes.
     fn leave(&mut self, start: usize, text: &str) -> Result<(), ParseError> {
         let most = self.options.limits.region_bytes;
-        if self.unclaimed.length_until(start) + text.len() > most {
+        let unclaimed = &mut self.rare_mut().unclaimed;
+        if unclaimed.length_until(start) + text.len() > most {
             let message = format!("a text that no field takes is longer than {most} bytes");
             return Err(ParseError::new(ErrorKind::Limit, message));
         }
-        self.unclaimed.add(start, text, self.prefix_len);
+        let prefix_len = self.prefix_len;
+        self.rare_mut().unclaimed.add(start, text, prefix_len);
         Ok(())
     }
 
     /// Accounts for text that comes when the parser reads no further.
     fn leave_unread(&mut self, text: &str) -> Result<(), ParseError> {
-        if let Some(error) = &self.ended {
-            return Err((**error).clone());
+        let rare = self.rare();
+        if let Some(error) = &rare.ended {
+            return Err(error.clone());
         }
-        let left = self.leave(self.position.max(self.unclaimed.end()), text);
-        self.ended = left.clone().err().map(Box::new);
+        let left = self.leave(self.position.max(rare.unclaimed.end()), text);
+        self.rare_mut().ended = left.clone().err();
         left
     }
 
@@ -651,17 +650,13 @@ impl Machine {
 
     /// The fast path for the text that follows, when everything up to `hold` has been read.
     fn fast_path(&self, window: &Window<'_>, hold: usize) -> FastPath {
+        if hold == window.end() {
+            return self.passing();
+        }
         let plan = self.template.plan();
         let field = self.region.field;
         if field.is_some_and(|field| self.strings(field, hold).is_some()) {
             return FastPath::Not;
-        }
-        if hold == window.end() {
-            return if plan.lookbehind == 0 {
-                FastPath::Passing
-            } else {
-                FastPath::Not
-            };
         }
         let counting = plan.counting(self.region.field).iter();
         let bytes =
@@ -669,26 +664,20 @@ impl Machine {
         bytes
             .reduce(|all, bytes| Some(all?.union(&bytes?)))
             .flatten()
-            .map_or(FastPath::Not, FastPath::Holding)
+            .map_or(FastPath::Not, |bytes| FastPath::Holding(Box::new(bytes)))
+    }
+
+    /// The fast path for the text that follows where nothing is held.
+    fn passing(&self) -> FastPath {
+        let counts = |field| self.strings(field, self.position).is_some();
+        if self.template.plan().lookbehind > 0 || self.region.field.is_some_and(counts) {
+            FastPath::Not
+        } else {
+            FastPath::Passing
+        }
     }
 
     fn in_response(&self, offset: usize) -> usize {
         offset.saturating_sub(self.prefix_len)
-    }
-}
-
-/// How much memory a value has beside itself, in bytes.
-fn heap(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.capacity(),
-        Value::Array(items) => {
-            let own = items.capacity() * size_of::<Value>();
-            own + items.iter().map(heap).sum::<usize>()
-        }
-        Value::Object(members) => {
-            let own = members.len() * (size_of::<Value>() + size_of::<Key>());
-            own + members.values().map(heap).sum::<usize>()
-        }
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::response_template::Field;
+use crate::response_template::{Field, ResponseTemplate};
 use crate::value::{Map, Value};
 
 /// Adds a region's value to a message as the parser does when the region closes: it takes the field's place, joins what is
@@ -13,6 +13,20 @@ use crate::value::{Map, Value};
 /// When the value cannot be joined, or what is there is no list.
 pub fn add_to_message(message: &mut Map, field: &Field, value: Value) -> Result<(), String> {
     merge(message, field, value).map(|_| ())
+}
+
+/// Returns the message, to be added to; before anything was, it is the template's defaults.
+pub(super) fn begun<'m>(message: &'m mut Option<Map>, template: &ResponseTemplate) -> &'m mut Map {
+    message.get_or_insert_with(|| {
+        let defaults = template.defaults();
+        let mut members = Map::with_capacity(defaults.len() + template.fields().len());
+        members.extend(
+            defaults
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        members
+    })
 }
 
 /// Adds a region's value to what the message has of the field, and gives it back for the event.
@@ -126,7 +140,6 @@ pub(super) fn is_empty(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::response_template::ResponseTemplate;
 
     #[test]
     fn values_replace_join_or_gather() {

@@ -96,8 +96,16 @@ pub fn parse_response(
 #[derive(Debug, Clone)]
 pub struct ResponseParser {
     machine: Machine,
-    initial_events: Vec<Event<'static>>,
-    /// Events that came before an error in the same call; the next call begins with them.
+    /// Events that are kept for a later call, if there are any.
+    kept: Option<Box<Kept>>,
+}
+
+/// Events that are kept for a later call.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    /// Those of the prefix.
+    initial: Vec<Event<'static>>,
+    /// Those that came before an error in the same call; the next call begins with them.
     undelivered: Vec<Event<'static>>,
 }
 
@@ -147,20 +155,16 @@ impl ResponseParser {
     ) -> Result<Self, ParseError> {
         let mut initial_events = Vec::new();
         let mut keep = |event: Event<'_>| initial_events.push(event.into_owned());
-        let parser = Self::with_listener(
-            template,
-            prefix,
-            ToolSchemas::from_tools(tools),
-            options,
-            &mut keep,
-        )?;
-        Ok(Self {
-            initial_events,
-            ..parser
-        })
+        let tools = ToolSchemas::from_tools(tools);
+        let mut parser = Self::with_listener(template, prefix, tools, options, &mut keep)?;
+        if !initial_events.is_empty() {
+            parser.kept.get_or_insert_default().initial = initial_events;
+        }
+        Ok(parser)
     }
 
     /// A new parser with options that tells a listener the events of the prefix instead of keeping them.
+    #[inline]
     pub(crate) fn with_listener(
         template: impl Into<Arc<ResponseTemplate>>,
         prefix: &str,
@@ -172,14 +176,15 @@ impl ResponseParser {
         machine.read_prefix(prefix, listener)?;
         Ok(Self {
             machine,
-            initial_events: Vec::new(),
-            undelivered: Vec::new(),
+            kept: None,
         })
     }
 
     /// The events of what the prefix had already written into the message.
     pub fn initial_events(&self) -> &[Event<'static>] {
-        &self.initial_events
+        self.kept
+            .as_ref()
+            .map_or(&[], |kept| kept.initial.as_slice())
     }
 
     /// Reads more of the response and returns what happened.
@@ -188,7 +193,7 @@ impl ResponseParser {
     ///
     /// See the type. Events that came before the error are returned by the next call.
     pub fn feed(&mut self, text: &str) -> Result<Vec<Event<'static>>, ParseError> {
-        let mut events = std::mem::take(&mut self.undelivered);
+        let mut events = self.take_undelivered();
         let result = self.machine.feed(text, &mut |event: Event<'_>| {
             events.push(event.into_owned())
         });
@@ -223,7 +228,7 @@ impl ResponseParser {
     ///
     /// See the type; also when a required field is missing, and when the parser is already finalized.
     pub fn finalize(&mut self) -> Result<(Map, Vec<Event<'static>>), ParseError> {
-        let mut events = std::mem::take(&mut self.undelivered);
+        let mut events = self.take_undelivered();
         let result = self
             .machine
             .finalize(&mut |event: Event<'_>| events.push(event.into_owned()));
@@ -307,6 +312,12 @@ impl ResponseParser {
         self.machine.take_passed()
     }
 
+    fn take_undelivered(&mut self) -> Vec<Event<'static>> {
+        let kept = self.kept.as_mut();
+        kept.map(|kept| std::mem::take(&mut kept.undelivered))
+            .unwrap_or_default()
+    }
+
     fn deliver<T>(
         &mut self,
         events: Vec<Event<'static>>,
@@ -315,7 +326,9 @@ impl ResponseParser {
         match result {
             Ok(value) => Ok((events, value)),
             Err(error) => {
-                self.undelivered = events;
+                if !events.is_empty() {
+                    self.kept.get_or_insert_default().undelivered = events;
+                }
                 Err(error)
             }
         }

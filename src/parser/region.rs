@@ -25,7 +25,7 @@ pub(super) struct Region {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Its strings, where delimiters in them do not count.
-    pub(super) strings: Option<JsonStrings>,
+    pub(super) strings: Option<Box<JsonStrings>>,
 }
 
 impl Region {

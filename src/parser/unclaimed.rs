@@ -66,7 +66,7 @@ impl Unclaimed {
 }
 
 /// The stretches so far, written as the parser passes over them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Account {
     stretches: Vec<Unclaimed>,
     /// Where the last text ended that was added, the prefix counted.
@@ -74,6 +74,11 @@ pub(super) struct Account {
 }
 
 impl Account {
+    pub(super) const EMPTY: Self = Self {
+        stretches: Vec::new(),
+        end: 0,
+    };
+
     pub(super) fn stretches(&self) -> &[Unclaimed] {
         &self.stretches
     }

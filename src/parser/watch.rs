@@ -76,7 +76,7 @@ impl Watch {
     /// A snapshot of it, `unread` being the text that has arrived and is not accounted for. What it found before that, and
     /// what was passed over without asking it, says nothing.
     pub(super) fn snapshot<'p>(
-        &self,
+        watch: Option<&Self>,
         sought: &'p Sought,
         fields: &'p [Field],
         unread: Range<usize>,
@@ -86,15 +86,15 @@ impl Watch {
             name: &fields[sought.field].name,
             side: side(sought),
             pattern: &sought.pattern,
-            waiting: match self.state {
-                State::Pending { hold } if unread.contains(&hold) => {
+            waiting: match watch.map(|watch| watch.state) {
+                Some(State::Pending { hold }) if unread.contains(&hold) => {
                     Waiting::UnderWay { from: hold }
                 }
-                State::Found { start, end } if unread.contains(&start) => Waiting::Matched {
+                Some(State::Found { start, end }) if unread.contains(&start) => Waiting::Matched {
                     span: start..end,
                     may_grow: waits(sought, start..end, unread.end),
                 },
-                State::Pending { .. } | State::Found { .. } => Waiting::Nothing,
+                _ => Waiting::Nothing,
             },
         }
     }

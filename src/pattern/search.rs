@@ -278,6 +278,9 @@ impl Cursor {
     pub(crate) fn restart(&mut self, pattern: &Pattern, from: usize) {
         match &mut self.0 {
             State::Sequence(progress) => progress.restart(from),
+            State::Automaton(simulation) if pattern.sequence().is_none() => {
+                simulation.restart(from);
+            }
             _ => *self = Self::new(pattern, from),
         }
     }
@@ -474,6 +477,8 @@ mod tests {
             r"<a>.*?x\d",
             r"<[^>]+>",
             r"(?P<s>\s*)(?P<o><a>)",
+            r"<b=(?P<k>[^\s>](?:[^\n>]*[^\s>])?)>(?P<v>.*?)</a>",
+            r"<a(?P<k>[x\u00e9](?:[^\n>]*[^\s>])?)>\s*",
         ] {
             let pattern = Pattern::regex(source).expect("a pattern");
             assert!(pattern.sequence().is_some(), "{source}");

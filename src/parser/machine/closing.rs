@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::rare::Rare;
 use super::{Machine, Sink};
 use crate::content::process;
 use crate::parser::error::{ErrorKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::leaked::Leaked;
-use crate::parser::merge::{mark, merge};
+use crate::parser::merge::{begun, mark, merge};
 use crate::parser::options::OnError;
 use crate::pattern::Window;
 use crate::value::Value;
@@ -26,7 +27,7 @@ impl Machine {
                         error: Cow::Borrowed(&error),
                     });
                 }
-                self.malformed.push(*error);
+                self.rare_mut().malformed.push(*error);
                 Ok(())
             }
             closed => closed,
@@ -43,7 +44,8 @@ impl Machine {
             return Ok(());
         };
         // Where delimiters in strings do not count, the model speaks of what stands there.
-        let markers = self.markers.as_ref().filter(|_| region.strings.is_none());
+        let markers = self.rare.as_ref().and_then(|rare| rare.markers.as_ref());
+        let markers = markers.filter(|_| region.strings.is_none());
         region.strings = None;
         let captures = std::mem::take(&mut region.captures);
         let field = &self.template.fields()[index];
@@ -94,13 +96,16 @@ impl Machine {
             // What the content parser took for structure has not leaked.
             leaked.retain(|one| one.stands_in(value));
         }
-        self.leaked.append(&mut leaked);
+        if !leaked.is_empty() {
+            Rare::of(&mut self.rare).leaked.append(&mut leaked);
+        }
         let value =
             parsed.map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
         let value = self.tools.coerce(value);
+        let message = begun(&mut self.message, &self.template);
         let merged = match self.options.forget {
-            true => mark(&mut self.message, field, &value).map(|()| Cow::Owned(value)),
-            false => merge(&mut self.message, field, value),
+            true => mark(message, field, &value).map(|()| Cow::Owned(value)),
+            false => merge(message, field, value),
         };
         let value = merged.map_err(|message| {
             let message = format!("field '{}': {message}", field.name);

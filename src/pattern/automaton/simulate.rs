@@ -161,6 +161,16 @@ impl Simulation {
         }
     }
 
+    /// Begins again at another place.
+    pub(crate) fn restart(&mut self, from: usize) {
+        self.from = from;
+        self.at = from;
+        self.threads.list.clear();
+        self.threads.steps = 0;
+        self.closed = false;
+        self.found = None;
+    }
+
     /// How many steps were taken so far.
     pub(crate) fn steps(&self) -> u64 {
         self.threads.steps

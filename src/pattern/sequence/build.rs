@@ -50,6 +50,8 @@ pub(super) enum Step {
         min: u32,
         max: u32,
     },
+    /// A character of `first`, and up to the next that is not one of `inner` more of these, the last one of `last`.
+    Trimmed(Box<Trimmed>),
     /// Anything up to the first place where what follows matches: `pad` and then the literal, which are steps of
     /// their own.
     Until {
@@ -63,6 +65,14 @@ pub(super) enum Step {
     /// The group of this number, in the order of the named groups, begins or ends.
     Open(usize),
     Close(usize),
+}
+
+/// The characters of a text with none of some at its ends.
+#[derive(Debug)]
+pub(super) struct Trimmed {
+    pub(super) first: CharSet,
+    pub(super) inner: CharSet,
+    pub(super) last: CharSet,
 }
 
 /// The run between an `Until`, or the beginning, and a literal.
@@ -146,21 +156,30 @@ fn add_first_bytes(steps: &[Step], range: Range<usize>, starts: &mut ByteSet) ->
                 at = *end;
             }
             Step::Run { set, min, .. } => {
-                for byte in 0..=255u8 {
-                    // What is not ASCII may begin with any byte that is not.
-                    if !byte.is_ascii() || set.contains(char::from(byte)) {
-                        starts.add(byte);
-                    }
-                }
+                add_bytes_of(set, starts);
                 if *min > 0 {
                     return true;
                 }
+            }
+            Step::Trimmed(trimmed) => {
+                add_bytes_of(&trimmed.first, starts);
+                return true;
             }
             Step::Until { .. } | Step::Ahead(_) | Step::End => return false,
             Step::Open(_) | Step::Close(_) => {}
         }
     }
     false
+}
+
+/// Adds the bytes that the characters of a set can begin with.
+fn add_bytes_of(set: &CharSet, starts: &mut ByteSet) {
+    for byte in 0..=255u8 {
+        // What is not ASCII may begin with any byte that is not.
+        if !byte.is_ascii() || set.contains(char::from(byte)) {
+            starts.add(byte);
+        }
+    }
 }
 
 impl Anchor {
@@ -261,6 +280,11 @@ fn add_steps(parts: &[Part], steps: &mut Vec<Step>) {
                 min: *min,
                 max: *max,
             },
+            Part::Trimmed { first, inner, last } => Step::Trimmed(Box::new(Trimmed {
+                first: CharSet::new(first),
+                inner: CharSet::new(inner),
+                last: CharSet::new(last),
+            })),
             Part::Any => {
                 let mut pad = None;
                 let mut next = at + marks(&parts[at..]);
@@ -318,6 +342,7 @@ mod tests {
             r"</call>\s*(?:</calls>\s*|<(?:/[^>]*)?\s*\Z)?",
             r"\}\s*(?:<end>\s*|\Z)",
             r"<end>\s*$",
+            r#"<p\s*name="(?P<key>[^\s"](?:[^\r\n"]*[^\s"])?)">(?P<value>.*?)</p>"#,
         ] {
             assert!(is_sequence(source), "{source}");
         }

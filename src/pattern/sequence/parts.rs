@@ -21,6 +21,13 @@ pub(super) enum Part {
         max: u32,
         lazy: bool,
     },
+    /// A character of `first`, and after it, if there is more, characters of `inner` of which the last is one of `last`: a name that has
+    /// white space inside it, but not at its ends.
+    Trimmed {
+        first: ClassUnicode,
+        inner: ClassUnicode,
+        last: ClassUnicode,
+    },
     /// The least number of any characters.
     Any,
     /// The end of the text.
@@ -77,8 +84,18 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
         Node::Char(value) => parts.push(Part::Char(*value)),
         Node::Class(class) => parts.push(run(class, 1, Some(1), false)),
         Node::Concat(nodes) => {
-            for node in nodes {
-                add_parts(node, names, parts)?;
+            let mut rest = nodes.as_slice();
+            while let [node, after @ ..] = rest {
+                let trimmed = after.first().and_then(|next| trimmed(node, next));
+                rest = if trimmed.is_some() {
+                    &after[1..]
+                } else {
+                    after
+                };
+                match trimmed {
+                    Some(part) => parts.push(part),
+                    None => add_parts(node, names, parts)?,
+                }
             }
         }
         Node::Assert(Assert::End) => parts.push(Part::End),
@@ -149,6 +166,33 @@ fn add_parts(node: &Node, names: &[(String, usize)], parts: &mut Vec<Part>) -> O
     Some(())
 }
 
+/// `first(?:inner*last)?`, taken greedily, where what is last is one of the inner ones.
+fn trimmed(first: &Node, rest: &Node) -> Option<Part> {
+    let (Node::Class(first), Node::Repeat(rest)) = (first, rest) else {
+        return None;
+    };
+    let (0, Some(1), RepeatKind::Greedy, Node::Concat(rest)) =
+        (rest.min, rest.max, rest.kind, &rest.node)
+    else {
+        return None;
+    };
+    let [Node::Repeat(inner), Node::Class(last)] = rest.as_slice() else {
+        return None;
+    };
+    let (0, None, RepeatKind::Greedy, Node::Class(inner)) =
+        (inner.min, inner.max, inner.kind, &inner.node)
+    else {
+        return None;
+    };
+    let mut both = last.clone();
+    both.intersect(inner);
+    (both == *last).then(|| Part::Trimmed {
+        first: first.clone(),
+        inner: inner.clone(),
+        last: last.clone(),
+    })
+}
+
 fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
     let ways = nodes.iter().map(|node| way(node, names));
     let ways: Vec<Vec<Part>> = ways.collect::<Option<_>>()?;
@@ -173,7 +217,9 @@ fn alternation(nodes: &[Node], names: &[(String, usize)]) -> Option<Part> {
 fn way(node: &Node, names: &[(String, usize)]) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     add_parts(node, names, &mut parts)?;
-    let stays = |part: &Part| part.is_mark() || matches!(part, Part::Any | Part::Ahead(_));
+    let stays = |part: &Part| {
+        part.is_mark() || matches!(part, Part::Any | Part::Ahead(_) | Part::Trimmed { .. })
+    };
     (!parts.iter().any(stays) && !parts.iter().all(Part::may_be_empty)).then_some(parts)
 }
 
@@ -214,6 +260,11 @@ fn decides(parts: &[&Part], count: usize) -> bool {
         let rest = &parts[at + 1..];
         match part {
             Part::Run { class, lazy, .. } => ends(class, *lazy, rest),
+            // The inner characters end before one that none of them is, and it must follow directly.
+            Part::Trimmed { inner, .. } => {
+                let next = rest.iter().find(|part| !part.is_mark());
+                matches!(next, Some(Part::Char(value)) if !class::contains(inner, *value))
+            }
             Part::Choice { ways, .. } => {
                 ways.iter().all(|way| decides(&with(way, rest), way.len()))
             }
@@ -284,6 +335,7 @@ fn ends(class: &ClassUnicode, lazy: bool, rest: &[&Part]) -> bool {
                     return true;
                 }
             }
+            Part::Trimmed { first, .. } => return apart(first),
             // The run comes first in taking; should what follows fail, the engine takes over.
             Part::Any | Part::Ahead(_) => return !lazy,
             Part::Open(_) | Part::Close(_) => {}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::build::{Anchor, Pad, Sequence, Step};
+use super::build::{Anchor, Pad, Sequence, Step, Trimmed};
 use crate::pattern::bytes::ByteSet;
 use crate::pattern::text::{CharSet, Window};
 
@@ -386,6 +386,7 @@ impl Progress {
                     Outcome::Done
                 }
             }
+            Step::Trimmed(trimmed) => self.trimmed(trimmed, attempt, window),
             Step::Until { pad, literal } => self.until(pad.as_ref(), literal, attempt, window),
             Step::Ahead(literal) => match self.search(literal, attempt, window) {
                 Some(_) => Outcome::Done,
@@ -403,6 +404,36 @@ impl Progress {
                 }
                 Outcome::Done
             }
+        }
+    }
+
+    fn trimmed(&mut self, trimmed: &Trimmed, attempt: &Attempt, window: &Window<'_>) -> Outcome {
+        let mut rest = &window.text[self.at - window.start..];
+        if self.at == attempt.entered {
+            match rest.chars().next() {
+                Some(first) if trimmed.first.contains(first) => {
+                    self.at += first.len_utf8();
+                    rest = &rest[first.len_utf8()..];
+                }
+                None if !window.complete => return Outcome::NotArrived,
+                _ => return Outcome::Fails,
+            }
+        }
+        let (length, _) = run(&trimmed.inner, rest, usize::MAX);
+        self.at += length;
+        if length == rest.len() && !window.complete {
+            return Outcome::NotArrived;
+        }
+        // The first character alone is no last one.
+        let mut characters = window.text[attempt.entered - window.start..].chars();
+        let alone = characters
+            .next()
+            .is_some_and(|c| attempt.entered + c.len_utf8() == self.at);
+        let ends = |c: char| trimmed.last.contains(c);
+        if alone || window.before(self.at).is_some_and(ends) {
+            Outcome::Done
+        } else {
+            Outcome::Fails
         }
     }
 
