@@ -37,6 +37,10 @@ struct OneCall {
 
 /// The arguments of a call.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it stands in a box with its call, which one region after the other uses"
+)]
 enum Arguments {
     Text(Stripped),
     Tags(TagReader),

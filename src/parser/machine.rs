@@ -214,11 +214,11 @@ impl Machine {
             .after_last_anchor(prefix)
             .map_err(|error| ParseError::new(ErrorKind::Limit, error.to_string()))?;
         self.prefix_len = rest.len();
-        if !rest.is_empty() {
-            if let Err(error) = self.take(rest, sink) {
-                self.rare_mut().deferred = Some(error);
-                self.fast_path = FastPath::Not;
-            }
+        if !rest.is_empty()
+            && let Err(error) = self.take(rest, sink)
+        {
+            self.rare_mut().deferred = Some(error);
+            self.fast_path = FastPath::Not;
         }
         Ok(())
     }

@@ -98,11 +98,9 @@ pub(crate) fn derive_from<'py>(
     engines: Vec<String>,
     thorough: bool,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let options = Options {
-        engines: self::engines(&engines)?,
-        thorough,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .engines(self::engines(&engines)?)
+        .thorough(thorough);
     let tokens = tokens(special_tokens)?;
     let derived = interruptible(py, move || {
         let source = open(path, text, name, tokens)?;
@@ -150,10 +148,9 @@ pub(crate) fn lint_text<'py>(
             (None, None) => None,
             _ => Some(open(path, text, None, tokens)?),
         };
-        let options = lint::Options {
-            chat: chat.as_ref(),
-            engines: &engines,
-        };
+        let options = lint::Options::default()
+            .chat(chat.as_ref())
+            .engines(&engines);
         Ok(lint::lint(&document, &options))
     })?;
     let found = found.map_err(|message: String| errors::source(py, &message))?;

@@ -92,11 +92,9 @@ impl Parser {
     ) -> PyResult<Self> {
         let py = template.py();
         let template = template::given(template)?;
-        let options = Options {
-            on_error: on_error_of(on_error)?,
-            skip_json_strings,
-            ..Options::default()
-        };
+        let options = Options::default()
+            .on_error(on_error_of(on_error)?)
+            .skip_json_strings(skip_json_strings);
         let tools = schemas(tools)?;
         let names = Names::of(py, &template);
         let parser = ResponseParser::with_options(template, prefix, &tools, options)
