@@ -7,6 +7,10 @@
     clippy::field_reassign_with_default,
     reason = "options that may grow are filled in here as code outside of the library does it"
 )]
+#![allow(
+    rustdoc::invalid_html_tags,
+    reason = "the comments of arguments are their help, which a terminal shows"
+)]
 
 mod annotate;
 mod bulk;
