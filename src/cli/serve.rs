@@ -11,7 +11,6 @@ use obverse::diagnostic::{Diagnostic, Severity};
 use obverse::grammar::WrittenFormat;
 use obverse::serve::{self, Config, Constraint, Manner, Model, Notice, TakesGrammar, Upstream};
 use obverse::value::Value;
-use tokio::net::TcpListener;
 
 use super::derive::file_stem;
 use super::input::{self, Size};
@@ -161,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .build()
         .map_err(|error| Problem::failed("unserved", format!("cannot begin: {error}")))?;
     let served = runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+        let listener = serve::listen(args.listen).map_err(|error| {
             let message = format!("cannot listen at {}: {error}", args.listen);
             Problem::failed("unserved", message)
                 .with_hint("take another port with --listen; port 0 is a free one")
@@ -172,6 +171,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             escape::line(&model.name),
             escape::line(&args.upstream)
         ));
+        raise_file_limit(u64::from(args.max_exchanges));
         let tell = Arc::new(tell);
         serve::serve(listener, model, upstream, config, told_to_end(), tell)
             .await
@@ -181,6 +181,24 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     runtime.shutdown_background();
     served?;
     Ok(Status::Done)
+}
+
+/// Has the system let the process keep as many files open as its exchanges need: a connection from the client and one to the upstream each,
+/// and a file where they are recorded. Many systems begin with 1024 for what asks for no more.
+fn raise_file_limit(exchanges: u64) {
+    let needed = exchanges * 3 + 64;
+    // Where nothing is known of a limit, nothing is said of one.
+    let Ok(limit) = rlimit::increase_nofile_limit(needed) else {
+        return;
+    };
+    if limit < needed {
+        let message = format!(
+            "{exchanges} requests at the same time may need {needed} open files, and the system allows {limit}"
+        );
+        let diagnostic = Diagnostic::warning("few-files", message);
+        let hint = "raise the limit (`ulimit -Hn`, or LimitNOFILE= of a systemd unit), or lower --max-exchanges";
+        Problem::of(diagnostic).with_hint(hint).show();
+    }
 }
 
 /// Tells the operator.
@@ -252,34 +270,24 @@ fn model(args: &Args) -> Result<Model, Problem> {
             }
         },
     };
-    let constraint = match &args.grammar {
-        Some(takes) => {
-            let derivation = match derivation {
-                Some(derivation) => derivation,
-                None => derived(args, &opened)?,
-            };
-            let tokenizer = args.model.join("tokenizer.json");
-            let special = match tokenizer.is_file() {
-                true => grammar::special_tokens(&tokenizer)?,
-                false => Vec::new(),
-            };
-            Some((
-                takes.clone(),
-                derivation.cases,
-                opened.source.tokens.end.clone(),
-                special,
-            ))
-        }
-        None => None,
+    let derivation = match (&args.grammar, derivation) {
+        (Some(_), None) => Some(derived(args, &opened)?),
+        (_, derivation) => derivation,
     };
     let mut model = Model::new(name, opened.source, &document)
         .map_err(|invalid| template::refused(&args.model, document_text(&document), invalid))?;
     model.manner = manner;
     model.clock = args.source.date;
-    model.constraint = constraint.map(|(takes, cases, end_tokens, special)| {
-        let written = WrittenFormat::new(model.template.template(), &cases, &end_tokens);
-        Constraint::new(written, takes, special)
-    });
+    if let (Some(takes), Some(derivation)) = (&args.grammar, derivation) {
+        let end_tokens = &model.chat.tokens.end;
+        let written = WrittenFormat::new(model.template.template(), &derivation.cases, end_tokens);
+        let tokenizer = args.model.join("tokenizer.json");
+        let special = match tokenizer.is_file() {
+            true => grammar::special_tokens(&tokenizer)?,
+            false => Vec::new(),
+        };
+        model.constraint = Some(Constraint::new(written, takes.clone(), special));
+    }
     Ok(model)
 }
 

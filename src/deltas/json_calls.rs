@@ -293,12 +293,12 @@ impl Visitor<'_, '_> {
                 self.state.slots.push(Slot::default());
                 Frame::Other
             }
-            Role::JsonPath if kind == Kind::Object => Frame::Object {
+            Role::Around if kind == Kind::Object => Frame::Object {
                 place,
                 came: 0,
                 call: false,
             },
-            Role::Calls | Role::JsonPath => Frame::Other,
+            Role::Calls | Role::Around => Frame::Other,
             Role::Arguments => self.arguments(at, kind),
             Role::Id | Role::Name => {
                 let is_id = self.shape.places[place].role == Role::Id;

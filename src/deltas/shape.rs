@@ -88,9 +88,9 @@ pub(super) struct JsonPlace {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Role {
-    /// An object that is passed through.
+    /// An object around those, which is passed through.
     #[default]
-    JsonPath,
+    Around,
     /// A call, or a list of them.
     Calls,
     Id,
@@ -338,7 +338,7 @@ fn places(at: &[String], list: List, ways: &[(Role, &From)]) -> Option<Vec<JsonP
             }
         }
         let place = walk(&mut places, call, way);
-        if places[place].role != Role::JsonPath && !way.is_empty() {
+        if places[place].role != Role::Around && !way.is_empty() {
             return None;
         }
         places[place].role = *role;

@@ -16,7 +16,7 @@ use crate::derive::evidence::sample::Evidence;
 use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
-use crate::derive::{DeriveError, Options, compare, probe, some_day};
+use crate::derive::{DeriveError, Options, compare, probe};
 use crate::judge::{self, Case, Judge, RoundId};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
@@ -141,7 +141,7 @@ impl Amended {
             None => {
                 let prompt = prompt(
                     source,
-                    options.clock.or_else(some_day),
+                    options.clock_or_some_day(),
                     &recorded.tools,
                     variables,
                 );

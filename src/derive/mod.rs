@@ -86,6 +86,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// The time that the chat template is told.
+    pub(in crate::derive) fn clock_or_some_day(&self) -> Option<Clock> {
+        self.clock.or_else(some_day)
+    }
+
     /// Sets the time that the chat template is told; none is the system's.
     pub fn clock(self, clock: Option<Clock>) -> Self {
         Self { clock, ..self }
@@ -184,7 +189,7 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
-    let clock = options.clock.or_else(some_day);
+    let clock = options.clock_or_some_day();
     let mut renderer = render::open(source, clock)?;
     let target = emit::Target::of(&options.engines);
     let (requirements, steps) = (renderer.requirements.clone(), renderer.steps());

@@ -20,7 +20,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -42,6 +42,10 @@ const ARRIVING: Duration = Duration::from_secs(60);
 /// How long is waited after a connection could not be taken, as when there are no file handles left.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How many connections may wait to be taken; the system caps it (`net.core.somaxconn` on Linux). The 128 that are usual let clients that come
+/// at the same moment, as those of an agent's batch do, be turned away by the system with a reset.
+const WAITING: u32 = 4096;
+
 /// The state that all requests share.
 struct Server {
     model: Model,
@@ -55,6 +59,23 @@ struct Server {
     begun: u128,
     number: AtomicU64,
     tell: Tell,
+}
+
+/// Listens at an address for [`serve`], with room for as many clients at once as the system lets wait.
+///
+/// # Errors
+///
+/// That the address is taken, is not this machine's, or may not be had. To be called within a runtime of tokio.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // A server that is started again takes its port while old connections are still on their way out. Elsewhere the option means another thing.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Serves until `stop` is done; then lets exchanges end for as long as the limits say, and drops those that are left.

@@ -46,7 +46,7 @@ use crate::value::json::Format;
 use crate::value::{Map, Value};
 
 pub use constrain::{Constraint, TakesGrammar, UnknownUpstream};
-pub use listen::serve;
+pub use listen::{listen, serve};
 pub use upstream::{Upstream, WrongUrl};
 
 /// The model that a server speaks for.

@@ -5,14 +5,11 @@
 
 #![allow(clippy::print_stderr, reason = "a test says how much it has seen")]
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use obverse::conversation::{self, Derivation, Extent, Holds, Reader, Verdict};
 use obverse::derive;
 
-use crate::support::corpus;
 use crate::support::derived::{self, Derived};
+use crate::support::{cores, corpus, pages};
 
 const PAGE: &str = "docs/conversations.md";
 
@@ -121,27 +118,6 @@ fn escaped(cell: &str) -> String {
     spelled.replace('|', "\\|").replace('<', "\\<")
 }
 
-/// What comes of each, on all cores.
-fn rows(all: &[&Derived]) -> Vec<Row> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(derived) = all.get(at) else { return };
-                    let row = row(derived);
-                    done.lock().expect("the others").push((at, row));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("everything");
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, row)| row).collect()
-}
-
 fn page(rows: &[Row]) -> String {
     let mut out = HEAD.to_owned();
     for (title, own) in [("The project's own", true), ("Real ones", false)] {
@@ -177,16 +153,8 @@ fn the_page_is_up_to_date() {
         return;
     }
     let all: Vec<&Derived> = derived::all().iter().collect();
-    let page = page(&rows(&all));
-    if std::env::var_os("OBVERSE_UPDATE").is_some() {
-        std::fs::write(PAGE, &page).expect("written");
-    }
-    let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    let stale = page
-        .lines()
-        .zip(written.lines().chain(std::iter::repeat("")))
-        .find(|(now, then)| now != then);
-    assert!(page == written, "{PAGE} is stale, first at {stale:?}");
+    let page = page(&cores::each(&all, |derived| row(derived)));
+    pages::hold(PAGE, &page, "--test reference conversations -- --ignored");
 }
 
 /// A few chat templates, whose rows are in the page.

@@ -2,13 +2,12 @@
 //! once in a process, and all cores derive.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{Derivation, DeriveError, Options, derive};
 
-use super::corpus;
+use super::{cores, corpus};
 
 /// One chat template and its derivation.
 pub struct Derived {
@@ -74,25 +73,7 @@ pub fn own_templates() -> Vec<(String, PathBuf)> {
 }
 
 fn derive_all(files: &[(String, PathBuf)]) -> Vec<Derived> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((name, path)) = files.get(index) else {
-                        return;
-                    };
-                    let derived = derive_one(name, path);
-                    done.lock().expect("the others").push((index, derived));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("everything");
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, derived)| derived).collect()
+    cores::each(files, |(name, path)| derive_one(name, path))
 }
 
 fn derive_one(name: &str, path: &Path) -> Derived {

@@ -9,9 +9,11 @@
 
 pub mod clients;
 pub mod comparison;
+pub mod cores;
 pub mod corpus;
 pub mod derived;
 pub mod deriving;
+pub mod pages;
 pub mod parsing;
 pub mod random;
 pub mod reference;

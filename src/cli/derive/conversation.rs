@@ -90,7 +90,6 @@ fn told(name: &str, derived: &Derivation) -> String {
     let (words, style) = match report.verdict {
         Verdict::Proved => ("proved", GREEN),
         Verdict::ProvedInPart => ("PROVED IN PART", YELLOW),
-        Verdict::Inexpressible => ("NOT WHOLLY EXPRESSIBLE", YELLOW),
         _ => ("NOT PROVED", RED),
     };
     let counts = &report.conversations;

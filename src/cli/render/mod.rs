@@ -4,7 +4,7 @@ mod origins;
 
 use std::path::{Path, PathBuf};
 
-use obverse::chat_template::{ChatTemplate, RenderInput};
+use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
 use obverse::value::{Map, Value, json};
 
 use crate::cli::bulk::{self, Answer};
@@ -87,13 +87,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         args.documents.as_deref(),
         lines,
     ])?;
-    let opened = args.source_args.open(&args.source)?;
-    let kwargs: Map = args.kwargs.iter().cloned().collect();
-    source::tell_assumption(&opened, &kwargs);
-    source::warn_of_ignored(&opened.source, &kwargs);
     let name = args.template.as_deref();
-    // That a name is wrong is seen before any input is read.
-    select(&opened, name, false)?;
+    let (opened, kwargs) = open(&args.source_args, &args.source, &args.kwargs, name)?;
     if args.jsonl {
         return run_lines(args, &opened, &kwargs);
     }
@@ -159,25 +154,9 @@ fn answer(args: &Args, opened: &Opened, kwargs: &Map, line: &[u8]) -> Answer {
 }
 
 fn render_line(args: &Args, opened: &Opened, kwargs: &Map, mut members: Map) -> Result<Map, Map> {
-    let mut kwargs = kwargs.clone();
-    match wire::take(&mut members, "kwargs") {
-        None => {}
-        Some(Value::Object(own)) => kwargs.extend(own),
-        Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
-    }
-    let messages = wire::take_list(&mut members, "messages")?
-        .ok_or_else(|| wire::error("input", "the line has no `messages`"))?;
-    let render = RenderInput {
-        messages,
-        tools: wire::take_list(&mut members, "tools")?,
-        documents: wire::take_list(&mut members, "documents")?,
-        add_generation_prompt: wire::take_bool(&mut members, "add_generation_prompt", false)?,
-        kwargs,
-        clock: args.source_args.date,
-        ..RenderInput::default()
-    };
-    let template = select(opened, args.template.as_deref(), render.tools.is_some())
-        .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;
+    let mut render = of_line(&mut members, kwargs, args.source_args.date)?;
+    render.add_generation_prompt = wire::take_bool(&mut members, "add_generation_prompt", false)?;
+    let template = select_for_line(opened, args.template.as_deref(), &render)?;
     let rendered = if args.origins {
         template
             .render_traced(&render)
@@ -187,12 +166,65 @@ fn render_line(args: &Args, opened: &Opened, kwargs: &Map, mut members: Map) -> 
             .render(&render)
             .map(|text| wire::object([("text", Value::String(text))]))
     };
-    rendered.map_err(|error| {
-        let mut written = wire::error(source::render_kind(&error), &error.to_string());
-        let span = source::render_diagnostic(&error).and_then(|found| found.place.span.clone());
-        written.extend(span.map(|span| ("span".to_owned(), wire::span(span))));
-        written
+    rendered.map_err(|error| not_rendered(&error))
+}
+
+/// Opens the source of a verb that renders, and tells what is worth knowing of it. That the name of a chat template is wrong is seen
+/// before any input is read.
+pub(super) fn open(
+    args: &SourceArgs,
+    source: &Path,
+    kwargs: &[(String, Value)],
+    name: Option<&str>,
+) -> Result<(Opened, Map), Problem> {
+    let opened = args.open(source)?;
+    let kwargs: Map = kwargs.iter().cloned().collect();
+    source::tell_assumption(&opened, &kwargs);
+    source::warn_of_ignored(&opened.source, &kwargs);
+    select(&opened, name, false)?;
+    Ok((opened, kwargs))
+}
+
+/// The conversation of a line of --jsonl, or what is wrong with the line.
+pub(super) fn of_line(
+    members: &mut Map,
+    kwargs: &Map,
+    clock: Option<Clock>,
+) -> Result<RenderInput, Map> {
+    let mut kwargs = kwargs.clone();
+    match wire::take(members, "kwargs") {
+        None => {}
+        Some(Value::Object(own)) => kwargs.extend(own),
+        Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
+    }
+    let messages = wire::take_list(members, "messages")?
+        .ok_or_else(|| wire::error("input", "the line has no `messages`"))?;
+    Ok(RenderInput {
+        messages,
+        tools: wire::take_list(members, "tools")?,
+        documents: wire::take_list(members, "documents")?,
+        kwargs,
+        clock,
+        ..RenderInput::default()
     })
+}
+
+/// The chat template for a line, or why there is none.
+pub(super) fn select_for_line<'s>(
+    opened: &'s Opened,
+    name: Option<&str>,
+    render: &RenderInput,
+) -> Result<&'s ChatTemplate, Map> {
+    select(opened, name, render.tools.is_some())
+        .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))
+}
+
+/// That the conversation of a line is not rendered.
+pub(super) fn not_rendered(error: &RenderError) -> Map {
+    let mut written = wire::error(source::render_kind(error), &error.to_string());
+    let span = source::render_diagnostic(error).and_then(|found| found.place.span.clone());
+    written.extend(span.map(|span| ("span".to_owned(), wire::span(span))));
+    written
 }
 
 /// The chat template of that name, or the one that transformers would choose.

@@ -7,7 +7,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
-use obverse::chat_template::{ChatTemplate, RenderInput};
+use obverse::chat_template::RenderInput;
 use obverse::chunking::Tokens;
 use obverse::conversation::Reader;
 use obverse::conversation::spans::{self, Spans};
@@ -16,7 +16,7 @@ use obverse::value::{Map, Value};
 
 use super::bulk::{self, Answer};
 use super::problem::{Document, Problem};
-use super::render::{kwarg, select};
+use super::render::{self, kwarg};
 use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
@@ -114,12 +114,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         args.tokenizer.as_deref(),
         lines,
     ])?;
-    let opened = args.source_args.open(&args.source)?;
-    let kwargs: Map = args.kwargs.iter().cloned().collect();
-    source::tell_assumption(&opened, &kwargs);
-    source::warn_of_ignored(&opened.source, &kwargs);
     let name = args.template.as_deref();
-    select(&opened, name, false)?;
+    let (opened, kwargs) = render::open(&args.source_args, &args.source, &args.kwargs, name)?;
     let tokens = args.tokenizer.as_deref().map(tokenizer).transpose()?;
     let teller = Teller {
         tokens,
@@ -129,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.jsonl {
         return run_lines(args, &opened, &kwargs, &teller);
     }
-    let render = match &args.text {
+    let input = match &args.text {
         Some(text) => read_back(args, &opened, text)?,
         None => RenderInput {
             messages: input::read_given_list(args.messages.as_deref(), "the messages")?
@@ -141,8 +137,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             ..RenderInput::default()
         },
     };
-    let template = select(&opened, name, render.tools.is_some())?;
-    let found = spans::of_messages(template, &render)
+    let template = render::select(&opened, name, input.tools.is_some())?;
+    let found = spans::of_messages(template, &input)
         .map_err(|error| source::render_problem(&error, opened.document(template)))?;
     match teller.format {
         Format::Json => {
@@ -179,7 +175,7 @@ fn read_back(args: &Args, opened: &Opened, path: &Path) -> Result<RenderInput, S
         .date
         .as_deref()
         .and_then(|date| source::date(date).ok());
-    let render = RenderInput {
+    let input = RenderInput {
         add_generation_prompt: read.add_generation_prompt,
         tools: (!read.tools.is_empty()).then_some(read.tools),
         messages: read.messages,
@@ -187,10 +183,10 @@ fn read_back(args: &Args, opened: &Opened, path: &Path) -> Result<RenderInput, S
         clock: date.or(shown),
         ..RenderInput::default()
     };
-    let template = select(opened, args.template.as_deref(), render.tools.is_some())?;
-    let again = template.render(&render);
+    let template = render::select(opened, args.template.as_deref(), input.tools.is_some())?;
+    let again = template.render(&input);
     if again.is_ok_and(|again| again == text) {
-        return Ok(render);
+        return Ok(input);
     }
     let message = "what was read does not render to this text again, so that the origins of its characters are not known";
     let diagnostic = Diagnostic::error("conversation-differs", message).with_hint(
@@ -347,24 +343,11 @@ fn tell_line(
     teller: &Teller,
     mut members: Map,
 ) -> Result<(Spans, Map), Map> {
-    let mut kwargs = kwargs.clone();
-    match wire::take(&mut members, "kwargs") {
-        None => {}
-        Some(Value::Object(own)) => kwargs.extend(own),
-        Some(other) => return Err(wire::wrong_type("kwargs", "an object", &other)),
-    }
-    let messages = wire::take_list(&mut members, "messages")?
-        .ok_or_else(|| wire::error("input", "the line has no `messages`"))?;
-    let render = RenderInput {
-        messages,
-        tools: wire::take_list(&mut members, "tools")?,
-        documents: wire::take_list(&mut members, "documents")?,
-        kwargs,
-        clock: args.source_args.date,
-        ..RenderInput::default()
-    };
+    let input = render::of_line(&mut members, kwargs, args.source_args.date)?;
     let characters = wire::take_bool(&mut members, "characters", teller.characters)?;
-    let found = of_line(opened, args.template.as_deref(), &render)?;
+    let template = render::select_for_line(opened, args.template.as_deref(), &input)?;
+    let found = spans::of_messages(template, &input);
+    let found = found.map_err(|error| render::not_rendered(&error))?;
     let teller = Teller {
         tokens: teller.tokens.clone(),
         characters,
@@ -378,15 +361,4 @@ fn tell_line(
         Format::Text | Format::Html => Map::new(),
     };
     Ok((found, members))
-}
-
-fn of_line(opened: &Opened, name: Option<&str>, render: &RenderInput) -> Result<Spans, Map> {
-    let template: &ChatTemplate = select(opened, name, render.tools.is_some())
-        .map_err(|problem| wire::error("input", &problem.diagnostics[0].message))?;
-    spans::of_messages(template, render).map_err(|error| {
-        let mut written = wire::error(source::render_kind(&error), &error.to_string());
-        let span = source::render_diagnostic(&error).and_then(|found| found.place.span.clone());
-        written.extend(span.map(|span| ("span".to_owned(), wire::span(span))));
-        written
-    })
 }

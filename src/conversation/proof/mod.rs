@@ -27,8 +27,6 @@ pub enum Verdict {
     Proved,
     /// Every conversation came back but for definitions of tools, which are kept as text.
     ProvedInPart,
-    /// No format could say how conversations are to be read: nothing stands between two texts.
-    Inexpressible,
     /// Some conversations did not come back.
     NotProved,
 }

@@ -46,7 +46,7 @@ pub use supports::Supports;
 pub use system::{System, SystemPlace};
 pub use tools::{ToolForm, Tools, ToolsPlace};
 
-use crate::derive::{Options, some_day};
+use crate::derive::Options;
 use outcome::shorten;
 use subject::{FILLING, Subject};
 
@@ -173,8 +173,7 @@ pub fn inspect(source: &ChatTemplateSource, options: &Options) -> Inspection {
 
 /// Inspects the one chat template of a source.
 fn answers(source: &ChatTemplateSource, options: &Options) -> Result<Answers, InspectError> {
-    let renderer =
-        render::open(source, options.clock.or_else(some_day))?.with_contents_as_they_are();
+    let renderer = render::open(source, options.clock_or_some_day())?.with_contents_as_they_are();
     // Under the name that transformers hands on under two, until the template's own is known.
     let standard = Dialect {
         reasoning: Some(Slot::key("reasoning_content")),

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::rules::Shared;
-use super::{Finding, Text, extend};
+use super::{Finding, Text, extend, times};
 use crate::grammar::Grammar;
 use crate::grammar::avoid::Avoid;
 use crate::grammar::expr::{Expr, Id};
@@ -183,18 +183,6 @@ fn free_rules(name: &str, avoid: &Avoid) -> Option<Vec<(String, String)>> {
         (of(at), ways.join(" | "))
     };
     Some(automaton.states.iter().enumerate().map(rule).collect())
-}
-
-fn times(min: u32, max: Option<u32>) -> String {
-    match (min, max) {
-        (0, None) => "*".to_owned(),
-        (1, None) => "+".to_owned(),
-        (0, Some(1)) => "?".to_owned(),
-        (1, Some(1)) => String::new(),
-        (min, None) => format!("{{{min},}}"),
-        (min, Some(max)) if min == max => format!("{{{min}}}"),
-        (min, Some(max)) => format!("{{{min},{max}}}"),
-    }
 }
 
 /// A text between quotes.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::tokens::{Cut, cut};
-use super::{Finding, Text, extend};
+use super::{Finding, Text, extend, times};
 use crate::grammar::avoid::{Avoid, Piece};
 use crate::grammar::expr::{Expr, Id};
 use crate::grammar::{Grammar, SpecialToken};
@@ -482,17 +482,6 @@ fn piece(piece: &Piece) -> String {
         Piece::Run(chars, min) => {
             format!("{}{}", chars.bracketed(&in_brackets), times(*min, None))
         }
-    }
-}
-
-fn times(min: u32, max: Option<u32>) -> String {
-    match (min, max) {
-        (0, None) => "*".to_owned(),
-        (1, None) => "+".to_owned(),
-        (0, Some(1)) => "?".to_owned(),
-        (1, Some(1)) => String::new(),
-        (min, None) => format!("{{{min},}}"),
-        (min, Some(max)) => format!("{{{min},{max}}}"),
     }
 }
 

@@ -93,3 +93,16 @@ fn extend(findings: &mut Vec<Finding>, more: &[Finding]) {
         }
     }
 }
+
+/// How often something may stand, as GBNF, Lark and regular expressions write it behind it.
+fn times(min: u32, max: Option<u32>) -> String {
+    match (min, max) {
+        (0, None) => "*".to_owned(),
+        (1, None) => "+".to_owned(),
+        (0, Some(1)) => "?".to_owned(),
+        (1, Some(1)) => String::new(),
+        (min, None) => format!("{{{min},}}"),
+        (min, Some(max)) if min == max => format!("{{{min}}}"),
+        (min, Some(max)) => format!("{{{min},{max}}}"),
+    }
+}

@@ -251,6 +251,12 @@ impl State {
         self.timeline().step_at(self.place).is_err()
     }
 
+    /// Chooses no entry and no step of growth: of each the last one counts.
+    pub(crate) fn choose_last(&mut self) {
+        self.entry = None;
+        self.grown = None;
+    }
+
     /// The number of the entry that is chosen.
     pub(crate) fn chosen(&self) -> Option<usize> {
         chosen_of(self.entry, self.now().entries().len())
@@ -300,8 +306,7 @@ impl State {
                 timeline.place(step)
             };
         }
-        self.entry = None;
-        self.grown = None;
+        self.choose_last();
         self.refresh();
         self.compare();
     }

@@ -213,8 +213,7 @@ pub(super) fn arrived(state: &mut State, bytes: &[u8]) {
         if state.follows {
             let timeline = state.timeline();
             state.place = timeline.place(timeline.len() - 1);
-            state.entry = None;
-            state.grown = None;
+            state.choose_last();
             state.scrolled = false;
         }
         state.refresh();

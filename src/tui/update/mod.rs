@@ -132,8 +132,7 @@ fn normal(state: &mut State, action: Action) -> Effect {
         Action::Leave => {
             state.zoom = false;
             state.play.on = false;
-            state.entry = None;
-            state.grown = None;
+            state.choose_last();
         }
         _ => {}
     }

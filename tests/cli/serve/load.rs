@@ -1,14 +1,14 @@
 //! Many streams at once, and what each of them takes.
 
 use std::io::Read as _;
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use obverse::value::{Value, json};
 
 use super::server::Answer;
-use super::upstream::Does;
+use super::upstream::{Does, Meeting};
 use super::{ASKED, served_with, texts};
 
 /// How much memory a process has, in KiB.
@@ -31,9 +31,13 @@ fn pieces(number: usize) -> Vec<String> {
 }
 
 fn held(count: usize) {
+    // The clients and the upstream are this process; a system may begin with 1024.
+    let files = 3 * count as u64 + 64;
+    let limit = rlimit::increase_nofile_limit(files).expect("a limit");
+    assert!(limit >= files, "the system allows {limit} open files only");
     // All have begun before any goes on, and all are in their arguments when they are counted.
-    let begun = Arc::new(Barrier::new(count));
-    let counted = Arc::new(Barrier::new(count + 1));
+    let begun = Meeting::of(count);
+    let counted = Meeting::of(count + 1);
     let upstream = (Arc::clone(&begun), Arc::clone(&counted));
     let (_bench, fake, server) = served_with(
         move |asked| {
@@ -86,14 +90,17 @@ fn held(count: usize) {
             thread.spawn(client).expect("a thread")
         })
         .collect();
-    counted.wait();
+    let all_are_open = counted.wait();
     let busy = memory(server.process());
     let per_stream = busy.saturating_sub(idle) as f64 / count as f64;
-    counted.wait();
+    if all_are_open {
+        counted.wait();
+    }
     let events: usize = clients
         .into_iter()
         .map(|client| client.join().expect("a client"))
         .sum();
+    assert!(all_are_open, "some streams never got as far as the others");
     let took = started.elapsed().as_secs_f64();
     eprintln!(
         "{count} streams: {events} events in {took:.1} s; {idle} KiB before, {busy} KiB with all open: {per_stream:.1} KiB a stream"

@@ -321,3 +321,25 @@ fn what_it_cannot_begin_with_is_told() {
         assert!(run.stderr.contains(told), "{run}");
     }
 }
+
+/// How many files a process may have open, where the system tells.
+fn file_limit(process: u32) -> Option<u64> {
+    let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_limit_of_open_files_is_raised_as_far_as_it_goes() {
+    let bench = Bench::new();
+    let upstream = ["--upstream", "http://127.0.0.1:1", "--model", "chat.jinja"];
+    let arguments = [&upstream[..], &["--template", "template.json"]].concat();
+    let raised = Server::start_limited("ulimit -S -n 100", &bench.path(""), &arguments);
+    assert_eq!(file_limit(raised.process()), Some(3136));
+    let short = Server::start_limited("ulimit -n 100", &bench.path(""), &arguments);
+    short.told_about("warning[few-files]: 1024 requests at the same time may need 3136 open files, and the system allows 100");
+    assert_eq!(file_limit(short.process()), Some(100));
+}

@@ -29,7 +29,23 @@ pub(super) struct Answer {
 impl Server {
     /// Starts it in a folder.
     pub(super) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_obverse"))
+        Self::start_by(
+            &mut Command::new(env!("CARGO_BIN_EXE_obverse")),
+            folder,
+            arguments,
+        )
+    }
+
+    /// Starts it in a shell that has done this before, such as `ulimit -n 100`.
+    pub(super) fn start_limited(before: &str, folder: &Path, arguments: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        let script = format!("{before} && exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_obverse")]);
+        Self::start_by(&mut shell, folder, arguments)
+    }
+
+    fn start_by(command: &mut Command, folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = command
             .current_dir(folder)
             .args(["serve", "--listen", "127.0.0.1:0", "-v"])
             .args(arguments)
@@ -84,7 +100,7 @@ impl Server {
     /// Sends a request and leaves the connection open.
     pub(super) fn open(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
         let mut connection = TcpStream::connect(&self.address).expect("the server listens");
-        let limit = Some(Duration::from_secs(30));
+        let limit = Some(Duration::from_secs(60));
         connection.set_read_timeout(limit).expect("a timeout");
         let host = if headers.contains("Host:") {
             ""

@@ -1,13 +1,14 @@
 //! A server that writes raw completions, as a test tells it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use obverse::value::{Value, json};
+use socket2::{Domain, Socket, Type};
 
 /// What it does, one after the other.
 #[derive(Debug, Clone)]
@@ -23,7 +24,49 @@ pub(super) enum Does {
     /// Waits for so many milliseconds; forever, if the client stays, with a large number.
     Wait(u64),
     /// Waits until all have come there.
-    Meet(Arc<Barrier>),
+    Meet(Arc<Meeting>),
+}
+
+/// A place where so many meet, again and again. Unlike a barrier of the standard library's it does not wait forever for one that has
+/// failed.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    count: usize,
+    /// How many are there, and how many meetings there were.
+    state: Mutex<(usize, usize)>,
+    changed: Condvar,
+}
+
+impl Meeting {
+    pub(super) fn of(count: usize) -> Arc<Self> {
+        Arc::new(Self {
+            count,
+            state: Mutex::new((0, 0)),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Waits until all are there, and tells whether they came.
+    pub(super) fn wait(&self) -> bool {
+        let mut state = self.state.lock().expect("nobody panics with it");
+        state.0 += 1;
+        if state.0 == self.count {
+            *state = (0, state.1 + 1);
+            self.changed.notify_all();
+            return true;
+        }
+        let meeting = state.1;
+        let limit = Instant::now() + Duration::from_secs(50);
+        while state.1 == meeting {
+            let left = limit.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.expect("nobody panics with it").0;
+        }
+        true
+    }
 }
 
 pub(super) struct Fake {
@@ -48,7 +91,7 @@ type Script = dyn Fn(&Value) -> Vec<Does> + Send + Sync;
 impl Fake {
     /// Answers as `script` says to a request's body.
     pub(super) fn new(script: impl Fn(&Value) -> Vec<Does> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listener = listen().expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         let (asked_sender, asked) = mpsc::channel();
         let (left_sender, left) = mpsc::channel();
@@ -72,6 +115,14 @@ impl Fake {
         let waited = self.asked.recv_timeout(Duration::from_secs(20));
         waited.expect("the upstream is asked")
     }
+}
+
+/// With room for a thousand that come at once, where the standard library's listener has room for 128.
+fn listen() -> std::io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    socket.listen(4096)?;
+    Ok(socket.into())
 }
 
 fn serve(
@@ -126,8 +177,10 @@ fn serve(
                     + "data: {\"choices\": [], \"usage\": {\"prompt_tokens\": 7, \"completion_tokens\": 5, \"total_tokens\": 12}}\n\ndata: [DONE]\n\n"
             }
             Does::Raw(bytes) => bytes,
-            Does::Meet(barrier) => {
-                barrier.wait();
+            Does::Meet(meeting) => {
+                if !meeting.wait() {
+                    return;
+                }
                 continue;
             }
             Does::Wait(milliseconds) => {

@@ -16,6 +16,7 @@ mod responses;
 mod rows;
 
 use crate::support::derived::{self, Derived};
+use crate::support::pages;
 
 /// Everything there is; empty where there is no corpus.
 fn all() -> &'static [Derived] {
@@ -33,19 +34,7 @@ fn the_page_is_up_to_date() {
     let Some(peers) = peers::compared(all).filter(|_| !all.is_empty()) else {
         return;
     };
-    let page = page::write(all, peers);
-    if std::env::var_os("OBVERSE_UPDATE").is_some() {
-        std::fs::write(PAGE, &page).expect("written");
-    }
-    let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    let stale = page
-        .lines()
-        .zip(written.lines().chain(std::iter::repeat("")))
-        .find(|(now, then)| now != then);
-    assert!(
-        page == written,
-        "{PAGE} is stale, first at {stale:?}; run `OBVERSE_UPDATE=1 cargo test --test reference formats` and read the difference"
-    );
+    pages::hold(PAGE, &page::write(all, peers), "--test reference formats");
 }
 
 /// What a hand-written response template parses, a proved one of ours parses too.

@@ -13,7 +13,7 @@ use obverse::chat_template::{self, ChatTemplate, Clock, RenderInput};
 use obverse::conversation::spans::{self, Spans};
 use obverse::value::{Map, Value, json};
 
-use crate::support::{corpus, reference};
+use crate::support::{corpus, pages, reference};
 
 const PAGE: &str = "docs/masks.md";
 
@@ -187,17 +187,5 @@ fn the_masks_are_those_of_marked_templates() {
         return;
     }
     let page = format!("{HEAD}{}{}", pairs::section(), marked::section());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
-    if std::env::var_os("OBVERSE_UPDATE").is_some() {
-        std::fs::write(&path, &page).expect("a page");
-    }
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
-    let stale = page
-        .lines()
-        .zip(written.lines())
-        .find(|(now, then)| now != then);
-    assert!(
-        written == page,
-        "{PAGE} is stale, first at {stale:?}; run `OBVERSE_UPDATE=1 cargo test --test reference masks` and read the difference"
-    );
+    pages::hold(PAGE, &page, "--test reference masks");
 }
