@@ -84,6 +84,7 @@ impl Assembly {
                 path,
                 id,
                 name,
+                ..
             } => self.calls.push(AssembledCall {
                 index: *index,
                 path: path.clone().into_owned(),

@@ -50,7 +50,13 @@ pub(super) struct Tell<'t> {
 
 impl Tell<'_> {
     /// Passes on a call that has begun, and gives its number.
-    pub(super) fn open(&mut self, path: &Path, id: Option<&str>, name: &str) -> usize {
+    fn open(
+        &mut self,
+        path: &Path,
+        id: Option<&str>,
+        name: &str,
+        replaces: Option<usize>,
+    ) -> usize {
         let index = *self.next;
         *self.next += 1;
         (self.sink)(Growth::Call {
@@ -58,6 +64,7 @@ impl Tell<'_> {
             path: Cow::Borrowed(path),
             id: id.map(Cow::Borrowed),
             name: Cow::Borrowed(name),
+            replaces,
         });
         index
     }
@@ -82,8 +89,21 @@ impl Tell<'_> {
 
     /// Passes on a value that is whole; the numbers of its calls are added to `calls`.
     pub(super) fn value(&mut self, path: &Path, value: &Value, calls: &mut Vec<usize>) {
+        self.value_in_place_of(&[], path, value, calls);
+    }
+
+    /// Passes on a value that is whole, in the place of one whose calls had these outcomes and were dropped; the numbers of its calls are
+    /// added to `calls`.
+    pub(super) fn value_in_place_of(
+        &mut self,
+        dropped: &[Slot],
+        path: &Path,
+        value: &Value,
+        calls: &mut Vec<usize>,
+    ) {
         if let Some(call) = as_call(value) {
-            let index = self.open(path, call.id, call.name);
+            let replaces = dropped.first().and_then(|slot| slot.index);
+            let index = self.open(path, call.id, call.name, replaces);
             self.arguments(index, &arguments_text(call.arguments));
             (self.sink)(Growth::CallDone { index });
             calls.push(index);
@@ -92,7 +112,9 @@ impl Tell<'_> {
         match value {
             Value::Array(items) if holds_call(value) => {
                 for (place, item) in items.iter().enumerate() {
-                    self.value(&path.index(place), item, calls);
+                    let dropped = dropped.get(place..).unwrap_or_default();
+                    let dropped = &dropped[..dropped.len().min(1)];
+                    self.value_in_place_of(dropped, &path.index(place), item, calls);
                 }
             }
             Value::String(text) if !text.is_empty() => self.text(path, text),
@@ -182,7 +204,7 @@ impl Call {
         let Known::Text(name) = &self.name else {
             return;
         };
-        let index = tell.open(&path(), self.id.as_str(), name);
+        let index = tell.open(&path(), self.id.as_str(), name, None);
         self.slot.index = Some(index);
         if self.waiting.is_empty() {
             return;

@@ -43,6 +43,8 @@ pub enum Growth<'a> {
         id: Option<Cow<'a, str>>,
         /// The name of the function.
         name: Cow<'a, str>,
+        /// The number of the dropped call in whose place it stands, where what was written later made another call of that one.
+        replaces: Option<usize>,
     },
     /// More of the text of a call's arguments: JSON, or the text itself where the message has the arguments as a string.
     Arguments {
@@ -57,7 +59,7 @@ pub enum Growth<'a> {
         index: usize,
     },
     /// A call is not in the message after all: its region does not parse, or a field that keeps only its last value has another, or what
-    /// was written later made another call of it (a key that comes twice, a tag without an end), which then follows as a new one. This step
+    /// was written later made another call of it (a key that comes twice, a tag without an end), which then follows as a new one that names it. This step
     /// never comes with [`Options::certain`](super::Options::certain). A call that is dropped for the last of these reasons was not
     /// reported as done before.
     CallDropped {
@@ -115,6 +117,7 @@ impl Growth<'_> {
                 path,
                 id,
                 name,
+                replaces,
             } => {
                 add("index", Value::count(*index));
                 add("path", steps(path));
@@ -122,6 +125,9 @@ impl Growth<'_> {
                     add("id", Value::from(id.as_ref()));
                 }
                 add("name", Value::from(name.as_ref()));
+                if let Some(replaced) = replaces {
+                    add("replaces", Value::count(*replaced));
+                }
             }
             Self::Arguments { index, text } => {
                 add("index", Value::count(*index));
@@ -157,11 +163,13 @@ impl Growth<'_> {
                 path: at,
                 id,
                 name,
+                replaces,
             } => Growth::Call {
                 index,
                 path: path(at),
                 id: id.map(text),
                 name: text(name),
+                replaces,
             },
             Self::Arguments { index, text: it } => Growth::Arguments {
                 index,

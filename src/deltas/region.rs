@@ -192,7 +192,7 @@ impl Region {
         let slots = self.slots();
         if !whole || !agree(slots, value) {
             self.drop_calls(tell);
-            tell.value(&self.base, value, calls);
+            tell.value_in_place_of(self.slots(), &self.base, value, calls);
             return;
         }
         let mut settle = |path: &Path, value: &Value, slot: Slot| match slot.index {

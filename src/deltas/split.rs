@@ -6,8 +6,12 @@
 //! the second half never comes is there no match, or another: then what was passed on was wrong.
 //!
 //! The halves are taken from the source, and only where that is certain to mean the same: the value is a group at the top of the
-//! pattern, or of each alternative of a group that ends it, and no half refers to a group of the other.
+//! pattern, or of each alternative of a group that ends it, and no half refers to a group of the other. One reference is no obstacle: a
+//! close that repeats the key, as `</(?P=key)>` does, is a pattern of its own for each key, made when the key has come.
 
+use std::borrow::Cow;
+
+use crate::pattern::parts::escaped;
 use crate::pattern::{ByteSet, Pattern};
 use crate::value::Key;
 
@@ -16,17 +20,76 @@ pub(super) struct Split {
     /// The half up to the value; it has the group `key`, and one for each alternative but a single one.
     pub(super) open: Pattern,
     /// The half behind the value, for each alternative.
-    pub(super) closes: Vec<Close>,
+    pub(super) closes: Vec<Closing>,
     /// The groups that tell the alternatives apart; none for a single one.
     pub(super) ways: Vec<Key>,
+    /// How many bytes in front of a match the halves look at.
+    pub(super) lookbehind: usize,
+}
+
+/// The end of a value.
+#[derive(Debug, Clone)]
+pub(super) enum Closing {
+    /// One pattern, whatever the key is.
+    Fixed(Close),
+    /// The source of a pattern, apart at each place where the key stands.
+    Keyed(Vec<String>),
+}
+
+/// The reference to the key.
+const KEY: &str = "(?P=key)";
+
+/// How long a key may be, in bytes, that a pattern is made of.
+const KEY_BYTES: usize = 256;
+
+impl Closing {
+    fn new(source: &str) -> Option<Self> {
+        let sources: Vec<String> = source.split(KEY).map(str::to_owned).collect();
+        let escaped = sources.iter().any(|before| before.ends_with('\\'));
+        match sources.len() {
+            1 => Close::new(source).map(Self::Fixed),
+            // What it is for any key, it is for this one: whether it looks back, and that it cannot match nothing.
+            _ if !escaped => {
+                let close = Close::new(&sources.join("k"))?;
+                (close.pattern.lookbehind() == 0).then_some(Self::Keyed(sources))
+            }
+            _ => None,
+        }
+    }
+
+    /// The end of a value under this key; `None` if the key is empty, or too long to make a pattern of.
+    pub(super) fn of(&self, key: &str) -> Option<Cow<'_, Close>> {
+        match self {
+            Self::Fixed(close) => Some(Cow::Borrowed(close)),
+            Self::Keyed(sources) if (1..=KEY_BYTES).contains(&key.len()) => {
+                Close::new(&sources.join(&format!("(?:{})", escaped(key)))).map(Cow::Owned)
+            }
+            Self::Keyed(_) => None,
+        }
+    }
 }
 
 /// The pattern that ends a value.
 #[derive(Debug, Clone)]
 pub(super) struct Close {
     pub(super) pattern: Pattern,
-    /// The bytes that it can begin with, where text without them need not be kept either.
+    /// The bytes that it can begin with. Text without them need not be kept, unless it is looked back at.
     pub(super) starts: Option<ByteSet>,
+}
+
+impl Close {
+    fn new(source: &str) -> Option<Self> {
+        let pattern = Pattern::regex(source).ok()?;
+        (!matches_nothing(&pattern)).then(|| Self {
+            starts: pattern.first_bytes(),
+            pattern,
+        })
+    }
+}
+
+/// Returns true if the pattern can match an empty text, and so would match everywhere.
+fn matches_nothing(pattern: &Pattern) -> bool {
+    !matches!(pattern.search("", 0), Ok(None))
 }
 
 /// The forms in which a value is written that takes everything up to the close.
@@ -75,35 +138,35 @@ impl Split {
                     .windows(2)
                     .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
         };
-        if refers(&open) || closes.iter().any(|close| refers(close) || close.is_empty()) {
+        let reaches_out = |close: &&str| close.is_empty() || refers(&close.replace(KEY, "(?:k)"));
+        if refers(&open) || closes.iter().any(reaches_out) {
             return None;
         }
         let open = Pattern::regex(&open).ok()?;
-        let closes: Vec<Pattern> = closes
+        let closes: Vec<Closing> = closes
             .into_iter()
-            .map(|close| Pattern::regex(close).ok())
+            .map(Closing::new)
             .collect::<Option<_>>()?;
         let groups = open.group_names();
         let keyed = groups.iter().filter(|name| *name == "key").count() == 1;
-        // What could match nothing would match everywhere.
-        let empty = |pattern: &Pattern| !matches!(pattern.search("", 0), Ok(None));
-        if !keyed || empty(&open) || closes.iter().any(empty) {
+        if !keyed || matches_nothing(&open) {
             return None;
         }
-        let looks_back = closes
-            .iter()
-            .chain([&open])
-            .any(|half| half.lookbehind() > 0);
-        let close = |pattern: Pattern| Close {
-            starts: pattern.first_bytes().filter(|_| !looks_back),
-            pattern,
-        };
-        let closes: Vec<Close> = closes.into_iter().map(close).collect();
         let ways = match closes.len() {
             1 => Vec::new(),
             many => (0..many).map(|way| alternative(way).into()).collect(),
         };
-        Some(Self { open, closes, ways })
+        let behind = closes.iter().map(|close| match close {
+            Closing::Fixed(close) => close.pattern.lookbehind(),
+            Closing::Keyed(_) => 0,
+        });
+        let lookbehind = behind.chain([open.lookbehind()]).max().unwrap_or_default();
+        Some(Self {
+            open,
+            closes,
+            ways,
+            lookbehind,
+        })
     }
 }
 
@@ -188,10 +251,10 @@ mod tests {
 
     fn halves(source: &str) -> Option<(String, Vec<String>)> {
         let split = Split::new(&Pattern::regex(source).expect("a pattern"))?;
-        let closes = split
-            .closes
-            .iter()
-            .map(|close| close.pattern.source().to_owned());
+        let closes = split.closes.iter().map(|close| match close {
+            Closing::Fixed(close) => close.pattern.source().to_owned(),
+            Closing::Keyed(sources) => sources.join(KEY),
+        });
         Some((split.open.source().to_owned(), closes.collect()))
     }
 
@@ -213,8 +276,14 @@ mod tests {
                 vec!["</c></p>".to_owned(), "</p>".to_owned()]
             )
         );
+        assert_eq!(
+            halves_of(r"<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>"),
+            (r"<(?P<key>\w+)>".to_owned(), vec!["</(?P=key)>".to_owned()])
+        );
         for whole in [
-            r"<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>",
+            r"<(?P<key>\w+)>(?P<value>.*?)</(?P=value)>",
+            r"<(?P<key>\w+)>(?P<value>.*?)\(?P=key\)",
+            r"<(?P<key>\w+)>(?P<value>.*?)(?P=key)?",
             r"<(?P<key>\w+)>(?P<value>.*?)</\1>",
             r"<p>(?P<value>.*?)(?P<key>\w+)</p>",
             r"<(?P<key>\w+)>(?P<value>.+)</p>",

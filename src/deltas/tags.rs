@@ -1,8 +1,11 @@
 //! Arguments in tags, as `xml-inline` reads them.
 
+use std::borrow::Cow;
+
 use super::calls::{Call, Tell};
 use super::members::Members;
 use super::shape::{TagShape, ValueShape};
+use super::split::{Close, Closing, Split};
 use crate::content::ContentParser;
 use crate::pattern::{Captures, Cursor, Pattern, Progress, Scanned, Search, Window};
 use crate::value::Value;
@@ -20,9 +23,64 @@ pub(super) struct TagReader {
     looking: Looking,
     /// The search for the tag that comes next, where its pattern comes apart.
     open: Cursor,
-    /// The search for the end of a value, and the number of its pattern among the closes; kept for its memory.
-    close: Option<(usize, Cursor)>,
+    /// The search for the end of a value; kept for its memory.
+    ending: Option<Ending>,
     members: Members,
+}
+
+/// The search for the end of a value.
+#[derive(Debug, Clone)]
+struct Ending {
+    /// The number of the close among the halves.
+    number: usize,
+    /// Where the close repeats the key: the key, and the pattern that was made of it.
+    own: Option<(String, Close)>,
+    cursor: Cursor,
+}
+
+impl Ending {
+    /// The search for the end of a value under a key; `None` if no pattern can be made of the key.
+    fn new(split: &Split, number: usize, key: &str) -> Option<Self> {
+        let close = split.closes.get(number)?.of(key)?;
+        let cursor = Cursor::new(&close.pattern, 0);
+        let own = match close {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(close) => Some((key.to_owned(), close)),
+        };
+        Some(Self {
+            number,
+            own,
+            cursor,
+        })
+    }
+
+    /// Returns true if it is the search for that.
+    fn is_of(&self, number: usize, key: &str) -> bool {
+        let same_key = |(of, _): &(String, Close)| of == key;
+        self.number == number && self.own.as_ref().is_none_or(same_key)
+    }
+
+    /// The close that is searched.
+    fn close<'e>(&'e self, split: &'e Split) -> Option<&'e Close> {
+        close_of(self.own.as_ref(), split, self.number)
+    }
+
+    /// The pattern that is searched, and how far the search is.
+    fn search<'e>(&'e mut self, split: &'e Split) -> Option<(&'e Pattern, &'e mut Cursor)> {
+        let close = close_of(self.own.as_ref(), split, self.number)?;
+        Some((&close.pattern, &mut self.cursor))
+    }
+}
+
+fn close_of<'e>(
+    own: Option<&'e (String, Close)>,
+    split: &'e Split,
+    number: usize,
+) -> Option<&'e Close> {
+    match (own, split.closes.get(number)?) {
+        (Some((_, close)), _) | (None, Closing::Fixed(close)) => Some(close),
+        (None, Closing::Keyed(_)) => None,
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -33,8 +91,6 @@ enum Looking {
     Whole(Box<Search>),
     /// The end of a value is looked for, which is passed on up to here.
     Close {
-        /// The number of the close among the halves.
-        close: usize,
         given: usize,
         /// False behind text in which the end cannot begin: the search begins anew.
         under_way: bool,
@@ -60,7 +116,7 @@ impl TagReader {
             hold: 0,
             looking: Looking::first(shape),
             open: Cursor::new(tag(shape), 0),
-            close: None,
+            ending: None,
             members: Members::new(shape.merge_duplicates),
         }
     }
@@ -99,16 +155,12 @@ impl TagReader {
         call: &mut Call,
         tell: &mut Tell<'_>,
     ) -> bool {
-        let Looking::Close {
-            close,
-            given,
-            under_way,
-        } = &mut self.looking
-        else {
+        let Looking::Close { given, under_way } = &mut self.looking else {
             return false;
         };
-        let closes = shape.split.as_ref().map(|split| &split.closes);
-        let starts = closes.and_then(|closes| closes.get(*close)?.starts.as_ref());
+        let split = shape.split.as_ref().filter(|split| split.lookbehind == 0);
+        let close = split.and_then(|split| self.ending.as_ref()?.close(split));
+        let starts = close.and_then(|close| close.starts.as_ref());
         let begins = starts.is_none_or(|starts| starts.find(text.as_bytes()).is_some());
         if begins || *given != self.base + self.text.len() {
             return false;
@@ -183,11 +235,20 @@ impl TagReader {
                             self.looking = match (key, close) {
                                 (Some(key), Some(close)) => {
                                     let key = window.slice(key);
-                                    self.members.begin(key, &shape.values, call, tell);
-                                    Looking::Close {
-                                        close,
-                                        given: span.end,
-                                        under_way: false,
+                                    let ending = self.ending.take();
+                                    self.ending = ending
+                                        .filter(|ending| ending.is_of(close, key))
+                                        .or_else(|| Ending::new(split, close, key));
+                                    if self.ending.is_some() {
+                                        self.members.begin(key, &shape.values, call, tell);
+                                        Looking::Close {
+                                            given: span.end,
+                                            under_way: false,
+                                        }
+                                    } else {
+                                        self.hold = span.start;
+                                        let whole = Search::new(&shape.pattern, span.start);
+                                        Looking::Whole(Box::new(whole))
                                     }
                                 }
                                 _ => Looking::Lost,
@@ -196,30 +257,20 @@ impl TagReader {
                         Err(_) => self.looking = Looking::Lost,
                     }
                 }
-                Looking::Close {
-                    close,
-                    given,
-                    under_way,
-                } => {
-                    let half = shape.split.as_ref().and_then(|it| it.closes.get(*close));
-                    let Some(half) = half else {
+                Looking::Close { given, under_way } => {
+                    let searched = match (&shape.split, &mut self.ending) {
+                        (Some(split), Some(ending)) => ending.search(split),
+                        _ => None,
+                    };
+                    let Some((pattern, cursor)) = searched else {
                         self.looking = Looking::Lost;
                         return;
                     };
-                    let cursor = match &mut self.close {
-                        Some((of, cursor)) if of == close => {
-                            if !*under_way {
-                                cursor.restart(&half.pattern, *given);
-                            }
-                            cursor
-                        }
-                        other => {
-                            let cursor = Cursor::new(&half.pattern, *given);
-                            &mut other.insert((*close, cursor)).1
-                        }
-                    };
+                    if !*under_way {
+                        cursor.restart(pattern, *given);
+                    }
                     *under_way = true;
-                    match cursor.scan(&half.pattern, &window) {
+                    match cursor.scan(pattern, &window) {
                         Ok(Scanned::Hold(hold)) => {
                             // At the end nothing is certain any more: there is no such tag.
                             if !complete {
@@ -251,10 +302,8 @@ impl TagReader {
 
     /// Drops text that is not looked at again.
     fn trim(&mut self, shape: &TagShape) {
-        let closes = shape.split.iter().flat_map(|split| &split.closes);
-        let closes = closes.map(|close| &close.pattern);
-        let behind = closes.chain([tag(shape)]).map(Pattern::lookbehind);
-        let behind = behind.max().unwrap_or(usize::MAX);
+        let split = shape.split.as_ref().map_or(0, |split| split.lookbehind);
+        let behind = shape.pattern.lookbehind().max(split);
         let mut kept = self.hold.saturating_sub(behind).max(self.base) - self.base;
         if kept < TRIM_BYTES.max(self.text.len() / 2) {
             return;

@@ -308,7 +308,7 @@ impl Exchange {
 
 impl Client {
     fn grow(&mut self, growth: &Growth<'_>) {
-        if matches!(growth, Growth::Call { .. }) {
+        if matches!(growth, Growth::Call { replaces: None, .. }) {
             self.calls += 1;
             if self.one_call && self.calls > 1 {
                 self.state = State::Cut;

@@ -198,8 +198,10 @@ class Claim:
             trailer = trailer.replace("TOOLS", json.dumps(TOOLS, ensure_ascii=False))
             assert whole.endswith(trailer), f"no trailer at the end of {whole[-60:]!r}"
             whole = whole[: -len(trailer)]
-            # What stands behind the conversation stands before the prompt as well.
-            prompt = prompt.replace(trailer, "")
+            # What stands behind the conversation may stand before the end of the prompt as well, which then is no beginning of the whole.
+            if not whole.startswith(prompt):
+                before, _, behind = prompt.rpartition(trailer)
+                prompt = before + behind
         shared = len(os.path.commonprefix([prompt, whole]))
         return prompt[:shared], whole[shared:]
 

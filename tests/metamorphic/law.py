@@ -11,6 +11,7 @@ See README.md beside this file. The exit status is 1 if anything differs that kn
 import argparse
 import fnmatch
 import json
+import multiprocessing
 import os
 import random
 import subprocess
@@ -71,6 +72,7 @@ def arguments():
     parser.add_argument("--update-known", action="store_true", help="write that list anew; what was not tried stays in it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="write changed chat templates and what is derived from them there")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="how many chat templates are tried at the same time")
     parser.add_argument("--verbose", action="store_true", help="tell what was skipped as well")
     return parser.parse_args()
 
@@ -410,6 +412,16 @@ def summary(outcomes, laws, sources_count):
     print(f"{sources_count} templates x {len(laws)} maps: {hold} hold, {differ} differ, {len(skips)} skipped ({counted(skips)})")
 
 
+def try_laws(task):
+    """The outcomes of a chat template under each of the laws."""
+    obverse, path, folder, laws = task
+    try:
+        bench = Bench(obverse, load(path), folder)
+    except (NotJinja, rendering.Failed, KeyError) as reason:
+        return [Outcome(label(path), law, skipped=f"it cannot be tried: {reason}") for law in laws]
+    return [bench.try_law(law) for law in laws]
+
+
 def main():
     options = arguments()
     obverse, laws = binary(options.obverse), options.map or LAWS
@@ -418,17 +430,12 @@ def main():
         paths = sorted(random.Random(1).sample(paths, options.sample))
     known, used, outcomes, new = read_known(options.known), set(), [], 0
     began = time.time()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or Path(temporary)
-        for path in paths:
-            try:
-                bench = Bench(obverse, load(path), folder)
-            except (NotJinja, rendering.Failed, KeyError) as reason:
-                outcomes += [Outcome(label(path), law, skipped=f"it cannot be tried: {reason}") for law in laws]
-                continue
-            for law in laws:
-                outcomes.append(bench.try_law(law))
-                new += tell(outcomes[-1], set() if options.update_known else known, used, options.verbose)
+    with tempfile.TemporaryDirectory() as temporary, multiprocessing.Pool(options.jobs) as pool:
+        tasks = [(obverse, path, options.keep or Path(temporary), laws) for path in paths]
+        for some in pool.imap(try_laws, tasks):
+            outcomes += some
+            for outcome in some:
+                new += tell(outcome, set() if options.update_known else known, used, options.verbose)
     print()
     summary(outcomes, laws, len(paths))
     print(f"{time.time() - began:.0f} s")

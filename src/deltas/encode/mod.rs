@@ -4,7 +4,8 @@
 //! numbers, so the same growth with the same [`Reply`] gives the same events. [`Protocol::frame`] writes an event as a server-sent event.
 //!
 //! Some things cannot be told to clients. No protocol has a way to take something back, so [`Growth::Restart`] sends nothing and a dropped
-//! call stays as far as it was sent; the message has the value that came instead. Members of the message other than `content`, reasoning
+//! call stays as far as it was sent; the message has the value that came instead. A call that comes in the place of one that was sent is not
+//! sent: a client would make both. Members of the message other than `content`, reasoning
 //! and calls have no place in them. A call without an `id` is given one, made of the reply's `id` and the call's number.
 
 mod anthropic;
@@ -14,6 +15,7 @@ mod whole;
 
 pub use whole::Whole;
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use super::Growth;
@@ -144,7 +146,11 @@ pub enum Ending {
 /// assert_eq!(json::to_string(delta), r#"{"content": "Hi"}"#);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Encoder(Inner);
+pub struct Encoder {
+    inner: Inner,
+    /// The numbers of the calls that are not sent, in their order: each came in the place of one that was.
+    unsent: Vec<usize>,
+}
 
 #[derive(Debug, Clone)]
 enum Inner {
@@ -157,17 +163,21 @@ enum Inner {
 impl Encoder {
     /// Makes an encoder for a reply that has not begun.
     pub fn new(protocol: Protocol, reply: Reply) -> Self {
-        Self(match protocol {
+        let inner = match protocol {
             Protocol::Growth => Inner::Growth,
             Protocol::OpenAi => Inner::OpenAi(openai::Chat::new(reply)),
             Protocol::Responses => Inner::Responses(Box::new(responses::Responses::new(reply))),
             Protocol::Anthropic => Inner::Anthropic(anthropic::Messages::new(reply)),
-        })
+        };
+        Self {
+            inner,
+            unsent: Vec::new(),
+        }
     }
 
     /// The events that are sent before any growth.
     pub fn begin(&mut self) -> Vec<Value> {
-        match &mut self.0 {
+        match &mut self.inner {
             Inner::Growth => Vec::new(),
             Inner::OpenAi(chat) => chat.begin(),
             Inner::Responses(responses) => responses.begin(),
@@ -177,17 +187,63 @@ impl Encoder {
 
     /// The events that are sent for a step.
     pub fn grow(&mut self, growth: &Growth<'_>) -> Vec<Value> {
-        match &mut self.0 {
-            Inner::Growth => vec![Value::Object(growth.to_map())],
+        if matches!(self.inner, Inner::Growth) {
+            return vec![Value::Object(growth.to_map())];
+        }
+        let Some(sent) = self.as_sent(growth) else {
+            return Vec::new();
+        };
+        let growth = sent.as_ref().unwrap_or(growth);
+        match &mut self.inner {
+            Inner::Growth => Vec::new(),
             Inner::OpenAi(chat) => chat.grow(growth),
             Inner::Responses(responses) => responses.grow(growth),
             Inner::Anthropic(messages) => messages.grow(growth),
         }
     }
 
+    /// The step with the number that the client has for its call, where that is another one; `None` if it is of a call that is not sent.
+    fn as_sent<'g>(&mut self, growth: &'g Growth<'_>) -> Option<Option<Growth<'g>>> {
+        let index = match growth {
+            Growth::Call {
+                index, replaces, ..
+            } => {
+                if replaces.is_some() {
+                    self.unsent.push(*index);
+                }
+                *index
+            }
+            Growth::Arguments { index, .. }
+            | Growth::CallDone { index }
+            | Growth::CallDropped { index } => *index,
+            _ => return Some(None),
+        };
+        if self.unsent.is_empty() {
+            return Some(None);
+        }
+        // Numbers without gaps, for clients take them for places in a list.
+        let before = self.unsent.binary_search(&index).err()?;
+        let index = index - before;
+        Some(Some(match growth {
+            Growth::Call { path, id, name, .. } => Growth::Call {
+                index,
+                path: Cow::Borrowed(path),
+                id: id.as_deref().map(Cow::Borrowed),
+                name: Cow::Borrowed(name),
+                replaces: None,
+            },
+            Growth::Arguments { text, .. } => Growth::Arguments {
+                index,
+                text: Cow::Borrowed(text),
+            },
+            Growth::CallDropped { .. } => Growth::CallDropped { index },
+            _ => Growth::CallDone { index },
+        }))
+    }
+
     /// Gives the [`usage`](Reply::usage) that the last events tell.
     pub fn tell_usage(&mut self, usage: Value) {
-        let reply = match &mut self.0 {
+        let reply = match &mut self.inner {
             Inner::Growth => return,
             Inner::OpenAi(chat) => &mut chat.reply,
             Inner::Responses(responses) => &mut responses.reply,
@@ -198,7 +254,7 @@ impl Encoder {
 
     /// The events that are sent after all growth.
     pub fn end(&mut self, ending: Ending) -> Vec<Value> {
-        match &mut self.0 {
+        match &mut self.inner {
             Inner::Growth => Vec::new(),
             Inner::OpenAi(chat) => chat.end(ending),
             Inner::Responses(responses) => responses.end(ending),

@@ -12,6 +12,8 @@ pub(super) struct Ends<'a> {
     pub(super) markers: Vec<&'a str>,
     /// The markers with the white space before them; empty unless all of them have some.
     spaced: Vec<&'a str>,
+    /// The markers with the white space behind them; empty unless all of them have some.
+    followed: Vec<&'a str>,
     /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
     /// True if no field takes the text behind a delimiter: where a delimiter opens the content, text without one is not content.
@@ -50,12 +52,17 @@ impl<'a> Ends<'a> {
         let spaced: Vec<&str> = all
             .filter(|end| end.starts_with(char::is_whitespace) && markers.contains(&end.trim()))
             .collect();
+        let all = analysis.turn_end.markers.iter().map(String::as_str);
+        let followed: Vec<&str> = all
+            .filter(|end| end.ends_with(char::is_whitespace) && markers.contains(&end.trim()))
+            .collect();
+        let of_all = |with_space: Vec<&'a str>| match with_space.len() == markers.len() {
+            true => with_space,
+            false => Vec::new(),
+        };
         Self {
-            spaced: if spaced.len() == markers.len() {
-                spaced
-            } else {
-                Vec::new()
-            },
+            spaced: of_all(spaced),
+            followed: of_all(followed),
             markers,
             epilogue,
             is_last: analysis.content.open.is_some()
@@ -130,6 +137,46 @@ impl<'a> Ends<'a> {
             .then(|| format!("(?<![^\\n]){end}\\s*{}", self.optional(self.epilogue)))
     }
 
+    /// Returns a pattern for any of the ends with the white space that stands behind it, or where the text ends; `None` where there is none.
+    /// Of `)` and a line feed that end a turn, a `)` within a line of the text is no end.
+    pub(super) fn with_space_behind(&self, others: &[&str]) -> Option<String> {
+        let ends = self.followed.iter().map(|end| {
+            let space = text::escape(&end[end.trim_end().len()..]);
+            let text_end = self.text_end;
+            format!("{}(?={space}|\\s*{text_end})", self.end_pattern(end.trim()))
+        });
+        self.instead(ends.collect(), others)
+    }
+
+    /// Returns a pattern for any of the ends where the text before it may end in the same way: of `~~~~` that ends with the end `~~~`,
+    /// the first sign is the text's. `None` where no end can begin within itself.
+    ///
+    /// An end can be found too early in a text and its end where it has a period: shifted by it, it stands upon itself. A match is the
+    /// last one if what follows does not complete the next.
+    pub(super) fn last_of_run(&self, others: &[&str]) -> Option<String> {
+        if !self.markers.iter().any(|end| period(end).is_some()) {
+            return None;
+        }
+        let ends = self.markers.iter().map(|end| {
+            let pattern = self.end_pattern(end);
+            match period(end) {
+                Some(next) => format!("{pattern}(?!{})", text::escape(next)),
+                None => pattern,
+            }
+        });
+        self.instead(ends.collect(), others)
+    }
+
+    /// A pattern for one of these ends, or for another marker; `None` for no ends, and where no other field takes text behind one.
+    fn instead(&self, ends: Vec<String>, others: &[&str]) -> Option<String> {
+        if ends.is_empty() || self.is_last {
+            return None;
+        }
+        let others = others.iter().map(|other| slot::pattern(other));
+        let end = super::alternatives(ends.into_iter().chain(others).collect())?;
+        Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
+    }
+
     /// A pattern for the end of a turn.
     fn end_pattern(&self, end: &str) -> String {
         let (needed, rest) = self.needed(end);
@@ -152,6 +199,17 @@ impl<'a> Ends<'a> {
     }
 }
 
+/// The signs that complete the next of two markers that stand upon each other as closely as they can, or side by side for a single sign: `~`
+/// for `~~~` and for `~`, `ab` for `abab`; `None` where they cannot.
+pub(super) fn period(marker: &str) -> Option<&str> {
+    if marker.chars().count() == 1 {
+        return Some(marker);
+    }
+    let mut borders = marker.char_indices().skip(1);
+    let (at, _) = borders.find(|(at, _)| marker.starts_with(&marker[*at..]))?;
+    Some(&marker[marker.len() - at..])
+}
+
 /// Returns true if `first` is the only marker of `end` that is needed: a whole piece, with no word directly behind it.
 fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
     let mut tokens = pieces.tokens(end).into_iter();
@@ -161,4 +219,25 @@ fn needs_only(pieces: &Pieces, end: &str, first: &str) -> bool {
             || tokens.next().is_none_or(|next| pieces.is_one(next))
     };
     is_first && end.strip_prefix(first).is_some_and(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_that_can_stand_upon_itself_has_a_period() {
+        for (marker, expected) in [
+            ("~", Some("~")),
+            ("~~~", Some("~")),
+            ("abab", Some("ab")),
+            ("|.|", Some(".|")),
+            ("aba", Some("ba")),
+            ("ééé", Some("é")),
+            ("</s>", None),
+            ("ab", None),
+        ] {
+            assert_eq!(period(marker), expected, "{marker}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The regions of texts: the content, which is what nothing else claims unless something opens it, and the reasoning.
 
 use super::written::Written;
-use super::{Ends, Target, markers};
+use super::{Ends, Target, ends, markers};
 use crate::derive::choice::{Candidate, Choices, DecisionId};
 use crate::derive::compare::{slot, text};
 use crate::derive::probe;
@@ -22,22 +22,24 @@ pub(super) fn content(
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
     let beside_calls = analysis.content.beside_calls.iter().map(String::as_str);
     let passed: Vec<&str> = beginning.into_iter().chain(beside_calls).collect();
-    let end = ends.pattern(None, &passed);
-    let close = match (&analysis.content.before_calls, &analysis.calls) {
-        (Some(marker), Some(calls)) => {
-            let before_calls = if marker.is_empty() {
-                let written = Written::new(analysis, calls, ends, choices);
-                format!("(?={})", written.beginning())
-            } else {
-                format!("{}\\s*", slot::pattern(marker))
-            };
-            match end.filter(|_| marker.is_empty() || !ends_begin_with(analysis, marker)) {
-                Some(end) => Some(format!("(?:{before_calls}|{end})")),
-                None => Some(before_calls),
-            }
-        }
-        _ => end,
+    // What stands before calls closes the content, too.
+    let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
+        (Some(marker), Some(calls)) => Some(if marker.is_empty() {
+            let written = Written::new(analysis, calls, ends, choices);
+            format!("(?={})", written.beginning())
+        } else {
+            format!("{}\\s*", slot::pattern(marker))
+        }),
+        _ => None,
     };
+    let marker = analysis.content.before_calls.as_deref().unwrap_or_default();
+    let needs_no_end = !marker.is_empty() && ends_begin_with(analysis, marker);
+    let or_calls = |end: Option<String>| match (&before_calls, end) {
+        (Some(before), Some(end)) if !needs_no_end => Some(format!("(?:{before}|{end})")),
+        (Some(before), _) => Some(before.clone()),
+        (None, end) => end,
+    };
+    let close = or_calls(ends.pattern(None, &passed));
     // Where it is the only end of the content, a literal would do where nothing follows it.
     let only_end = match ends.markers.as_slice() {
         [end] if passed.is_empty() && analysis.content.before_calls.is_none() => Some(*end),
@@ -59,17 +61,34 @@ pub(super) fn content(
             "it takes the white space after it, and what else may follow the end of a turn",
             Delimiter::pattern(pattern),
         );
-        let exact = ends.exact(&passed).map(|pattern| {
-            let because = "what ends the turn may stand in a text as well, without the white space before it";
-            Candidate::new("with the white space before it", json::quote(&pattern), because, Delimiter::pattern(pattern))
+        let has_other_close = analysis.content.before_calls.is_some();
+        let rarer = [
+            (
+                "with the white space before it",
+                "what ends the turn may stand in a text as well, without the white space before it",
+                ends.exact(&passed).filter(|_| !has_other_close),
+            ),
+            (
+                "where a line begins",
+                "what ends the turn may stand in a text as well, within a line",
+                ends.at_line(&passed).filter(|_| !has_other_close),
+            ),
+            (
+                "the last of a run",
+                "a text may end with signs of what ends the turn, which then stands upon them",
+                ends.last_of_run(&passed),
+            ),
+            (
+                "with the white space behind it",
+                "what ends the turn may stand in a text as well, without the white space behind it",
+                ends.with_space_behind(&passed),
+            ),
+        ];
+        let rarer = rarer.into_iter().filter_map(|(name, because, end)| {
+            let pattern = or_calls(Some(end?))?;
+            Some(Candidate::new(name, json::quote(&pattern), because, Delimiter::pattern(pattern)))
         });
-        let exact = exact.filter(|_| analysis.content.before_calls.is_none());
-        let at_line = ends.at_line(&passed).map(|pattern| {
-            let because = "what ends the turn may stand in a text as well, within a line";
-            Candidate::new("where a line begins", json::quote(&pattern), because, Delimiter::pattern(pattern))
-        });
-        let at_line = at_line.filter(|_| analysis.content.before_calls.is_none());
-        let candidates = [pattern].into_iter().chain(literal).chain(exact).chain(at_line);
+        let candidates = [pattern].into_iter().chain(literal).chain(rarer);
         choices.choose(DecisionId::ContentClose, candidates)
     }));
     let joined = analysis.calls.is_some() && !target.served && joins(choices);
@@ -267,6 +286,19 @@ pub(super) fn reasoning(
             "with the white space before it",
             json::quote(&pattern),
             "what closes it may stand in a text as well, without the white space before it",
+            Delimiter::pattern(pattern),
+        ));
+    }
+    if let Some(next) = ends::period(&reasoning.close).filter(|_| !slot::any(&reasoning.close)) {
+        let pattern = format!(
+            "{}(?!{})\\s*",
+            slot::pattern(&reasoning.close),
+            text::escape(next)
+        );
+        candidates.push(Candidate::new(
+            "the last of a run",
+            json::quote(&pattern),
+            "a reasoning may end with signs of what closes it, which then stands upon them",
             Delimiter::pattern(pattern),
         ));
     }

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     why: "The client of a server is told the name and the `id` of a call before its arguments. Where the format writes one of them behind \
           the arguments, all of these wait for it; where a transform puts a call together, or a tag's pattern does not come apart at its \
           value, they wait for their own end. The message is the same, but nothing streams, and a long argument looks like a server that hangs.",
-    remedy: "Where the format is yours to choose, write name and `id` first. A tag's pattern comes apart where nothing behind its value \
-             refers to what stands before it.",
+    remedy: "Where the format is yours to choose, write name and `id` first. A tag's pattern comes apart where its value is `.*?`, up to \
+             a close that refers to nothing before it but the key.",
     example: Example {
         bad: r#"{"start_anchor": "<bot>", "fields": {
   "tool_calls": {"open": "<call>", "close": "</call>", "content": "json", "repeats": true,
@@ -114,11 +114,13 @@ mod tests {
                 "transform": {{"type": "function", "function": {{"name": "{{name}}", "arguments": "{{content}}"}}}}}}"#
             )
         };
-        assert_eq!(
-            found(&tags(r"<p (?P<key>\\w+)>(?P<value>.*?)</p>"), "x"),
-            [""; 0]
-        );
-        let words = found(&tags(r"<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>"), "x");
+        for apart in [
+            r"<p (?P<key>\\w+)>(?P<value>.*?)</p>",
+            r"<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>",
+        ] {
+            assert_eq!(found(&tags(apart), "x"), [""; 0], "{apart}");
+        }
+        let words = found(&tags(r"<(?P<key>\\w+)>(?P<value>[^<]*)</p>"), "x");
         assert!(
             words.len() == 1 && words[0].contains("does not come apart"),
             "{words:?}"

@@ -90,6 +90,32 @@ const TAGS: &[&str] = &[
     "<p=a>",
 ];
 
+const KEYED: &[&str] = &[
+    "<a>",
+    "</a>",
+    "<n>",
+    "</n>",
+    "12",
+    "<n>7</n>",
+    "<a>\n",
+    "\n</a>",
+    "<a/>",
+    "<a.>x</ab></a.>",
+    "<+>",
+    "</+>",
+    "<>",
+    "</>",
+    "</",
+    "<",
+    ">",
+    "a",
+    "text \u{e9}",
+    "<a>one</n></a>",
+    "</a",
+    "<a (b>",
+    "</a (b>",
+];
+
 const LINES: &[&str] = &[
     "a: x", "n: 12", "s:null", "s: none", "a", ":", ": ", "\n", "\n\n", " ", "\u{a0}", "b: true",
     "q:\"\\", "l: [1]", "a = 1",
@@ -202,6 +228,15 @@ fn regions() -> Vec<Region> {
         Region {
             field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>"}"#,
             pieces: TAGS,
+        },
+        // A close that repeats the key, alone and as one of two.
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<(?P<key>[^<>/]*)>(?P<value>.*?)</(?P=key)>"}, CALL"#,
+            pieces: KEYED,
+        },
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<(?P<key>[^<>/]+)(?:>\n(?P<value>.*?)\n</(?P=key)>|>(?P<value>.*?)<(?P=key)/>)", "merge_duplicates": true}, CALL"#,
+            pieces: KEYED,
         },
         // Lines.
         Region {

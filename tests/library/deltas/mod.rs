@@ -6,6 +6,7 @@ mod clients;
 mod formats;
 mod latency;
 mod memory;
+mod taken_back;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
