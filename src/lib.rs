@@ -26,7 +26,8 @@
 //! - [`content`] holds the content parsers, transforms and the typing of tool arguments;
 //! - [`pattern`] finds delimiters: Python's regular expressions over text that is still arriving;
 //! - [`grammar`] says what a model may write: parsing expression grammars, and a machine that reads with them;
-//! - [`chunking`] cuts a response into the chunks in which it arrives, for all that try several cuts.
+//! - [`chunking`] cuts a response into the chunks in which it arrives, for all that try several cuts;
+//! - [`hub`] finds the models that the client of the Hugging Face Hub has fetched.
 //!
 //! Below all of them lie [`value`], JSON as Python knows it, [`diagnostic`], what is wrong and where, and `text`, what two texts
 //! have in common.
@@ -66,6 +67,7 @@ pub mod deltas;
 pub mod derive;
 pub mod diagnostic;
 pub mod grammar;
+pub mod hub;
 mod judge;
 pub mod lint;
 pub mod parser;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{LoadError, TemplateError};
 use super::{ChatTemplate, TokenLists, gguf};
+use crate::hub;
 use crate::value::{Map, Value, json};
 
 /// Variables that every template is given; the others are kwargs to try.
@@ -262,8 +263,12 @@ fn name_of(path: &Path, is_folder: bool, file_name: &str) -> String {
     } else {
         full.parent()
     };
+    let folder = folder.filter(|_| named_after_folder);
+    // In the cache of the Hub the folder has the name of a commit.
+    if let Some(model) = folder.and_then(hub::model_of_snapshot) {
+        return model;
+    }
     folder
-        .filter(|_| named_after_folder)
         .and_then(Path::file_name)
         .or_else(|| path.file_stem())
         .map_or_else(

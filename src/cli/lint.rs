@@ -15,6 +15,7 @@ use super::problem::{Document, Problem};
 use super::project::{ProjectArgs, Workspace};
 use super::replace::replace_or_force;
 use super::report::{FormatArgs, Outcome, Report};
+use super::source::in_hub_cache;
 use super::status::Status;
 use super::stop::Stop;
 use super::{escape, input, output, project};
@@ -192,6 +193,8 @@ fn paths(args: &Args, workspace: &Workspace<'_>) -> Result<Vec<PathBuf>, Problem
     }
     let mut found = Vec::new();
     for path in &args.templates {
+        let cached = in_hub_cache(path)?;
+        let path = cached.as_ref().unwrap_or(path);
         if !path.is_dir() {
             found.push(path.clone());
             continue;

@@ -15,7 +15,7 @@ use obverse::value::Value;
 use super::derive::file_stem;
 use super::input::{self, Size};
 use super::problem::Problem;
-use super::source::{Opened, SourceArgs};
+use super::source::{Opened, SourceArgs, in_hub_cache};
 use super::status::Status;
 use super::stop::Stop;
 use super::{escape, grammar, output, render, template};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL")]
     upstream: String,
 
-    /// Where the chat template is: a .jinja file, a tokenizer_config.json, a model folder or a .gguf file
+    /// Where the chat template is: a .jinja file, a tokenizer_config.json, a model folder, a .gguf file, or a model in the cache of the Hub
     #[arg(long, value_name = "SOURCE")]
     model: PathBuf,
 
@@ -281,7 +281,11 @@ fn model(args: &Args) -> Result<Model, Problem> {
     if let (Some(takes), Some(derivation)) = (&args.grammar, derivation) {
         let end_tokens = &model.chat.tokens.end;
         let written = WrittenFormat::new(model.template.template(), &derivation.cases, end_tokens);
-        let tokenizer = args.model.join("tokenizer.json");
+        let cached = in_hub_cache(&args.model)?;
+        let tokenizer = cached
+            .as_ref()
+            .unwrap_or(&args.model)
+            .join("tokenizer.json");
         let special = match tokenizer.is_file() {
             true => grammar::special_tokens(&tokenizer)?,
             false => Vec::new(),

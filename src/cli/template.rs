@@ -13,6 +13,7 @@ use obverse::value;
 use super::input;
 use super::peg;
 use super::problem::{Document, Problem};
+use super::source::in_hub_cache;
 
 /// The configuration in a model folder.
 const CONFIG: &str = "tokenizer_config.json";
@@ -85,6 +86,8 @@ fn loaded(file: PathBuf, text: String) -> Result<Opened, Problem> {
 
 /// The file of a response template: the path itself, or the configuration in a model folder.
 fn file_of(path: &Path) -> Result<PathBuf, Problem> {
+    let cached = in_hub_cache(path)?;
+    let path = cached.as_deref().unwrap_or(path);
     if !path.is_dir() {
         return Ok(path.to_owned());
     }

@@ -7,6 +7,7 @@ mod convert;
 mod debug;
 mod derive;
 mod grammar;
+mod hub;
 mod init;
 mod inspect;
 mod integrations;

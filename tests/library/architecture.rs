@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("value", &[]),
     ("diagnostic", &["value"]),
     ("text", &[]),
+    ("hub", &[]),
     ("pattern", &[]),
     ("content", &["pattern"]),
     ("response_schema", &["pattern", "content"]),
@@ -35,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["pattern", "content", "response_template", "parser"],
     ),
     ("chunking", &[]),
-    ("chat_template", &[]),
+    ("chat_template", &["hub"]),
     (
         "lint",
         &[
@@ -130,6 +131,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "parser",
             "deltas",
             "chunking",
+            "hub",
             "chat_template",
             "conversation",
             "convert",

@@ -9,6 +9,7 @@ mod derive;
 mod documents;
 mod formats;
 mod grammar;
+mod hub;
 mod masks;
 mod own_templates;
 mod parser;

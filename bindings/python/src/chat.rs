@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use obverse::chat_template::{self, ChatTemplateSource};
 use obverse::derive::{self, Options};
+use obverse::hub::{self, Cache};
 use obverse::lint;
 use obverse::response_template::Engine;
 use obverse::value::{Map, Value};
@@ -31,6 +32,15 @@ pub(crate) fn open(
     name: Option<String>,
     tokens: Map,
 ) -> Result<ChatTemplateSource, String> {
+    let mut name = name;
+    let mut path = path;
+    if let (Some(source), Some(cache)) = (&path, Cache::of_process())
+        && let Some(folder) = hub::locate(source, &cache).map_err(|error| error.to_string())?
+    {
+        // Reports are to say the same on every machine.
+        name = name.or_else(|| Some(source.to_string_lossy().into_owned()));
+        path = Some(folder);
+    }
     let loaded = match (&path, &text) {
         (Some(path), None) => chat_template::load(path),
         (None, Some(text)) => chat_template::from_text("chat_template", text),

@@ -13,6 +13,7 @@ use crate::cli::derive::{derive_problem, messages};
 use crate::cli::input;
 use crate::cli::problem::Problem;
 use crate::cli::progress::Progress;
+use crate::cli::source::in_hub_cache;
 use crate::cli::template;
 
 /// The contents of the template's file.
@@ -126,15 +127,17 @@ fn template(args: &Args) -> Result<Opened, Problem> {
 }
 
 /// Opens a response template, a session, or a chat template.
-fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
+fn found(args: &Args, source: &Path) -> Result<Found, Problem> {
     let opened = |opened| Found::Template(Box::new(opened));
+    let cached = in_hub_cache(source)?;
+    let path = cached.as_deref().unwrap_or(source);
     let in_folder = path.join("tokenizer_config.json");
     let file = if path.is_dir() { &in_folder } else { path };
     let is_chat_template = file
         .extension()
         .is_some_and(|extension| extension == "jinja" || extension == "gguf");
     if is_chat_template || !file.is_file() && path.is_dir() {
-        return derived(args, path).map(opened);
+        return derived(args, source).map(opened);
     }
     let text = input::read_text(file)?;
     if let Some(session) = session::read(&text) {
@@ -155,8 +158,8 @@ fn found(args: &Args, path: &Path) -> Result<Found, Problem> {
                 .iter()
                 .any(|diagnostic| diagnostic.code == "no-response-template");
             // The chat template of a configuration may lie beside it.
-            if has_none && args.project.source.open(path).is_ok() {
-                return derived(args, path).map(opened);
+            if has_none && args.project.source.open(source).is_ok() {
+                return derived(args, source).map(opened);
             }
             if let Some(derivation) = Derivation::of_json(&text) {
                 return Ok(Found::Report(derivation));

@@ -39,7 +39,7 @@ pub(crate) use verdict::messages;
 /// report says why, the template is the closest draft, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A .jinja file, a tokenizer_config.json or a model folder; - reads a chat template from standard input
+    /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
 
