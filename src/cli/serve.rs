@@ -155,6 +155,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     })?;
     let model = model(args)?;
     let config = config(args, api_key);
+    // Before anybody is told that it serves, for from then on clients come.
+    raise_file_limit(u64::from(args.max_exchanges));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -171,7 +173,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             escape::line(&model.name),
             escape::line(&args.upstream)
         ));
-        raise_file_limit(u64::from(args.max_exchanges));
         let tell = Arc::new(tell);
         serve::serve(listener, model, upstream, config, told_to_end(), tell)
             .await

@@ -65,7 +65,11 @@ struct Server {
 ///
 /// # Errors
 ///
-/// That the address is taken, is not this machine's, or may not be had. To be called within a runtime of tokio.
+/// That the address is taken, is not this machine's, or may not be had.
+///
+/// # Panics
+///
+/// Outside of a runtime of tokio.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4(),

@@ -105,17 +105,7 @@ impl Bench {
     }
 
     pub(crate) fn run_all(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
-        let output = self
-            .command()
-            .args(arguments)
-            .write_stdin(input.as_ref())
-            .output()
-            .expect("the binary runs");
-        Run {
-            status: output.status.code().expect("an exit status"),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
+        Run::of(self.command().args(arguments).write_stdin(input.as_ref()))
     }
 
     /// The binary, running until it is told to end.
@@ -202,6 +192,16 @@ pub(crate) fn lines_of(output: impl Read + Send + 'static) -> impl FnMut() -> St
 }
 
 impl Run {
+    /// Runs the binary with a command of one's own, made of [`Bench::command`].
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the binary runs");
+        Self {
+            status: output.status.code().expect("an exit status"),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
     /// Asserts that all is well, and that people were told nothing.
     #[track_caller]
     pub(crate) fn done(self) -> String {

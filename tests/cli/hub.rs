@@ -34,18 +34,11 @@ fn bench() -> Bench {
     bench
 }
 
+/// Runs the binary with that cache, and arguments that have no spaces.
 fn run(bench: &Bench, arguments: &str) -> Run {
-    let output = bench
-        .command()
-        .env("HF_HUB_CACHE", bench.path("hub"))
-        .args(arguments.split(' '))
-        .output()
-        .expect("the binary runs");
-    Run {
-        status: output.status.code().expect("an exit status"),
-        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    let mut command = bench.command();
+    command.env("HF_HUB_CACHE", bench.path("hub"));
+    Run::of(command.args(arguments.split(' ')))
 }
 
 #[test]

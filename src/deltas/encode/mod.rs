@@ -193,7 +193,7 @@ impl Encoder {
         let Some(sent) = self.as_sent(growth) else {
             return Vec::new();
         };
-        let growth = sent.as_ref().unwrap_or(growth);
+        let growth = sent.as_ref();
         match &mut self.inner {
             Inner::Growth => Vec::new(),
             Inner::OpenAi(chat) => chat.grow(growth),
@@ -202,8 +202,8 @@ impl Encoder {
         }
     }
 
-    /// The step with the number that the client has for its call, where that is another one; `None` if it is of a call that is not sent.
-    fn as_sent<'g>(&mut self, growth: &'g Growth<'_>) -> Option<Option<Growth<'g>>> {
+    /// The step with the number that the client has for its call; `None` if it is of a call that is not sent.
+    fn as_sent<'g>(&mut self, growth: &'g Growth<'_>) -> Option<Cow<'g, Growth<'g>>> {
         let index = match growth {
             Growth::Call {
                 index, replaces, ..
@@ -216,15 +216,15 @@ impl Encoder {
             Growth::Arguments { index, .. }
             | Growth::CallDone { index }
             | Growth::CallDropped { index } => *index,
-            _ => return Some(None),
+            _ => return Some(Cow::Borrowed(growth)),
         };
         if self.unsent.is_empty() {
-            return Some(None);
+            return Some(Cow::Borrowed(growth));
         }
         // Numbers without gaps, for clients take them for places in a list.
         let before = self.unsent.binary_search(&index).err()?;
         let index = index - before;
-        Some(Some(match growth {
+        Some(Cow::Owned(match growth {
             Growth::Call { path, id, name, .. } => Growth::Call {
                 index,
                 path: Cow::Borrowed(path),

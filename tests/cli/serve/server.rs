@@ -15,6 +15,8 @@ pub(super) struct Server {
     child: Child,
     /// `127.0.0.1:PORT`.
     pub(super) address: String,
+    /// The lines on standard error before it served.
+    pub(super) begun_with: Vec<String>,
     told: Mutex<Receiver<String>>,
 }
 
@@ -67,9 +69,11 @@ impl Server {
         let mut server = Self {
             child,
             address: String::new(),
+            begun_with: Vec::new(),
             told: Mutex::new(told),
         };
-        let line = server.told_about(" at http://");
+        let (before, line) = server.told_until(" at http://");
+        server.begun_with = before;
         let (_, rest) = line.split_once(" at http://").expect("an address");
         rest.split('/')
             .next()
@@ -80,13 +84,18 @@ impl Server {
 
     /// The next line on standard error that has this in it.
     pub(super) fn told_about(&self, what: &str) -> String {
+        self.told_until(what).1
+    }
+
+    /// The next line on standard error that has this in it, and those before it.
+    fn told_until(&self, what: &str) -> (Vec<String>, String) {
         let limit = Instant::now() + Duration::from_secs(60);
         let mut seen = Vec::new();
         let told = self.told.lock().expect("no test has panicked with it");
         loop {
             let left = limit.saturating_duration_since(Instant::now());
             match told.recv_timeout(left) {
-                Ok(line) if line.contains(what) => return line,
+                Ok(line) if line.contains(what) => return (seen, line),
                 Ok(line) => seen.push(line),
                 Err(_) => panic!("nothing was told about {what:?}, but {seen:?}"),
             }
