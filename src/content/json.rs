@@ -1,8 +1,8 @@
 //! The content parser `json`, with the dialects that models write.
 
-use super::Form;
 use super::error::{ContentError, ContentErrorKind as Kind, excerpt};
 use super::scalar::Strip;
+use super::{Form, StringForms};
 use crate::value::json::{self, JsonErrorKind};
 use crate::value::{Map, Value, python};
 
@@ -52,6 +52,13 @@ impl Json {
         Form::Json {
             string_delims: &self.string_delims,
             unquoted_keys: self.unquoted_keys,
+        }
+    }
+
+    pub(super) fn strings(&self) -> StringForms<'_> {
+        StringForms {
+            delims: &self.string_delims,
+            bare: self.allow_non_json.then(|| self.strip.is_on()),
         }
     }
 

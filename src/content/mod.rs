@@ -200,6 +200,14 @@ impl ContentParser {
         }
     }
 
+    /// For `json`, the strings that it takes; `None` where its arguments are unusable.
+    pub(crate) fn string_forms(&self) -> Option<StringForms<'_>> {
+        match &self.parser {
+            Parser::Json(json) if self.fault().is_none() => Some(json.strings()),
+            _ => None,
+        }
+    }
+
     /// How its text becomes a value, for who does it while the text arrives; `None` where its arguments are unusable.
     pub(crate) fn form(&self) -> Option<Form<'_>> {
         if self.fault().is_some() {
@@ -246,6 +254,14 @@ pub(crate) enum Form<'c> {
     Lines(Lines<'c>),
     /// A parser whose text has a value only as a whole.
     Other,
+}
+
+/// The strings that `json` takes beside those in double quotes.
+#[derive(Debug, Clone)]
+pub(crate) struct StringForms<'c> {
+    pub(crate) delims: &'c [(String, String)],
+    /// Where text that is no JSON is a string: whether white space around it is stripped.
+    pub(crate) bare: Option<bool>,
 }
 
 /// `xml-inline`.

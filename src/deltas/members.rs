@@ -69,6 +69,11 @@ impl Members {
         };
     }
 
+    /// Returns true if the value that is being written has this key.
+    pub(super) fn is_of(&self, key: &str) -> bool {
+        self.key == key && !matches!(self.value, Under::None)
+    }
+
     /// Adds more of the value's text.
     pub(super) fn push(
         &mut self,

@@ -105,7 +105,18 @@ pub(super) struct TagShape {
     /// The tag's pattern in two halves, where its values can be passed on before their end.
     pub(super) split: Option<Split>,
     pub(super) values: ValueShape,
+    /// The strings among values that are JSON, where they can be passed on before their end.
+    pub(super) strings: Option<Strings>,
     pub(super) merge_duplicates: bool,
+}
+
+/// The strings among values that are JSON, beside those in double quotes.
+#[derive(Debug, Clone)]
+pub(super) struct Strings {
+    /// The texts that open and close strings.
+    pub(super) delims: Option<(String, String)>,
+    /// The form of a text that is no JSON, where that is a string as well.
+    pub(super) bare: Option<ValueShape>,
 }
 
 /// Arguments in lines.
@@ -129,6 +140,39 @@ impl ValueShape {
         match values {
             Values::Text { strip } => Self::Text { strip },
             Values::Whole(content) => Self::Whole(content.clone()),
+        }
+    }
+}
+
+impl TagShape {
+    fn new(pattern: &Pattern, values: Values<'_>, merge_duplicates: bool) -> Self {
+        let json = match values {
+            // Values that are gathered are needed whole.
+            Values::Whole(content) if !merge_duplicates => content.string_forms(),
+            _ => None,
+        };
+        let strings = json.map(|json| Strings {
+            delims: match json.delims {
+                [(open, close)] if !open.is_empty() && !close.is_empty() => {
+                    Some((open.clone(), close.clone()))
+                }
+                _ => None,
+            },
+            bare: json.bare.map(|strip| ValueShape::Text { strip }),
+        });
+        let split = match &strings {
+            None => Split::new(pattern),
+            Some(strings) => {
+                let close = strings.delims.as_ref().map(|(_, close)| close.as_str());
+                Split::of_json(pattern, close)
+            }
+        };
+        Self {
+            pattern: pattern.clone(),
+            split,
+            values: ValueShape::new(values),
+            strings,
+            merge_duplicates,
         }
     }
 }
@@ -293,12 +337,7 @@ fn call_shape(field: &Field, form: &Form<'_>, transform: Option<&Node>) -> Optio
             pattern,
             values,
             merge_duplicates,
-        }) => Body::Tags(TagShape {
-            pattern: (*pattern).clone(),
-            split: Split::new(pattern),
-            values: ValueShape::new(*values),
-            merge_duplicates: *merge_duplicates,
-        }),
+        }) => Body::Tags(TagShape::new(pattern, *values, *merge_duplicates)),
         Form::Lines(Lines {
             line_sep,
             kv_sep,

@@ -6,8 +6,12 @@
 //! the second half never comes is there no match, or another: then what was passed on was wrong.
 //!
 //! The halves are taken from the source, and only where that is certain to mean the same: the value is a group at the top of the
-//! pattern, or of each alternative of a group that ends it, and no half refers to a group of the other. One reference is no obstacle: a
+//! pattern, or of each alternative of a group at the top, and no half refers to a group of the other. One reference is no obstacle: a
 //! close that repeats the key, as `</(?P=key)>` does, is a pattern of its own for each key, made when the key has come.
+//!
+//! Values that are JSON are another matter. Where one begins, its first character says whether a string comes, and the string's own
+//! quotes where it ends, whatever the pattern allows for other values: `=(?P<value>'[^']*')`. What is told of such a value early is a guess, which
+//! the match of the whole pattern confirms, so that halves are enough that are right for strings.
 
 use std::borrow::Cow;
 
@@ -19,10 +23,10 @@ use crate::value::Key;
 pub(super) struct Split {
     /// The half up to the value; it has the group `key`, and one for each alternative but a single one.
     pub(super) open: Pattern,
-    /// The half behind the value, for each alternative.
-    pub(super) closes: Vec<Closing>,
+    /// The halves behind the value: one for each alternative, `None` where the value comes whole, and behind these one for each that ends a string in delimiters of its own.
+    closes: Vec<Option<Closing>>,
     /// The groups that tell the alternatives apart; none for a single one.
-    pub(super) ways: Vec<Key>,
+    ways: Vec<Key>,
     /// How many bytes in front of a match the halves look at.
     pub(super) lookbehind: usize,
 }
@@ -44,6 +48,9 @@ const KEY_BYTES: usize = 256;
 
 impl Closing {
     fn new(source: &str) -> Option<Self> {
+        if refers(&source.replace(KEY, "(?:k)")) {
+            return None;
+        }
         let sources: Vec<String> = source.split(KEY).map(str::to_owned).collect();
         let escaped = sources.iter().any(|before| before.ends_with('\\'));
         match sources.len() {
@@ -105,86 +112,194 @@ fn alternative(number: usize) -> String {
 }
 
 impl Split {
+    /// The halves of a pattern whose values are their text; `None` where the value can be passed on early in no alternative.
     pub(super) fn new(pattern: &Pattern) -> Option<Self> {
-        let source = pattern.source();
-        let parts = Parts::read(source)?;
-        let (open, closes): (String, Vec<&str>) = match parts {
-            Parts::Two(open, close) => (open.to_owned(), vec![close]),
-            Parts::Ending(before, alternatives) => {
-                let mut open = format!("{before}(?:");
-                let mut closes = Vec::new();
-                for (number, alternative_source) in alternatives.iter().enumerate() {
-                    let Parts::Two(begins, close) = Parts::read(alternative_source)? else {
-                        return None;
-                    };
-                    if number > 0 {
-                        open.push('|');
-                    }
-                    open.push_str(&format!("{begins}(?P<{}>)", alternative(number)));
-                    closes.push(close);
-                }
-                open.push(')');
-                (open, closes)
-            }
-        };
-        // References to groups, conditions and flags reach across the halves.
-        let reaches = [
-            "(?P=", "(?(", "(?i", "(?a", "(?u", "(?x", "(?m", "(?s", "(?-", "\\g", "(?R",
-        ];
-        let refers = |half: &str| {
-            reaches.iter().any(|reference| half.contains(reference))
-                || half
-                    .as_bytes()
-                    .windows(2)
-                    .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
-        };
-        let reaches_out = |close: &&str| close.is_empty() || refers(&close.replace(KEY, "(?:k)"));
-        if refers(&open) || closes.iter().any(reaches_out) {
-            return None;
-        }
-        let open = Pattern::regex(&open).ok()?;
-        let closes: Vec<Closing> = closes
-            .into_iter()
-            .map(Closing::new)
-            .collect::<Option<_>>()?;
-        let groups = open.group_names();
-        let keyed = groups.iter().filter(|name| *name == "key").count() == 1;
-        if !keyed || matches_nothing(&open) {
-            return None;
-        }
-        let ways = match closes.len() {
+        let split = Self::read(pattern, None)?;
+        split.closes.iter().any(Option::is_some).then_some(split)
+    }
+
+    /// The halves of a pattern whose values are JSON, in which strings may have a close of their own, such as `'`.
+    pub(super) fn of_json(pattern: &Pattern, string_close: Option<&str>) -> Option<Self> {
+        Self::read(pattern, Some(string_close.unwrap_or_default()))
+    }
+
+    fn read(pattern: &Pattern, string_close: Option<&str>) -> Option<Self> {
+        let Parts {
+            before,
+            ways,
+            behind,
+        } = Parts::read(pattern.source())?;
+        let mut open = before.to_owned();
+        let names: Vec<Key> = match ways.len() {
             1 => Vec::new(),
             many => (0..many).map(|way| alternative(way).into()).collect(),
         };
-        let behind = closes.iter().map(|close| match close {
+        match (ways.as_slice(), names.is_empty()) {
+            ([way], true) => open.push_str(way.before),
+            _ => {
+                let begins = ways.iter().zip(&names);
+                let begins: Vec<String> = begins
+                    .map(|(way, name)| format!("{}(?P<{name}>)", way.before))
+                    .collect();
+                open.push_str(&format!("(?:{})", begins.join("|")));
+            }
+        }
+        if refers(&open) {
+            return None;
+        }
+        let open = Pattern::regex(&open).ok()?;
+        let keyed = open.group_names().iter().filter(|name| *name == "key");
+        if keyed.count() != 1 || matches_nothing(&open) {
+            return None;
+        }
+        let ends = ways.iter().map(|way| {
+            let close = format!("{}{behind}", way.behind);
+            Closing::new(&close).filter(|_| VALUES.contains(&way.value))
+        });
+        let string_ends = ways.iter().filter_map(|way| {
+            let close = string_close.filter(|close| !close.is_empty())?;
+            Some(Closing::new(&format!(
+                "{}{}{behind}",
+                escaped(close),
+                way.behind
+            )))
+        });
+        let closes: Vec<Option<Closing>> = ends.chain(string_ends).collect();
+        let lookbehind = closes.iter().flatten().map(|close| match close {
             Closing::Fixed(close) => close.pattern.lookbehind(),
             Closing::Keyed(_) => 0,
         });
-        let lookbehind = behind.chain([open.lookbehind()]).max().unwrap_or_default();
+        let lookbehind = lookbehind.chain([open.lookbehind()]).max();
         Some(Self {
             open,
             closes,
+            ways: names,
+            lookbehind: lookbehind.unwrap_or_default(),
+        })
+    }
+
+    /// The number of the alternative whose group this is.
+    pub(super) fn way(&self, group: &str) -> Option<usize> {
+        self.ways.iter().position(|name| name == group)
+    }
+
+    /// True if there is but one alternative.
+    pub(super) fn is_single(&self) -> bool {
+        self.ways.is_empty()
+    }
+
+    /// The half behind the value, by its number.
+    pub(super) fn close(&self, number: usize) -> Option<&Closing> {
+        self.closes.get(number)?.as_ref()
+    }
+
+    /// The number of the half that ends a string in delimiters of its own, in this alternative.
+    pub(super) fn string_close(&self, way: usize) -> usize {
+        self.ways.len().max(1) + way
+    }
+}
+
+/// Returns true if the half has references to groups, conditions or flags, which reach across the halves.
+fn refers(half: &str) -> bool {
+    const REACHES: [&str; 11] = [
+        "(?P=", "(?(", "(?i", "(?a", "(?u", "(?x", "(?m", "(?s", "(?-", "\\g", "(?R",
+    ];
+    REACHES.iter().any(|reference| half.contains(reference))
+        || half
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
+}
+
+/// The source of a pattern, taken apart at its value.
+struct Parts<'s> {
+    /// The source before the group of alternatives, and behind it; empty where there is no such group.
+    before: &'s str,
+    behind: &'s str,
+    ways: Vec<Way<'s>>,
+}
+
+/// The source of an alternative, taken apart at its value.
+struct Way<'s> {
+    before: &'s str,
+    /// The group of the value.
+    value: &'s str,
+    behind: &'s str,
+}
+
+const VALUE: &str = "(?P<value>";
+
+impl<'s> Parts<'s> {
+    fn read(source: &'s str) -> Option<Self> {
+        let top = Top::read(source)?;
+        if let Some(way) = Way::read(source, &top) {
+            return Some(Self {
+                before: "",
+                behind: "",
+                ways: vec![way],
+            });
+        }
+        let has_value = |group: &&Group| source[group.start..group.end].contains(VALUE);
+        let group = top.groups.iter().find(has_value)?;
+        let inner = source[group.start..group.end].strip_prefix("(?:")?;
+        if top.has_bar || is_repeated(source, group.end) {
+            return None;
+        }
+        let mut from = group.end - inner.len();
+        let mut ways = Vec::new();
+        for end in group.bars.iter().copied().chain([group.end - 1]) {
+            let source = source.get(from..end)?;
+            ways.push(Way::read(source, &Top::read(source)?)?);
+            from = end + 1;
+        }
+        (source.matches(VALUE).count() == ways.len()).then(|| Self {
+            before: &source[..group.start],
+            behind: &source[group.end..],
             ways,
-            lookbehind,
         })
     }
 }
 
-/// The source of a pattern, taken apart at its top.
-enum Parts<'s> {
-    /// The source before the value, and the source behind it.
-    Two(&'s str, &'s str),
-    /// The source before the group that ends the value, and the alternatives of that group.
-    Ending(&'s str, Vec<&'s str>),
+impl<'s> Way<'s> {
+    fn read(source: &'s str, top: &Top) -> Option<Self> {
+        let is_value = |group: &&Group| source[group.start..].starts_with(VALUE);
+        let group = top.groups.iter().find(is_value)?;
+        let alone = !top.has_bar && source.matches(VALUE).count() == 1;
+        (alone && !is_repeated(source, group.end)).then(|| Self {
+            before: &source[..group.start],
+            value: &source[group.start..group.end],
+            behind: &source[group.end..],
+        })
+    }
 }
 
-impl<'s> Parts<'s> {
-    fn read(source: &'s str) -> Option<Self> {
+/// Returns true if a quantifier stands here.
+fn is_repeated(source: &str, at: usize) -> bool {
+    matches!(source.as_bytes().get(at), Some(b'?' | b'*' | b'+' | b'{'))
+}
+
+/// The top of a pattern's source: what stands within no group.
+struct Top {
+    groups: Vec<Group>,
+    /// True if a bar stands there.
+    has_bar: bool,
+}
+
+/// A group at the top, from its parenthesis to behind the other one, in bytes.
+struct Group {
+    start: usize,
+    end: usize,
+    /// The bars directly within it.
+    bars: Vec<usize>,
+}
+
+impl Top {
+    /// Returns the top of a source; `None` where its parentheses do not come in pairs.
+    fn read(source: &str) -> Option<Self> {
         let bytes = source.as_bytes();
         let (mut at, mut depth, mut class) = (0, 0usize, false);
-        let mut group_start = 0;
-        let mut bars = Vec::new();
-        let mut value = None;
+        let mut groups: Vec<Group> = Vec::new();
+        let mut has_bar = false;
         while at < bytes.len() {
             match bytes[at] {
                 b'\\' => at += 1,
@@ -199,49 +314,28 @@ impl<'s> Parts<'s> {
                     }
                 }
                 b'(' => {
-                    let written = VALUES
-                        .iter()
-                        .find(|value| source[at..].starts_with(**value));
-                    if let (0, Some(written)) = (depth, written) {
-                        if value.replace((at, at + written.len())).is_some() {
-                            return None;
-                        }
-                        at += written.len();
-                        continue;
-                    }
                     if depth == 0 {
-                        group_start = at;
-                        bars.clear();
+                        groups.push(Group {
+                            start: at,
+                            end: at,
+                            bars: Vec::new(),
+                        });
                     }
                     depth += 1;
                 }
-                b')' => depth = depth.checked_sub(1)?,
-                b'|' if depth == 0 => return None,
-                b'|' if depth == 1 => bars.push(at),
+                b')' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        groups.last_mut()?.end = at + 1;
+                    }
+                }
+                b'|' if depth == 0 => has_bar = true,
+                b'|' if depth == 1 => groups.last_mut()?.bars.push(at),
                 _ => {}
             }
             at += 1;
         }
-        if depth > 0 || class {
-            return None;
-        }
-        let mentions = source.matches("(?P<value>").count();
-        if let Some((start, end)) = value {
-            // A quantifier behind the group would repeat it.
-            let repeated = matches!(bytes.get(end), Some(b'?' | b'*' | b'+' | b'{'));
-            return (mentions == 1 && !repeated)
-                .then(|| Self::Two(&source[..start], &source[end..]));
-        }
-        let inner = source.strip_suffix(')')?.get(group_start..)?;
-        let inner = inner.strip_prefix("(?:")?;
-        let first = group_start + "(?:".len();
-        let mut alternatives = Vec::new();
-        let mut from = first;
-        for bar in bars.into_iter().chain([first + inner.len()]) {
-            alternatives.push(source.get(from..bar)?);
-            from = bar + 1;
-        }
-        (mentions == alternatives.len()).then(|| Self::Ending(&source[..group_start], alternatives))
+        (depth == 0 && !class).then_some(Self { groups, has_bar })
     }
 }
 
@@ -251,7 +345,7 @@ mod tests {
 
     fn halves(source: &str) -> Option<(String, Vec<String>)> {
         let split = Split::new(&Pattern::regex(source).expect("a pattern"))?;
-        let closes = split.closes.iter().map(|close| match close {
+        let closes = split.closes.iter().flatten().map(|close| match close {
             Closing::Fixed(close) => close.pattern.source().to_owned(),
             Closing::Keyed(sources) => sources.join(KEY),
         });
@@ -280,6 +374,14 @@ mod tests {
             halves_of(r"<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>"),
             (r"<(?P<key>\w+)>".to_owned(), vec!["</(?P=key)>".to_owned()])
         );
+        assert_eq!(
+            halves_of(r"(?P<key>\w+)(?:=(?P<value>\d+)|='(?P<value>.*?)')(?=,)"),
+            (
+                r"(?P<key>\w+)(?:=(?P<obverse_alternative_0>)|='(?P<obverse_alternative_1>))"
+                    .to_owned(),
+                vec!["'(?=,)".to_owned()]
+            )
+        );
         for whole in [
             r"<(?P<key>\w+)>(?P<value>.*?)</(?P=value)>",
             r"<(?P<key>\w+)>(?P<value>.*?)\(?P=key\)",
@@ -288,6 +390,7 @@ mod tests {
             r"<p>(?P<value>.*?)(?P<key>\w+)</p>",
             r"<(?P<key>\w+)>(?P<value>.+)</p>",
             r"(?P<key>a)|(?P<value>.*?)b",
+            r"<(?P<key>\w+)(?:>(?P<value>\d+)</p>|/>(?P<value>\w)</p>)",
             r"<(?P<key>\w+)>(?:(?P<value>.*?)x)?",
             r"<(?P<key>\w+)>(?P<value>.*?)",
             r"(?i)<(?P<key>\w+)>(?P<value>.*?)</p>",

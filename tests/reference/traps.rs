@@ -40,7 +40,7 @@ const MEANT: &[Meant] = &[
     Meant {
         code: "arguments-wait",
         severity: Severity::Info,
-        why: "The format is the chat template's: it writes the `id` or the name behind the arguments, or a value in one of several forms, or a call has \
+        why: "The format is the chat template's: it writes the `id` or the name behind the arguments, or a call has \
               to be put together out of parts that stand on both sides of its arguments.",
         holds: |_| true,
     },

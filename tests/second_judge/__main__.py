@@ -103,6 +103,7 @@ def written_by_hand(path):
 
 def judge(task):
     name, source, markers, obverse, seed, amount, beside = task
+    from growth import failures
     from trial import Trial
 
     began = time.time()
@@ -113,6 +114,8 @@ def judge(task):
     try:
         given = [case["message"] for case in shown_inexpressible(report)]
         trial = Trial(name, source, document, seed, amount, markers, given).run()
+        asked = [(prefix, response, *rest) for (prefix, response), rest in trial.judge.asked.items()]
+        growth = failures(obverse, document, asked, f"{seed} {name}")
     except Exception as error:  # noqa: BLE001 a fault of this script must not look like a failure or a success
         import traceback
 
@@ -131,6 +134,8 @@ def judge(task):
         "refusals": dict(trial.refusals),
         "reasons": dict(trial.reasons),
         "failures": trial.shrunk,
+        "asked": len(asked),
+        "growth": growth,
         "ways": {kind: way and str(way[0]) for kind, way in trial.ways.items()},
         "switches": trial.switches,
         "unjudged_tails": trial.unjudged,
@@ -187,7 +192,7 @@ def main():
                     tasks.append((f"{name} ({style})", other[0], tuple(other[1]) if style == "words" else (), obverse, options.seed, amount, None))
     began = time.time()
     known, used = read_known(options.known), set()
-    wrong, back, faults, passed = [], [], [], 0
+    wrong, back, faults, ungrown, passed, grown = [], [], [], [], 0, 0
     verdicts, messages, by_cause, results = Counter(), Counter(), {}, []
     pool = multiprocessing.Pool(options.jobs)
     for result in pool.imap(judge, tasks):
@@ -205,6 +210,13 @@ def main():
             continue
         if result["error"] and "counts" not in result:
             print("    " + result["error"])
+        grown += result.get("asked", 0)
+        if result.get("growth"):
+            ungrown.append(result["name"])
+            first = result["growth"][0]
+            print(f"    {len(result['growth'])} of {result['asked']} and more: {shown(first['cause'])}")
+            for key in ("line", "told", "parsed"):
+                print(f"      {key:9} {shown(first.get(key))}")
         bad = [f for f in result.get("failures", []) if f["outcome"] == "wrong" or options.strict and f["outcome"] in ("spoken", "slight")]
         if result["verdict"] == "proved":
             new = []
@@ -236,7 +248,7 @@ def main():
             passed += 1
     pool.close()
     pool.join()
-    failed = len(tasks) - passed
+    failed = len(tasks) - passed + len(ungrown)
 
     print()
     for cause, names in sorted(by_cause.items(), key=lambda item: -len(item[1])):
@@ -253,6 +265,7 @@ def main():
         print(f"known failures that were not seen: {stale}")
     print(f"proved and yet wrong: {len(wrong)} (but for white space at the ends of texts: {len(unlike)}; not known: {len(but)})")
     print(f"called inexpressible and yet coming back: {len(back)}{': ' + ', '.join(back) if back else ''}")
+    print(f"responses whose growth was put together: {grown}; not the message for {len(ungrown)} sources{': ' + ', '.join(ungrown) if ungrown else ''}")
     if options.write_known:
         lines = [f"*\t{SPACE} of a text"] if any(c == f"{SPACE} of a text" for c in by_cause) else []
         lines += sorted({f"{name.split(' (')[0]}\t{cause}" for cause, names in by_cause.items() for name in names if cause != f"{SPACE} of a text"})

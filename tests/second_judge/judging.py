@@ -234,6 +234,7 @@ class Judge:
         self.unshown_tails = {}  # contexts whose prompt ends as no render goes on
         self.shown_tails = set()
         self.ends = set()
+        self.asked = {}  # prefix, response and tools of all that was parsed, with the message or None
 
     # ---- one message in one context
 
@@ -394,7 +395,9 @@ class Judge:
         try:
             parsed = parse_response(response, self.response_template, prefix=prefix, tools=tools)
             evidence["parsed"] = parsed
+            self.asked[prefix, response] = tools, parsed
         except Exception as error:  # noqa: BLE001 whatever stops the parser
+            self.asked[prefix, response] = tools, None
             evidence["parsed"] = f"{type(error).__name__}: {error}"[:400]
             return self.excuse(message, None, "no message: " + type(error).__name__, context, manner, prefix, response, tools, evidence, whole)
         got, key, further = read(parsed)

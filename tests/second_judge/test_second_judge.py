@@ -12,6 +12,7 @@ from pathlib import Path
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import growth  # noqa: E402
 from judging import Context, Judge  # noqa: E402
 from renaming import STYLES, renamed  # noqa: E402
 from rendering import ChatTemplate, Manner  # noqa: E402
@@ -131,6 +132,38 @@ class Renamed(unittest.TestCase):
             self.assertNotIn("<think>", other)
             text = ChatTemplate(other).render([{"role": "user", "content": "Hi"}], None, True, {}, "transformers")
             self.assertIn("Hi", text)
+
+
+class Growth(unittest.TestCase):
+    """Growth that is not the message must be told."""
+
+    MESSAGE = {"role": "assistant", "content": "so", "tool_calls": [{"type": "function", "id": "x", "function": {"name": "f", "arguments": {"a": "b"}}}]}
+    GROWTH = [
+        {"type": "text", "path": ["role"], "text": "assistant"},
+        {"type": "text", "path": ["content"], "text": "s"},
+        {"type": "text", "path": ["content"], "text": "o"},
+        {"type": "call", "index": 0, "path": ["tool_calls", 0], "id": "x", "name": "f"},
+        {"type": "arguments", "index": 0, "text": '{"a": '},
+        {"type": "arguments", "index": 0, "text": '"b"}'},
+        {"type": "call_done", "index": 0},
+    ]
+
+    def test_right(self):
+        growth.held(self.GROWTH, self.MESSAGE)
+        dropped = [{"type": "call", "index": 1, "path": ["tool_calls", 1], "name": "g"}, {"type": "call_dropped", "index": 1}]
+        growth.held([*self.GROWTH, *dropped], self.MESSAGE)
+        again = [{"type": "text", "path": ["content"], "text": "no"}, {"type": "restart", "path": ["content"]}]
+        growth.held([*again, *self.GROWTH], self.MESSAGE)
+
+    def test_wrong(self):
+        for left_out in range(len(self.GROWTH)):
+            with self.subTest(left_out=left_out), self.assertRaises((growth.Broken, KeyError, ValueError)):
+                growth.held(self.GROWTH[:left_out] + self.GROWTH[left_out + 1 :], self.MESSAGE)
+        for number, key, other in [(2, "text", "x"), (3, "name", "g"), (3, "id", "y"), (3, "path", ["tool_calls", 1]), (5, "text", '"c"}')]:
+            with self.subTest(key=key), self.assertRaises((growth.Broken, IndexError)):
+                changed = [dict(one) for one in self.GROWTH]
+                changed[number][key] = other
+                growth.held(changed, self.MESSAGE)
 
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ fn peers(input: &Input, chunks: &[&str]) {
             |parser, chunk| {
                 black_box(parser.feed(chunk).expect("a response"));
             },
-            |mut parser| {
+            |parser| {
                 black_box(parser.finalize().expect("a message"));
             },
         );

@@ -1,12 +1,22 @@
 //! Arguments in tags, as `xml-inline` reads them.
+//!
+//! Where values are JSON, a string among them is passed on from its first character on, by a guess of where it ends ([`Split`]). Its tag is kept meanwhile,
+//! and what the match of the whole pattern gives must be what was passed on. Example: `it's` of `say(text='it's', times=2)`, where `'` closes a string only
+//! before `,` or the end.
 
-use std::borrow::Cow;
+mod ending;
+mod guess;
+
+use std::ops::Range;
+
+use self::ending::Ending;
+use self::guess::{Form, Guess, Guessed, StringText, TEXT, form_of};
 
 use super::calls::{Call, Tell};
 use super::members::Members;
+use super::reader::JsonReader;
 use super::shape::{TagShape, ValueShape};
-use super::split::{Close, Closing, Split};
-use crate::content::ContentParser;
+use super::split::Split;
 use crate::pattern::{Captures, Cursor, Pattern, Progress, Scanned, Search, Window};
 use crate::value::Value;
 
@@ -25,62 +35,9 @@ pub(super) struct TagReader {
     open: Cursor,
     /// The search for the end of a value; kept for its memory.
     ending: Option<Ending>,
+    /// The string that is passed on by a guess.
+    guess: Option<Guess>,
     members: Members,
-}
-
-/// The search for the end of a value.
-#[derive(Debug, Clone)]
-struct Ending {
-    /// The number of the close among the halves.
-    number: usize,
-    /// Where the close repeats the key: the key, and the pattern that was made of it.
-    own: Option<(String, Close)>,
-    cursor: Cursor,
-}
-
-impl Ending {
-    /// The search for the end of a value under a key; `None` if no pattern can be made of the key.
-    fn new(split: &Split, number: usize, key: &str) -> Option<Self> {
-        let close = split.closes.get(number)?.of(key)?;
-        let cursor = Cursor::new(&close.pattern, 0);
-        let own = match close {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(close) => Some((key.to_owned(), close)),
-        };
-        Some(Self {
-            number,
-            own,
-            cursor,
-        })
-    }
-
-    /// Returns true if it is the search for that.
-    fn is_of(&self, number: usize, key: &str) -> bool {
-        let same_key = |(of, _): &(String, Close)| of == key;
-        self.number == number && self.own.as_ref().is_none_or(same_key)
-    }
-
-    /// The close that is searched.
-    fn close<'e>(&'e self, split: &'e Split) -> Option<&'e Close> {
-        close_of(self.own.as_ref(), split, self.number)
-    }
-
-    /// The pattern that is searched, and how far the search is.
-    fn search<'e>(&'e mut self, split: &'e Split) -> Option<(&'e Pattern, &'e mut Cursor)> {
-        let close = close_of(self.own.as_ref(), split, self.number)?;
-        Some((&close.pattern, &mut self.cursor))
-    }
-}
-
-fn close_of<'e>(
-    own: Option<&'e (String, Close)>,
-    split: &'e Split,
-    number: usize,
-) -> Option<&'e Close> {
-    match (own, split.closes.get(number)?) {
-        (Some((_, close)), _) | (None, Closing::Fixed(close)) => Some(close),
-        (None, Closing::Keyed(_)) => None,
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -95,7 +52,36 @@ enum Looking {
         /// False behind text in which the end cannot begin: the search begins anew.
         under_way: bool,
     },
+    /// The value of a tag begins here, and what it is its first characters tell.
+    Begin {
+        tag: usize,
+        key: Range<usize>,
+        at: usize,
+        way: usize,
+    },
+    /// The end of a string in double quotes is looked for, of which this much was read.
+    Quote {
+        read: usize,
+        reader: Box<JsonReader>,
+    },
     /// Nothing is looked for: the region has no value, or another than was thought.
+    Lost,
+}
+
+/// The text that there is, and what comes of it.
+struct Now<'n, 't> {
+    shape: &'n TagShape,
+    window: &'n Window<'n>,
+    call: &'n mut Call,
+    tell: &'n mut Tell<'t>,
+}
+
+/// The outcome of looking.
+enum Step {
+    Go(Looking),
+    /// More text must come.
+    Wait(Looking),
+    /// Nothing is looked for any more.
     Lost,
 }
 
@@ -117,6 +103,7 @@ impl TagReader {
             looking: Looking::first(shape),
             open: Cursor::new(tag(shape), 0),
             ending: None,
+            guess: None,
             members: Members::new(shape.merge_duplicates),
         }
     }
@@ -128,6 +115,7 @@ impl TagReader {
         self.hold = 0;
         self.looking = Looking::first(shape);
         self.open.restart(tag(shape), 0);
+        self.guess = None;
         self.members.reset();
     }
 
@@ -158,6 +146,9 @@ impl TagReader {
         let Looking::Close { given, under_way } = &mut self.looking else {
             return false;
         };
+        if self.guess.is_some() {
+            return false;
+        }
         let split = shape.split.as_ref().filter(|split| split.lookbehind == 0);
         let close = split.and_then(|split| self.ending.as_ref()?.close(split));
         let starts = close.and_then(|close| close.starts.as_ref());
@@ -182,7 +173,8 @@ impl TagReader {
         tell: &mut Tell<'_>,
     ) -> bool {
         self.read(shape, true, call, tell);
-        if !matches!(self.looking, Looking::Tag | Looking::Whole(_)) {
+        // A guess that no match has confirmed was wrong: there is no such tag.
+        if !matches!(self.looking, Looking::Tag | Looking::Whole(_)) || self.guess.is_some() {
             return false;
         }
         self.members.finish(call, tell);
@@ -190,114 +182,249 @@ impl TagReader {
     }
 
     fn read(&mut self, shape: &TagShape, complete: bool, call: &mut Call, tell: &mut Tell<'_>) {
+        let text = std::mem::take(&mut self.text);
+        let window = Window {
+            text: &text,
+            start: self.base,
+            complete,
+        };
         loop {
-            let window = Window {
-                text: &self.text,
-                start: self.base,
-                complete,
+            let looking = std::mem::replace(&mut self.looking, Looking::Lost);
+            let mut now = Now {
+                shape,
+                window: &window,
+                call,
+                tell,
             };
-            match &mut self.looking {
-                Looking::Lost => return,
-                Looking::Whole(search) => match search.advance(&window) {
-                    Ok(Progress::Pending { hold }) => {
-                        self.hold = hold;
-                        return;
-                    }
-                    Ok(Progress::Found(found)) => {
-                        self.hold = found.span.end;
-                        let next = matched(&mut self.members, shape, &found, &window, call, tell);
-                        self.looking = next.unwrap_or(Looking::Lost);
-                    }
-                    Err(_) => self.looking = Looking::Lost,
-                },
-                Looking::Tag => {
-                    let Some(split) = &shape.split else {
-                        self.looking = Looking::Lost;
-                        return;
-                    };
-                    match self.open.scan(&split.open, &window) {
-                        Ok(Scanned::Hold(hold)) => {
-                            self.hold = hold;
-                            return;
-                        }
-                        Ok(Scanned::Found(span)) => {
-                            self.hold = span.end;
-                            let (mut key, mut way) = (None, None);
-                            self.open
-                                .groups(&split.open, &window, &span, |name, group| {
-                                    if name == "key" {
-                                        key = group;
-                                    } else if way.is_none() && group.is_some() {
-                                        way = split.ways.iter().position(|known| known == name);
-                                    }
-                                });
-                            let close = way.or(split.ways.is_empty().then_some(0));
-                            self.looking = match (key, close) {
-                                (Some(key), Some(close)) => {
-                                    let key = window.slice(key);
-                                    let ending = self.ending.take();
-                                    self.ending = ending
-                                        .filter(|ending| ending.is_of(close, key))
-                                        .or_else(|| Ending::new(split, close, key));
-                                    if self.ending.is_some() {
-                                        self.members.begin(key, &shape.values, call, tell);
-                                        Looking::Close {
-                                            given: span.end,
-                                            under_way: false,
-                                        }
-                                    } else {
-                                        self.hold = span.start;
-                                        let whole = Search::new(&shape.pattern, span.start);
-                                        Looking::Whole(Box::new(whole))
-                                    }
-                                }
-                                _ => Looking::Lost,
-                            };
-                        }
-                        Err(_) => self.looking = Looking::Lost,
-                    }
+            match self.step(looking, &mut now) {
+                Step::Go(looking) => self.looking = looking,
+                Step::Wait(looking) => {
+                    self.looking = looking;
+                    break;
                 }
-                Looking::Close { given, under_way } => {
-                    let searched = match (&shape.split, &mut self.ending) {
-                        (Some(split), Some(ending)) => ending.search(split),
-                        _ => None,
-                    };
-                    let Some((pattern, cursor)) = searched else {
-                        self.looking = Looking::Lost;
-                        return;
-                    };
-                    if !*under_way {
-                        cursor.restart(pattern, *given);
+                Step::Lost => break,
+            }
+        }
+        self.text = text;
+    }
+
+    /// Goes on until something is found.
+    fn step(&mut self, looking: Looking, now: &mut Now<'_, '_>) -> Step {
+        match looking {
+            Looking::Lost => Step::Lost,
+            Looking::Whole(mut search) => match search.advance(now.window) {
+                Ok(Progress::Pending { hold }) => {
+                    self.hold = hold;
+                    Step::Wait(Looking::Whole(search))
+                }
+                Ok(Progress::Found(found)) => self.found(&found, now),
+                Err(_) => Step::Lost,
+            },
+            Looking::Tag => match &now.shape.split {
+                Some(split) => self.tag(split, now),
+                None => Step::Lost,
+            },
+            Looking::Begin { tag, key, at, way } => {
+                let Some(strings) = &now.shape.strings else {
+                    return Step::Lost;
+                };
+                let Some(form) = form_of(strings, now.window, at) else {
+                    self.hold = tag;
+                    return Step::Wait(Looking::Begin { tag, key, at, way });
+                };
+                self.begin(form, tag, now.window.slice(key), way, now)
+            }
+            Looking::Quote { read, mut reader } => {
+                let mut string = StringText::default();
+                let end = now.window.start + now.window.text.len();
+                reader.feed(now.window.slice(read..end), &mut string);
+                self.members.push(&string.text, &TEXT, now.call, now.tell);
+                match (string.end, &mut self.guess) {
+                    (Some(end), Some(guess)) => {
+                        guess.end = Some(read + end);
+                        Step::Go(whole_from(now.shape, guess.tag))
                     }
-                    *under_way = true;
-                    match cursor.scan(pattern, &window) {
-                        Ok(Scanned::Hold(hold)) => {
-                            // At the end nothing is certain any more: there is no such tag.
-                            if !complete {
-                                let hold = hold.max(*given);
-                                let piece = window.slice(*given..hold);
-                                self.members.push(piece, &shape.values, call, tell);
-                                *given = hold;
-                                self.hold = hold;
-                            }
-                            return;
-                        }
-                        Ok(Scanned::Found(span)) => {
-                            let piece = window.slice(*given..span.start);
-                            self.members.push(piece, &shape.values, call, tell);
-                            self.hold = span.end;
-                            if self.members.end(&shape.values, call, tell) {
-                                self.open.restart(tag(shape), span.end);
-                                self.looking = Looking::Tag;
-                            } else {
-                                self.looking = Looking::Lost;
-                            }
-                        }
-                        Err(_) => self.looking = Looking::Lost,
-                    }
+                    _ if reader.is_broken() => Step::Lost,
+                    _ => Step::Wait(Looking::Quote { read: end, reader }),
+                }
+            }
+            Looking::Close { given, under_way } => self.close(given, under_way, now),
+        }
+    }
+
+    /// Looks for the next tag.
+    fn tag(&mut self, split: &Split, now: &mut Now<'_, '_>) -> Step {
+        let span = match self.open.scan(&split.open, now.window) {
+            Ok(Scanned::Hold(hold)) => {
+                self.hold = hold;
+                return Step::Wait(Looking::Tag);
+            }
+            Ok(Scanned::Found(span)) => span,
+            Err(_) => return Step::Lost,
+        };
+        let (mut key, mut way) = (None, None);
+        self.open
+            .groups(&split.open, now.window, &span, |name, group| {
+                if name == "key" {
+                    key = group;
+                } else if way.is_none() && group.is_some() {
+                    way = split.way(name);
+                }
+            });
+        let way = way.or(split.is_single().then_some(0));
+        let (Some(key), Some(way)) = (key, way) else {
+            return Step::Lost;
+        };
+        if now.shape.strings.is_some() {
+            return Step::Go(Looking::Begin {
+                tag: span.start,
+                key,
+                at: span.end,
+                way,
+            });
+        }
+        let key = now.window.slice(key);
+        if !self.look_for_end(split, way, key) {
+            return Step::Go(whole_from(now.shape, span.start));
+        }
+        self.members
+            .begin(key, &now.shape.values, now.call, now.tell);
+        self.hold = span.end;
+        Step::Go(Looking::Close {
+            given: span.end,
+            under_way: false,
+        })
+    }
+
+    /// Makes the search for the end of a value. Returns `false` where it cannot be looked for.
+    fn look_for_end(&mut self, split: &Split, number: usize, key: &str) -> bool {
+        let ending = self.ending.take();
+        self.ending = ending
+            .filter(|ending| ending.is_of(number, key))
+            .or_else(|| Ending::new(split, number, key));
+        self.ending.is_some()
+    }
+
+    /// Begins a value that is JSON.
+    fn begin(
+        &mut self,
+        form: Form,
+        tag: usize,
+        key: &str,
+        way: usize,
+        now: &mut Now<'_, '_>,
+    ) -> Step {
+        self.hold = tag;
+        let (Some(split), Some(strings)) = (&now.shape.split, &now.shape.strings) else {
+            return Step::Lost;
+        };
+        let (start, number, guessed) = match (form, &strings.bare) {
+            (Form::Json(start), _) => (start, None, Guessed::Json),
+            (Form::Delimited(start), _) => {
+                let number = split.string_close(way);
+                (start, Some(number), Guessed::Text(TEXT))
+            }
+            (Form::Bare(start), Some(bare)) => (start, Some(way), Guessed::Text(bare.clone())),
+            (Form::Bare(_) | Form::Other, _) => return Step::Go(whole_from(now.shape, tag)),
+        };
+        if number.is_some_and(|number| !self.look_for_end(split, number, key)) {
+            return Step::Go(whole_from(now.shape, tag));
+        }
+        let guess = self.guess.insert(Guess {
+            tag,
+            start,
+            end: None,
+            form: guessed,
+        });
+        self.members.begin(key, guess.values(), now.call, now.tell);
+        Step::Go(match number {
+            Some(_) => Looking::Close {
+                given: start,
+                under_way: false,
+            },
+            None => Looking::Quote {
+                read: start,
+                reader: Box::default(),
+            },
+        })
+    }
+
+    /// Looks for the end of a value of which everything up to here was passed on.
+    fn close(&mut self, given: usize, under_way: bool, now: &mut Now<'_, '_>) -> Step {
+        let searched = match (&now.shape.split, &mut self.ending) {
+            (Some(split), Some(ending)) => ending.search(split),
+            _ => None,
+        };
+        let Some((pattern, cursor)) = searched else {
+            return Step::Lost;
+        };
+        if !under_way {
+            cursor.restart(pattern, given);
+        }
+        let values = self.guess.as_ref().map_or(&now.shape.values, Guess::values);
+        match cursor.scan(pattern, now.window) {
+            Ok(Scanned::Hold(hold)) => {
+                let mut given = given;
+                // At the end nothing is certain any more: there is no such tag.
+                if !now.window.complete {
+                    let hold = hold.max(given);
+                    let piece = now.window.slice(given..hold);
+                    self.members.push(piece, values, now.call, now.tell);
+                    given = hold;
+                    self.hold = self.guess.as_ref().map_or(hold, |guess| guess.tag);
+                }
+                Step::Wait(Looking::Close {
+                    given,
+                    under_way: true,
+                })
+            }
+            Ok(Scanned::Found(span)) => {
+                let piece = now.window.slice(given..span.start);
+                self.members.push(piece, values, now.call, now.tell);
+                if let Some(guess) = &mut self.guess {
+                    guess.end = Some(span.start);
+                    return Step::Go(whole_from(now.shape, guess.tag));
+                }
+                self.hold = span.end;
+                if !self.members.end(&now.shape.values, now.call, now.tell) {
+                    return Step::Lost;
+                }
+                Step::Go(self.behind(&span, now.shape))
+            }
+            Err(_) => Step::Lost,
+        }
+    }
+
+    /// Takes note that a tag has come whole.
+    fn found(&mut self, found: &Captures, now: &mut Now<'_, '_>) -> Step {
+        self.hold = found.span.end;
+        let Some((key, value)) = matched(now.shape, found, now.window) else {
+            return Step::Lost;
+        };
+        match self.guess.take() {
+            None => self.members.whole(key, value, now.call, now.tell),
+            Some(guess) => {
+                let is_right = found.span.start == guess.tag
+                    && self.members.is_of(key)
+                    && guess
+                        .told(now.window)
+                        .is_some_and(|told| value.as_str() == Some(told.as_str()));
+                if !is_right || !self.members.end(guess.values(), now.call, now.tell) {
+                    return Step::Lost;
                 }
             }
         }
+        Step::Go(self.behind(&found.span, now.shape))
+    }
+
+    /// Begins to look for the next tag, behind one.
+    fn behind(&mut self, span: &Range<usize>, shape: &TagShape) -> Looking {
+        if shape.split.is_some() && !span.is_empty() {
+            self.open.restart(tag(shape), span.end);
+            return Looking::Tag;
+        }
+        // Past an empty match.
+        Looking::Whole(Box::new(Search::after(&shape.pattern, span)))
     }
 
     /// Drops text that is not looked at again.
@@ -324,21 +451,22 @@ fn tag(shape: &TagShape) -> &Pattern {
         .map_or(&shape.pattern, |split| &split.open)
 }
 
-/// Takes note that a tag has come whole.
-fn matched(
-    members: &mut Members,
+/// Looks for a whole tag from here on.
+fn whole_from(shape: &TagShape, from: usize) -> Looking {
+    Looking::Whole(Box::new(Search::new(&shape.pattern, from)))
+}
+
+/// The key and the value of a tag that has come whole; `None` where it has no value.
+fn matched<'w>(
     shape: &TagShape,
     found: &Captures,
-    window: &Window<'_>,
-    call: &mut Call,
-    tell: &mut Tell<'_>,
-) -> Option<Looking> {
+    window: &Window<'w>,
+) -> Option<(&'w str, Value)> {
     let key = found.group("key")?;
     let value = found.groups.iter().find(|(name, _)| name == "value");
-    let parse = |content: &ContentParser, text: &str| content.parse(text).ok();
     let value = match (value.map(|(_, span)| span), &shape.values) {
         (None, ValueShape::Text { .. }) => Value::from(""),
-        (None, ValueShape::Whole(content)) => parse(content, "")?,
+        (None, ValueShape::Whole(content)) => content.parse("").ok()?,
         (Some(Some(span)), ValueShape::Text { strip }) => {
             let text = window.slice(span.clone());
             Value::from(if *strip {
@@ -348,13 +476,13 @@ fn matched(
             })
         }
         (Some(Some(span)), ValueShape::Whole(content)) => {
-            parse(content, window.slice(span.clone()))?
+            content.parse(window.slice(span.clone())).ok()?
         }
         (Some(None), ValueShape::Text { strip: false }) => Value::Null,
         (Some(None), _) => return None,
     };
-    members.whole(window.slice(key), value, call, tell);
-    // The search goes on behind the match, and past an empty one.
-    let next = Search::after(&shape.pattern, &found.span);
-    Some(Looking::Whole(Box::new(next)))
+    Some((
+        &window.text[key.start - window.start..key.end - window.start],
+        value,
+    ))
 }

@@ -116,6 +116,40 @@ const KEYED: &[&str] = &[
     "</a (b>",
 ];
 
+/// Values that are JSON, in tags and after `=`, with strings of every kind.
+const VALUES: &[&str] = &[
+    "<p=a>",
+    "<p=n>",
+    "</p>",
+    "</p",
+    "a=",
+    "n=",
+    "s= ",
+    ", ",
+    ",",
+    "'",
+    "\"",
+    "\\",
+    " ",
+    "12",
+    "-",
+    "true",
+    "None",
+    "{\"q\": 'z'}",
+    "[1, '",
+    "text \u{e9}",
+    "it's",
+    "a='it's', n='12'",
+    "a=\"b\\u00e9\\ud83d\\ude00\", s='null'",
+    "<p=a>\"x'y\"</p>",
+    "<p=n>'12'</p><p=s>\"nulls\"</p>",
+    "<p=a>\"one\" two</p>",
+    "<p=s> 'one' 'two' </p>",
+    "<p=a>''</p>",
+    "a='', a=\"\"",
+    "\u{1}",
+];
+
 const LINES: &[&str] = &[
     "a: x", "n: 12", "s:null", "s: none", "a", ":", ": ", "\n", "\n\n", " ", "\u{a0}", "b: true",
     "q:\"\\", "l: [1]", "a = 1",
@@ -228,6 +262,32 @@ fn regions() -> Vec<Region> {
         Region {
             field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>"}"#,
             pieces: TAGS,
+        },
+        // Tags with values that are JSON, in one form and in several.
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>", "value_parser": {"name": "json"}}, CALL"#,
+            pieces: VALUES,
+        },
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>", "value_parser": {"name": "json", "args": {"allow_non_json": true, "strip": true, "string_delims": [["'", "'"]]}}}, CALL"#,
+            pieces: VALUES,
+        },
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>", "merge_duplicates": true, "value_parser": {"name": "json", "args": {"string_delims": [["'", "'"]]}}}, CALL"#,
+            pieces: VALUES,
+        },
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "(?P<key>\\w+)(?:=\\s*(?P<value>'(?:(?!').)*')|=(?!')(?P<value>(?:\"[^\"]*\"|[^\"])*?)|=\\s*'(?P<value>.*?)'|=(?P<value>.*?))(?=\\s*(?:,\\s*\\w+=|\\Z))", "value_parser": {"name": "json", "args": {"allow_non_json": true, "string_delims": [["'", "'"]]}}}, CALL"#,
+            pieces: VALUES,
+        },
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "(?P<key>\\w+)=(?P<value>\"(?:[^\"\\\\]|\\\\.)*\"|[^,]*)(?:,|\\Z)", "value_parser": {"name": "json", "args": {"unquoted_keys": true}}}, CALL"#,
+            pieces: VALUES,
+        },
+        // A value of several forms, one of which is text.
+        Region {
+            field: r#""content": "xml-inline", "content_args": {"tag_pattern": "(?P<key>\\w+)(?:=(?!')(?P<value>(?:\"[^\"]*\"|[^\"])*?)|='(?P<value>.*?)'|=(?P<value>.*?))(?=\\s*(?:,\\s*\\w+=|\\Z))"}, CALL"#,
+            pieces: VALUES,
         },
         // A close that repeats the key, alone and as one of two.
         Region {

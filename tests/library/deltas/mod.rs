@@ -4,6 +4,7 @@
 
 mod clients;
 mod formats;
+mod guesses;
 mod latency;
 mod memory;
 mod taken_back;
