@@ -24,6 +24,11 @@ pub(in crate::derive) fn any(marker: &str) -> bool {
     marker.contains(ALL)
 }
 
+/// The part of a marker before its first slot.
+pub(in crate::derive) fn constant(marker: &str) -> &str {
+    marker.split(ALL).next().unwrap_or_default()
+}
+
 /// Returns a text that stands in or beside a call, with slots in the places of the call's name and id.
 pub(in crate::derive) fn of_call(literal: &str, call: &Call) -> String {
     literal

@@ -14,6 +14,8 @@ pub(super) struct Ends<'a> {
     spaced: Vec<&'a str>,
     /// The markers with the white space behind them; empty unless all of them have some.
     followed: Vec<&'a str>,
+    /// The constant text that calls begin with; empty where there is none.
+    opens_calls: &'a str,
     /// The text that may follow at the end of a conversation.
     epilogue: &'a str,
     /// True if no field takes the text behind a delimiter: where a delimiter opens the content, text without one is not content.
@@ -48,22 +50,27 @@ impl<'a> Ends<'a> {
             !all.iter()
                 .any(|other| other != end && needs_only(&analysis.pieces, other, end))
         });
-        let all = analysis.turn_end.markers.iter().map(String::as_str);
-        let spaced: Vec<&str> = all
-            .filter(|end| end.starts_with(char::is_whitespace) && markers.contains(&end.trim()))
-            .collect();
-        let all = analysis.turn_end.markers.iter().map(String::as_str);
-        let followed: Vec<&str> = all
-            .filter(|end| end.ends_with(char::is_whitespace) && markers.contains(&end.trim()))
-            .collect();
-        let of_all = |with_space: Vec<&'a str>| match with_space.len() == markers.len() {
-            true => with_space,
-            false => Vec::new(),
+        let with_space = |has_space: fn(&str) -> bool| {
+            let all = analysis.turn_end.markers.iter().map(String::as_str);
+            let some: Vec<&str> = all
+                .filter(|end| has_space(end) && markers.contains(&end.trim()))
+                .collect();
+            match some.len() == markers.len() {
+                true => some,
+                false => Vec::new(),
+            }
         };
         Self {
-            spaced: of_all(spaced),
-            followed: of_all(followed),
+            spaced: with_space(|end| end.starts_with(char::is_whitespace)),
+            followed: with_space(|end| end.ends_with(char::is_whitespace)),
             markers,
+            opens_calls: analysis.calls.as_ref().map_or("", |calls| {
+                let section = calls.section.0.trim();
+                slot::constant(match section {
+                    "" => calls.call.0.trim_start(),
+                    section => section,
+                })
+            }),
             epilogue,
             is_last: analysis.content.open.is_some()
                 || analysis
@@ -120,21 +127,18 @@ impl<'a> Ends<'a> {
             let space = &end[..end.len() - end.trim_start().len()];
             format!("{}{}", text::escape(space), self.end_pattern(end.trim()))
         });
-        let others = others.iter().map(|other| slot::pattern(other));
-        let ends: Vec<String> = ends.chain(others).collect();
-        let end = super::alternatives(ends).filter(|_| !self.spaced.is_empty() && !self.is_last)?;
-        Some(format!("{end}\\s*{}", self.optional(self.epilogue)))
+        self.instead(ends.collect(), others)
     }
 
     /// Returns a pattern for any of the ends where each begins a line, with or without anything before it.
     pub(super) fn at_line(&self, others: &[&str]) -> Option<String> {
         let begins_line = |end: &&&str| end[..end.len() - end.trim_start().len()].contains('\n');
-        let all = !self.spaced.is_empty() && self.spaced.iter().all(|end| begins_line(&end));
+        if !self.spaced.iter().all(|end| begins_line(&end)) {
+            return None;
+        }
         let ends = self.spaced.iter().map(|end| self.end_pattern(end.trim()));
-        let others = others.iter().map(|other| slot::pattern(other));
-        let end = super::alternatives(ends.chain(others).collect())?;
-        (all && !self.is_last)
-            .then(|| format!("(?<![^\\n]){end}\\s*{}", self.optional(self.epilogue)))
+        let end = self.instead(ends.collect(), others)?;
+        Some(format!("(?<![^\\n]){end}"))
     }
 
     /// Returns a pattern for any of the ends with the white space that stands behind it, or where the text ends; `None` where there is none.
@@ -148,26 +152,36 @@ impl<'a> Ends<'a> {
         self.instead(ends.collect(), others)
     }
 
-    /// Returns a pattern for any of the ends where the text before it may end in the same way: of `~~~~` that ends with the end `~~~`,
-    /// the first sign is the text's. `None` where no end can begin within itself.
+    /// Returns a pattern for any of the ends where the text before it may end with signs of it: of `~~~~` that ends with the end `~~~`, the
+    /// first sign is the text's, and of `%%run f%` the first `%`, where `%%` is the end and `%run` opens calls. `None` where neither an end
+    /// nor a call can begin within an end.
     ///
-    /// An end can be found too early in a text and its end where it has a period: shifted by it, it stands upon itself. A match is the
-    /// last one if what follows does not complete the next.
+    /// A match is none if what completes the other marker stands behind it. Its first character is enough: behind an end comes white space
+    /// or nothing. And it is all that a reader of chunks can be asked to wait for: transformers' parser does not wait for two.
     pub(super) fn last_of_run(&self, others: &[&str]) -> Option<String> {
-        if !self.markers.iter().any(|end| period(end).is_some()) {
+        let next = |end: &str| -> Vec<char> {
+            let calls = completion(end, self.opens_calls);
+            let mut next: Vec<char> = completion(end, end).into_iter().chain(calls).collect();
+            next.dedup();
+            next
+        };
+        if self.markers.iter().all(|end| next(end).is_empty()) {
             return None;
         }
         let ends = self.markers.iter().map(|end| {
-            let pattern = self.end_pattern(end);
-            match period(end) {
-                Some(next) => format!("{pattern}(?!{})", text::escape(next)),
-                None => pattern,
+            let next = next(end)
+                .into_iter()
+                .map(|c| text::escape(c.encode_utf8(&mut [0; 4])));
+            match super::alternatives(next.collect()) {
+                Some(next) => format!("{}(?!{next})", self.end_pattern(end)),
+                None => self.end_pattern(end),
             }
         });
         self.instead(ends.collect(), others)
     }
 
-    /// A pattern for one of these ends, or for another marker; `None` for no ends, and where no other field takes text behind one.
+    /// A pattern for one of these ends, or for another marker, with what may follow an end; `None` for no ends, and where no field takes
+    /// the text behind one.
     fn instead(&self, ends: Vec<String>, others: &[&str]) -> Option<String> {
         if ends.is_empty() || self.is_last {
             return None;
@@ -199,15 +213,15 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The signs that complete the next of two markers that stand upon each other as closely as they can, or side by side for a single sign: `~`
-/// for `~~~` and for `~`, `ab` for `abab`; `None` where they cannot.
-pub(super) fn period(marker: &str) -> Option<&str> {
-    if marker.chars().count() == 1 {
-        return Some(marker);
+/// The character that stands behind a marker where the next begins within it, as closely as it can: `~` for `~~~` upon itself, `a` for `abab`,
+/// `r` for `%%` and `%run`. A marker of one character stands beside itself. `None` where the next cannot begin there.
+pub(super) fn completion(marker: &str, next: &str) -> Option<char> {
+    if marker == next && marker.chars().count() == 1 {
+        return marker.chars().next();
     }
     let mut borders = marker.char_indices().skip(1);
-    let (at, _) = borders.find(|(at, _)| marker.starts_with(&marker[*at..]))?;
-    Some(&marker[marker.len() - at..])
+    let (at, _) = borders.find(|(at, _)| next.starts_with(&marker[*at..]))?;
+    next[marker.len() - at..].chars().next()
 }
 
 /// Returns true if `first` is the only marker of `end` that is needed: a whole piece, with no word directly behind it.
@@ -226,18 +240,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_that_can_stand_upon_itself_has_a_period() {
-        for (marker, expected) in [
-            ("~", Some("~")),
-            ("~~~", Some("~")),
-            ("abab", Some("ab")),
-            ("|.|", Some(".|")),
-            ("aba", Some("ba")),
-            ("ééé", Some("é")),
-            ("</s>", None),
-            ("ab", None),
+    fn a_marker_may_begin_within_another() {
+        for (marker, next, expected) in [
+            ("~", "~", Some('~')),
+            ("~~~", "~~~", Some('~')),
+            ("abab", "abab", Some('a')),
+            ("|.|", "|.|", Some('.')),
+            ("aba", "aba", Some('b')),
+            ("ééé", "ééé", Some('é')),
+            ("%%", "%run", Some('r')),
+            ("</s>", "<call>", None),
+            ("</s>", "</s>", None),
+            ("ab", "", None),
+            ("ab", "b", None),
         ] {
-            assert_eq!(period(marker), expected, "{marker}");
+            assert_eq!(completion(marker, next), expected, "{marker} {next}");
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn content(
             ),
             (
                 "the last of a run",
-                "a text may end with signs of what ends the turn, which then stands upon them",
+                "a text may end with signs of what ends the turn, before that itself or before a call",
                 ends.last_of_run(&passed),
             ),
             (
@@ -91,7 +91,11 @@ pub(super) fn content(
         let candidates = [pattern].into_iter().chain(literal).chain(rarer);
         choices.choose(DecisionId::ContentClose, candidates)
     }));
-    let joined = analysis.calls.is_some() && !target.served && joins(choices);
+    let further = analysis.further.iter().map(|(_, further)| further);
+    let mut thoughts = analysis.reasoning.iter().chain(further);
+    // A second text of the content takes the place of the first, were it but the beginning of what ends the turn.
+    let has_more = analysis.calls.is_some() || thoughts.any(|thought| thought.behind_content);
+    let joined = has_more && !target.served && joins(choices);
     let field = FieldDocument {
         open: match (&analysis.content.open, &analysis.reasoning) {
             (Some(open), _) => {
@@ -162,13 +166,13 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
     }
 }
 
-/// Returns true if the texts before and after a call are joined. Nothing is put between the two: white space alone, as models write it
+/// Returns true if the texts before and after a call, or a reasoning, are joined. Nothing is put between the two: white space alone, as models write it
 /// before a marker, and a default are texts as well, and must add nothing.
 fn joins(choices: &Choices) -> bool {
     let joined = [
         "joined",
         "all of it, put together",
-        "text after a call would take the place of the text before it",
+        "text after a call, or behind a reasoning that stands there, would take the place of the text before it",
     ];
     let last = [
         "the last",
@@ -289,12 +293,10 @@ pub(super) fn reasoning(
             Delimiter::pattern(pattern),
         ));
     }
-    if let Some(next) = ends::period(&reasoning.close).filter(|_| !slot::any(&reasoning.close)) {
-        let pattern = format!(
-            "{}(?!{})\\s*",
-            slot::pattern(&reasoning.close),
-            text::escape(next)
-        );
+    let close = &reasoning.close;
+    if let Some(next) = ends::completion(close, close).filter(|_| !slot::any(close)) {
+        let next = text::escape(next.encode_utf8(&mut [0; 4]));
+        let pattern = format!("{}(?!{next})\\s*", slot::pattern(close));
         candidates.push(Candidate::new(
             "the last of a run",
             json::quote(&pattern),

@@ -27,6 +27,7 @@ pub(in crate::derive) fn dropped(
             history: History::Dropped,
             space: String::new(),
             spaced: true,
+            behind_content: false,
         };
         let one = Found {
             reasoning: Some(reasoning),
