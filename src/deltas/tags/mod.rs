@@ -53,12 +53,7 @@ enum Looking {
         under_way: bool,
     },
     /// The value of a tag begins here, and what it is its first characters tell.
-    Begin {
-        tag: usize,
-        key: Range<usize>,
-        at: usize,
-        way: usize,
-    },
+    Begin(Box<Begun>),
     /// The end of a string in double quotes is looked for, of which this much was read.
     Quote {
         read: usize,
@@ -66,6 +61,17 @@ enum Looking {
     },
     /// Nothing is looked for: the region has no value, or another than was thought.
     Lost,
+}
+
+/// A tag up to where its value begins, with the places of it in the text.
+#[derive(Debug, Clone)]
+struct Begun {
+    tag: usize,
+    key: Range<usize>,
+    /// The beginning of the value.
+    at: usize,
+    /// The number of the alternative.
+    way: usize,
 }
 
 /// The text that there is, and what comes of it.
@@ -224,15 +230,15 @@ impl TagReader {
                 Some(split) => self.tag(split, now),
                 None => Step::Lost,
             },
-            Looking::Begin { tag, key, at, way } => {
+            Looking::Begin(begun) => {
                 let Some(strings) = &now.shape.strings else {
                     return Step::Lost;
                 };
-                let Some(form) = form_of(strings, now.window, at) else {
-                    self.hold = tag;
-                    return Step::Wait(Looking::Begin { tag, key, at, way });
+                let Some(form) = form_of(strings, now.window, begun.at) else {
+                    self.hold = begun.tag;
+                    return Step::Wait(Looking::Begin(begun));
                 };
-                self.begin(form, tag, now.window.slice(key), way, now)
+                self.begin(form, &begun, now)
             }
             Looking::Quote { read, mut reader } => {
                 let mut string = StringText::default();
@@ -276,12 +282,12 @@ impl TagReader {
             return Step::Lost;
         };
         if now.shape.strings.is_some() {
-            return Step::Go(Looking::Begin {
+            return Step::Go(Looking::Begin(Box::new(Begun {
                 tag: span.start,
                 key,
                 at: span.end,
                 way,
-            });
+            })));
         }
         let key = now.window.slice(key);
         if !self.look_for_end(split, way, key) {
@@ -306,14 +312,9 @@ impl TagReader {
     }
 
     /// Begins a value that is JSON.
-    fn begin(
-        &mut self,
-        form: Form,
-        tag: usize,
-        key: &str,
-        way: usize,
-        now: &mut Now<'_, '_>,
-    ) -> Step {
+    fn begin(&mut self, form: Form, begun: &Begun, now: &mut Now<'_, '_>) -> Step {
+        let Begun { tag, way, .. } = *begun;
+        let key = now.window.slice(begun.key.clone());
         self.hold = tag;
         let (Some(split), Some(strings)) = (&now.shape.split, &now.shape.strings) else {
             return Step::Lost;
