@@ -77,7 +77,7 @@ pub(crate) fn tokens(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map> {
 
 /// Does the work on a thread of its own with the interpreter released, and asks Python meanwhile whether to go on. Work that
 /// is interrupted ends on its own, unheard.
-fn interruptible<T: Send + 'static>(
+pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {

@@ -3,7 +3,9 @@
 mod chat;
 mod conversation;
 mod convert;
+mod deltas;
 mod errors;
+mod grammar;
 mod parser;
 mod template;
 mod threads;
@@ -36,6 +38,10 @@ mod _native {
     use super::chat::{derive_from, inspect_from, lint_text};
     #[pymodule_export]
     use super::conversation::Chat;
+    #[pymodule_export]
+    use super::deltas::DeltaParser;
+    #[pymodule_export]
+    use super::grammar::grammar_from;
     #[pymodule_export]
     use super::main;
     #[pymodule_export]

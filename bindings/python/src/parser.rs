@@ -245,7 +245,7 @@ fn maps<'py>(py: Python<'py>, maps: impl Iterator<Item = Map>) -> PyResult<Bound
     Ok(list)
 }
 
-fn on_error_of(name: &str) -> PyResult<OnError> {
+pub(crate) fn on_error_of(name: &str) -> PyResult<OnError> {
     match name {
         "raise" => Ok(OnError::Return),
         "keep" => Ok(OnError::Keep),
@@ -257,7 +257,7 @@ fn on_error_of(name: &str) -> PyResult<OnError> {
 }
 
 /// The JSON schemas of tools: dicts as they are, and of functions what transformers makes of them.
-fn schemas(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> {
+pub(crate) fn schemas(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Value>> {
     let mut schemas = Vec::new();
     let Some(tools) = tools.filter(|tools| !tools.is_none()) else {
         return Ok(schemas);

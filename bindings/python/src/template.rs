@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use obverse::deltas::DeltaTemplate;
 use obverse::response_template::{ResponseTemplate, config};
 use obverse::value::{Value, json};
 use pyo3::exceptions::PyTypeError;
@@ -17,14 +18,31 @@ use crate::errors;
 const KEPT: usize = 64;
 
 /// What was compiled, by the document's text.
-static COMPILED: Mutex<Option<HashMap<String, Arc<ResponseTemplate>>>> = Mutex::new(None);
+static COMPILED: Mutex<Option<HashMap<String, Arc<Compiled>>>> = Mutex::new(None);
+
+/// The compiled forms of a document.
+#[derive(Debug)]
+struct Compiled {
+    template: Arc<ResponseTemplate>,
+    /// For deltas; made when it is first needed.
+    growing: OnceLock<Arc<DeltaTemplate>>,
+}
+
+impl Compiled {
+    fn new(template: ResponseTemplate) -> Arc<Self> {
+        Arc::new(Self {
+            template: Arc::new(template),
+            growing: OnceLock::new(),
+        })
+    }
+}
 
 /// A response template, validated and compiled.
 #[pyclass(name = "ResponseTemplate", module = "obverse", frozen)]
 #[derive(Debug)]
 pub(crate) struct Template {
     document: Value,
-    template: Arc<ResponseTemplate>,
+    compiled: Arc<Compiled>,
 }
 
 #[pymethods]
@@ -32,10 +50,10 @@ impl Template {
     #[new]
     fn new(document: &Bound<'_, PyAny>) -> PyResult<Self> {
         let value = convert::from_python(document, Foreign::Refuse)?;
-        let template = compiled(document.py(), &value)?;
+        let compiled = compiled(document.py(), &value)?;
         Ok(Self {
             document: value,
-            template,
+            compiled,
         })
     }
 
@@ -46,7 +64,7 @@ impl Template {
             .map_err(|invalid| errors::template(text.py(), &invalid))?;
         Ok(Self {
             document: loaded.document,
-            template: Arc::new(loaded.template),
+            compiled: Compiled::new(loaded.template),
         })
     }
 
@@ -57,7 +75,7 @@ impl Template {
         let loaded = config::load_any(&text).map_err(|invalid| errors::template(py, &invalid))?;
         Ok(Self {
             document: loaded.document,
-            template: Arc::new(loaded.template),
+            compiled: Compiled::new(loaded.template),
         })
     }
 
@@ -72,7 +90,8 @@ impl Template {
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(
             py,
-            self.template
+            self.compiled
+                .template
                 .fields()
                 .iter()
                 .map(|field| field.name.as_str()),
@@ -87,7 +106,7 @@ impl Template {
     }
 
     fn __repr__(&self) -> String {
-        let names = self.template.fields().iter();
+        let names = self.compiled.template.fields().iter();
         let names: Vec<&str> = names.map(|field| field.name.as_str()).collect();
         format!("<ResponseTemplate of {}>", names.join(", "))
     }
@@ -95,8 +114,19 @@ impl Template {
 
 /// The compiled form of what Python gives for a response template: a dict, or one that was compiled before.
 pub(crate) fn given(object: &Bound<'_, PyAny>) -> PyResult<Arc<ResponseTemplate>> {
+    Ok(Arc::clone(&compiled_of(object)?.template))
+}
+
+/// The same for deltas.
+pub(crate) fn growing(object: &Bound<'_, PyAny>) -> PyResult<Arc<DeltaTemplate>> {
+    let compiled = compiled_of(object)?;
+    let make = || Arc::new(DeltaTemplate::new(Arc::clone(&compiled.template)));
+    Ok(Arc::clone(compiled.growing.get_or_init(make)))
+}
+
+fn compiled_of(object: &Bound<'_, PyAny>) -> PyResult<Arc<Compiled>> {
     if let Ok(template) = object.cast::<Template>() {
-        return Ok(Arc::clone(&template.get().template));
+        return Ok(Arc::clone(&template.get().compiled));
     }
     if object.cast::<PyDict>().is_err() {
         let message = format!(
@@ -110,7 +140,7 @@ pub(crate) fn given(object: &Bound<'_, PyAny>) -> PyResult<Arc<ResponseTemplate>
 }
 
 /// The compiled form of a document, which is kept.
-fn compiled(py: Python<'_>, document: &Value) -> PyResult<Arc<ResponseTemplate>> {
+fn compiled(py: Python<'_>, document: &Value) -> PyResult<Arc<Compiled>> {
     let key = json::to_string(document);
     let known = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(template) = known().as_ref().and_then(|all| all.get(&key)) {
@@ -118,7 +148,7 @@ fn compiled(py: Python<'_>, document: &Value) -> PyResult<Arc<ResponseTemplate>>
     }
     let template =
         ResponseTemplate::from_value(document).map_err(|invalid| errors::template(py, &invalid))?;
-    let template = Arc::new(template);
+    let template = Compiled::new(template);
     let mut all = known();
     let all = all.get_or_insert_default();
     if all.len() >= KEPT {

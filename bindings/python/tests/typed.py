@@ -27,6 +27,18 @@ def streamed() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return events + last, message
 
 
+def sent() -> tuple[list[str], dict[str, Any]]:
+    parser = obverse.DeltaParser(template, form="openai", tools=[{"name": "f"}], model="m")
+    frames = [parser.frame(event) for event in parser.initial_events + parser.feed("Hi")]
+    message, events = parser.finalize("length")
+    return [*frames, *map(parser.frame, events), parser.last_frame], message
+
+
+def constrained(tokenizer: object) -> tuple[str, list[str]]:
+    grammar = obverse.grammar(tokenizer, format="gbnf", tools=[template], tool_choice="required", token_ids={"<call>": 7})
+    return grammar.text, grammar.notes
+
+
 def derived(tokenizer: object) -> str:
     derivation = obverse.derive(tokenizer, for_=["vllm"])
     verdict: str = derivation.verdict

@@ -13,23 +13,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version as _version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from . import _native, _sources
+from . import _native, _sources, _tools
 from ._conversation import ChatTemplate, Span, Spans
-from ._derivation import Derivation, Finding
-from ._native import Parser, ResponseTemplate, parse, parse_many
+from ._derivation import Derivation, Finding, Grammar
+from ._native import DeltaParser, Parser, ResponseTemplate, parse, parse_many
 from .chat_parsing import install, uninstall
 from .errors import FinalizedError, MergeError, ObverseError, ParseError, PlaceholderError, RenderError, SourceError, TemplateError
 
 __all__ = [
     "ChatTemplate",
+    "DeltaParser",
     "Derivation",
     "FinalizedError",
     "Finding",
+    "Grammar",
     "MergeError",
     "ObverseError",
     "ParseError",
@@ -42,6 +44,7 @@ __all__ = [
     "Spans",
     "TemplateError",
     "derive",
+    "grammar",
     "inspect",
     "install",
     "lint",
@@ -86,6 +89,56 @@ def inspect(source: Any, *, special_tokens: dict[str, str] | None = None) -> dic
     """
     with _sources.opened(source, special_tokens) as opened:
         return _native.inspect_from(**opened)
+
+
+def grammar(
+    source: Any,
+    *,
+    format: Literal["gbnf", "lark", "structural-tag"],
+    tools: Iterable[dict[str, Any] | Callable[..., Any]] = (),
+    tool_choice: str = "auto",
+    parallel: bool = True,
+    reasoning: Literal["auto", "on", "off"] = "auto",
+    prefix: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    response_format: dict[str, Any] | None = None,
+    token_ids: Mapping[str, int] | None = None,
+    special_tokens: dict[str, str] | None = None,
+) -> Grammar:
+    """The grammar of what a model may write: its calls by the tools' schemas, its reasoning, its answer.
+
+    `source` is as for `derive`; a response template is derived of it, and the grammar is made of that. `format` is the language:
+    `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"structural-tag"` for xgrammar. `tool_choice` is `"auto"`, `"required"`, `"none"` or the
+    name of a tool. What the prompt has opened already goes on: `prefix` is the prompt, and without it that of a user's message is
+    rendered, with `kwargs`. `response_format` is a JSON schema that the answer must fit. `token_ids` are the special tokens of the
+    tokenizer with their numbers, which are then written as tokens where the language has a way.
+
+    Raises `SourceError` when there is no grammar, as for a tool that is not among `tools`.
+    """
+    offered = list(tools)
+    with _sources.opened(source, special_tokens) as opened:
+        if prefix is None:
+            asked = {"messages": [{"role": "user", "content": "Hello"}], "add_generation_prompt": True, "kwargs": dict(kwargs or {})}
+            if offered:
+                asked["tools"] = [tool if isinstance(tool, dict) else _tools.schema(tool) for tool in offered]
+            try:
+                prefix = _native.Chat(**opened).render(asked)
+            except RenderError:
+                # A chat template that needs more than that is given it for the derivation.
+                if kwargs:
+                    raise
+        text, notes = _native.grammar_from(
+            **opened,
+            language=format,
+            tools=offered,
+            tool_choice=tool_choice,
+            parallel=parallel,
+            reasoning=reasoning,
+            prefix=prefix,
+            response_format=response_format,
+            token_ids=list((token_ids or {}).items()),
+        )
+    return Grammar(text=text, format=format, notes=notes)
 
 
 def lint(

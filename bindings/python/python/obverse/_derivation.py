@@ -76,6 +76,18 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class Grammar:
+    """What a model may write, in the language of an engine."""
+
+    #: The grammar. A structural tag is a text of JSON.
+    text: str
+    #: The language: `gbnf`, `lark` or `structural-tag`.
+    format: str
+    #: What the language cannot say of it, and what is not proved of the response template that it was made of.
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that will go wrong with a response template."""
 

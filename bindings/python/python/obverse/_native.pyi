@@ -77,6 +77,53 @@ class Parser:
     def malformed(self) -> list[dict[str, Any]]:
         """The regions that did not parse, with `on_error="keep"`: dicts of `kind`, `message`, `field`, `span`, `raw` and `hint`."""
 
+class DeltaParser:
+    """A parser that tells how its message grows: what a chat server sends to a client while the model writes, tool arguments included.
+
+    `form` is `"openai"` (chunks of Chat Completions), `"responses"` (events of OpenAI's Responses), `"anthropic"` (events of Anthropic's
+    Messages) or `"growth"`, the steps as they are. `prefix`, `tools` and `on_error` are as for `Parser`. With `certain` all is held
+    that can still turn out otherwise. `id`, `model`, `created` (seconds since 1970) and `reasoning_key` (of Chat Completions) are what
+    the events say of the reply.
+    """
+
+    def __new__(
+        cls,
+        template: dict[str, Any] | ResponseTemplate,
+        prefix: str = "",
+        *,
+        form: Literal["growth", "openai", "responses", "anthropic"] = "growth",
+        tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+        on_error: Literal["raise", "keep"] = "raise",
+        certain: bool = False,
+        id: str = "reply",
+        model: str = "model",
+        created: int = 0,
+        reasoning_key: str = "reasoning_content",
+    ) -> DeltaParser: ...
+    @property
+    def initial_events(self) -> list[dict[str, Any]]:
+        """What is sent before the response: how a reply begins, and what the prefix had already written into the message."""
+
+    def feed(self, text: str) -> list[dict[str, Any]]:
+        """Reads more of the response and returns the events that it brings, in the protocol's form.
+
+        Raises `ParseError` for a region that does not parse; the same call may be made again with `""` to go on after it.
+        """
+
+    def finalize(self, ending: Literal["complete", "length"] = "complete") -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Ends the response: the message, and the last events. `ending` says whether the model had written all, or as much as it was allowed to."""
+
+    def frame(self, event: dict[str, Any]) -> str:
+        """The event as a server-sent event, with the empty line behind it."""
+
+    @property
+    def last_frame(self) -> str:
+        """What is sent behind the last event, such as `data: [DONE]`; may be empty."""
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message so far: defaults and closed regions."""
+
 def parse(
     response: str,
     template: dict[str, Any] | ResponseTemplate,
@@ -135,6 +182,21 @@ def derive_from(
     engines: list[str] = ...,
     thorough: bool = False,
 ) -> tuple[dict[str, Any], dict[str, Any]]: ...
+def grammar_from(
+    *,
+    path: str = ...,
+    text: str = ...,
+    name: str = ...,
+    special_tokens: dict[str, str] = ...,
+    language: str,
+    tools: Iterable[dict[str, Any] | Callable[..., Any]] | None = None,
+    tool_choice: str = "auto",
+    parallel: bool = True,
+    reasoning: str = "auto",
+    prefix: str | None = None,
+    response_format: dict[str, Any] | None = None,
+    token_ids: list[tuple[str, int]] = ...,
+) -> tuple[str, list[str]]: ...
 def inspect_from(
     *, path: str = ..., text: str = ..., name: str = ..., special_tokens: dict[str, str] = ...
 ) -> dict[str, Any]: ...
