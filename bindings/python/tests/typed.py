@@ -39,6 +39,10 @@ def constrained(tokenizer: object) -> tuple[str, list[str]]:
     return grammar.text, grammar.notes
 
 
+def checked() -> list[tuple[str, list[obverse.Finding]]]:
+    return [(result.name, result.findings) for result in obverse.check("fixtures", derive=False).failed]
+
+
 def derived(tokenizer: object) -> str:
     derivation = obverse.derive(tokenizer, for_=["vllm"])
     verdict: str = derivation.verdict

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _native, _sources, _tools
+from ._checking import Check, Result, check
 from ._conversation import ChatTemplate, Span, Spans
 from ._derivation import Derivation, Finding, Grammar
 from ._native import DeltaParser, Parser, ResponseTemplate, parse, parse_many
@@ -27,6 +28,7 @@ from .errors import FinalizedError, MergeError, ObverseError, ParseError, Placeh
 
 __all__ = [
     "ChatTemplate",
+    "Check",
     "DeltaParser",
     "Derivation",
     "FinalizedError",
@@ -39,10 +41,12 @@ __all__ = [
     "PlaceholderError",
     "RenderError",
     "ResponseTemplate",
+    "Result",
     "SourceError",
     "Span",
     "Spans",
     "TemplateError",
+    "check",
     "derive",
     "grammar",
     "inspect",
