@@ -20,7 +20,7 @@ class Result:
 
     #: Its path, with the line of a `.jsonl` file or the file of a fixture's folder.
     name: str
-    #: `passed`, `failed` or `skipped`.
+    #: `passed` or `failed`.
     status: str
     #: What does not hold.
     findings: list[Finding]
