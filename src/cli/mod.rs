@@ -43,6 +43,8 @@ mod peg;
 mod problem;
 mod progress;
 mod project;
+mod propose;
+mod quoted;
 mod read;
 mod record;
 mod reference;
@@ -115,6 +117,7 @@ enum Verb {
     Read(read::Args),
     Check(check::Args),
     Review(review::Args),
+    Propose(propose::Args),
     Init(init::Args),
     New(new::Args),
     Record(Box<record::Args>),
@@ -166,6 +169,7 @@ fn run_verb(arguments: &[OsString]) -> Status {
         Verb::Read(args) => read::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Review(args) => review::run(args),
+        Verb::Propose(args) => propose::run(args),
         Verb::Init(args) => init::run(args),
         Verb::New(args) => new::run(args),
         Verb::Record(args) => record::run(args),

@@ -70,6 +70,16 @@ fn replace_anyway(path: &Path, text: &str) -> Result<(), Problem> {
     })
 }
 
+/// Makes a folder that is not there yet, and those around it.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Problem> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Problem::failed(
+            "unwritable",
+            format!("cannot create {}: {error}", input::name(folder)),
+        )
+    })
+}
+
 /// Makes a file what it is to become: another text, at once and whole, or gone. A folder that is not there yet is made.
 pub(crate) fn apply(change: &FileChange) -> Result<(), Problem> {
     let path = &change.path;

@@ -16,6 +16,7 @@ mod lint;
 mod page;
 mod parse;
 mod peg;
+mod propose;
 #[cfg(unix)]
 #[path = "../support/pty.rs"]
 mod pty;

@@ -14,6 +14,7 @@ mod masks;
 mod own_templates;
 mod parser;
 mod pattern;
+mod propose;
 mod render;
 mod response_schema;
 #[path = "../support/mod.rs"]

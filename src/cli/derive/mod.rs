@@ -20,7 +20,7 @@ use obverse::value::Value;
 
 use super::problem::{Document, Problem};
 use super::progress::Progress;
-use super::replace::{refuse_protected, replace_or_force};
+use super::replace::{make_folder, refuse_protected, replace_or_force};
 use super::shape::Shape;
 use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
@@ -123,12 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         }
     }
     if let Some(folder) = &args.out_dir {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Problem::failed(
-                "unwritable",
-                format!("cannot create {}: {error}", input::name(folder)),
-            )
-        })?;
+        make_folder(folder)?;
     }
     if args.conversation {
         conversation::refuse_others(args)?;

@@ -12,6 +12,7 @@ use obverse::value::{self, Step, Value};
 use super::difference::difference;
 use crate::cli::color::{BOLD, DIM, GREEN, RED, paint};
 use crate::cli::escape;
+use crate::cli::quoted::shell;
 use crate::cli::table;
 
 /// The width of the first column.
@@ -336,15 +337,6 @@ fn next(report: &Report, is_lost: bool) -> String {
         paint(DIM, "or take it as it is, if the model never writes such messages: the response template is written all the same")
     ));
     out
-}
-
-/// A word of a command line, escaped for the terminal too.
-fn shell(word: &str) -> String {
-    let is_bare = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
-    if !word.is_empty() && word.chars().all(is_bare) {
-        return word.to_owned();
-    }
-    escape::line(&format!("'{}'", word.replace('\'', r"'\''"))).into_owned()
 }
 
 fn counterexample(found: &Counterexample) -> String {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::place::FilePlace;
 use super::{Outcome, Reporter, Summary, severity};
 use crate::cli::escape;
+use crate::cli::quoted::{block, code};
 
 /// So many findings are written out; a summary on GitHub has an end, and nobody reads on.
 const MANY: usize = 50;
@@ -50,7 +51,7 @@ impl Reporter for Markdown {
                 severity(diagnostic.severity),
                 code(diagnostic.code),
                 code(&at),
-                block(&text)
+                block("text", &text)
             );
         }
         Ok(())
@@ -77,35 +78,5 @@ impl Reporter for Markdown {
             writeln!(out, "\n... and {} more", self.count - MANY)?;
         }
         Ok(())
-    }
-}
-
-/// Backticks, one more than the text has in a row.
-fn ticks(text: &str, least: usize) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(least.max(longest + 1))
-}
-
-fn code(text: &str) -> String {
-    let ticks = ticks(text, 1);
-    // A space keeps a tick of the text's own from joining these.
-    let pad = if text.contains('`') { " " } else { "" };
-    format!("{ticks}{pad}{text}{pad}{ticks}")
-}
-
-fn block(text: &str) -> String {
-    let ticks = ticks(text, 3);
-    format!("{ticks}text\n{text}\n{ticks}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_that_has_ticks_stays_code() {
-        assert_eq!(code("a"), "`a`");
-        assert_eq!(code("a``"), "``` a`` ```");
-        assert_eq!(block("```json"), "````text\n```json\n````\n");
     }
 }
