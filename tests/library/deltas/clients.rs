@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use obverse::deltas::DeltaParser;
 use obverse::deltas::encode::{Encoder, Ending, Protocol, Reply};
-use obverse::value::{Value, json};
+use obverse::deltas::{DeltaParser, Growth, Options};
+use obverse::value::{Map, Value, json};
 
 use super::{Fixed, fixtures};
 use crate::support::clients::{ask, object, parsed, python, seen};
+use crate::support::parsing::cut;
 use crate::support::random::Random;
 
 /// Each fixture by one of the protocols, another than the fixture before it.
@@ -22,48 +23,78 @@ fn the_sdks_assemble_every_fixture_by_every_protocol() {
     assembled(3);
 }
 
+/// A fixture as a server streams it.
+struct Stream {
+    /// What is sent.
+    frames: Vec<Value>,
+    message: Map,
+    /// True if something was taken back, which no protocol can.
+    took_back: bool,
+}
+
+/// The fixture by a protocol, in chunks; `None` where its message is refused.
+fn stream(fixed: &Fixed, protocol: Protocol, certain: bool, random: &mut Random) -> Option<Stream> {
+    let Fixed {
+        template,
+        prefix,
+        fixture,
+        ..
+    } = fixed;
+    let mut options = Options::default();
+    options.certain = certain;
+    let template = Arc::clone(template);
+    let parser = DeltaParser::with_options(template, prefix, &fixture.tools, options);
+    let mut parser = parser.expect("a prefix");
+    let mut encoder = Encoder::new(protocol, Reply::default());
+    let mut events = encoder.begin();
+    let mut took_back = false;
+    let mut take = |growth: &Growth<'_>| {
+        took_back |= growth.is_retraction();
+        events.extend(encoder.grow(growth));
+    };
+    parser.initial_growth().iter().for_each(&mut take);
+    for chunk in cut(random, &fixture.response) {
+        parser
+            .feed(chunk)
+            .unwrap_or_default()
+            .iter()
+            .for_each(&mut take);
+    }
+    let (message, last) = parser.finalize().ok()?;
+    last.iter().for_each(&mut take);
+    events.extend(encoder.end(Ending::Complete));
+    let frames = events.iter().map(|event| protocol.frame(event));
+    let frames = frames.chain([protocol.last_frame().to_owned()]);
+    Some(Stream {
+        frames: frames
+            .filter(|frame| !frame.is_empty())
+            .map(Value::from)
+            .collect(),
+        message,
+        took_back,
+    })
+}
+
 fn assembled(protocols: usize) {
     let Some(python) = python() else { return };
     let mut random = Random::new(4);
     let (mut lines, mut expected) = (Vec::new(), Vec::new());
-    for (index, fixed) in fixtures().into_iter().enumerate() {
-        let Fixed {
-            name,
-            template,
-            prefix,
-            fixture,
-        } = fixed;
+    for (index, fixed) in fixtures().iter().enumerate() {
+        let name = &fixed.name;
         let all = [Protocol::OpenAi, Protocol::Responses, Protocol::Anthropic];
         for protocol in all.into_iter().cycle().skip(index).take(protocols) {
-            let mut parser =
-                DeltaParser::new(Arc::clone(&template), &prefix, &fixture.tools).expect("a prefix");
-            let reply = Reply::default();
-            let mut encoder = Encoder::new(protocol, reply.clone());
-            let mut events = encoder.begin();
-            let mut took_back = false;
-            let mut take = |growth: &obverse::deltas::Growth<'_>, events: &mut Vec<Value>| {
-                took_back |= growth.is_retraction();
-                events.extend(encoder.grow(growth));
-            };
-            for growth in parser.initial_growth().to_vec() {
-                take(&growth, &mut events);
-            }
-            for chunk in crate::support::parsing::cut(&mut random, &fixture.response) {
-                for growth in parser.feed(chunk).unwrap_or_default() {
-                    take(&growth, &mut events);
-                }
-            }
-            let Ok((message, last)) = parser.finalize() else {
+            let Some(mut streamed) = stream(fixed, protocol, false, &mut random) else {
                 continue;
             };
-            for growth in last {
-                take(&growth, &mut events);
-            }
-            // No protocol can take anything back.
-            if took_back {
+            if streamed.took_back {
                 assert!(name.ends_with("truncated"), "{name}");
-                continue;
+                let certain = stream(fixed, protocol, true, &mut random);
+                streamed = certain.expect("the same message");
+                assert!(!streamed.took_back, "{name}");
             }
+            let Stream {
+                frames, message, ..
+            } = streamed;
             // Of arguments that are cut short Anthropic's SDK gives as much as it can read.
             let cut_short = |call: &Value| {
                 let text = call
@@ -76,13 +107,6 @@ fn assembled(protocols: usize) {
                 assert!(name.ends_with("truncated"), "{name}");
                 continue;
             }
-            events.extend(encoder.end(Ending::Complete));
-            let frames = events
-                .iter()
-                .map(|event| Value::from(protocol.frame(event)));
-            let mut frames: Vec<Value> = frames.collect();
-            frames.push(Value::from(protocol.last_frame()));
-            frames.retain(|frame| frame.as_str() != Some(""));
             let question = object([
                 ("protocol", Value::from(protocol.name())),
                 ("frames", Value::Array(frames)),
@@ -90,7 +114,7 @@ fn assembled(protocols: usize) {
             lines.push(json::to_string(&question));
             expected.push((
                 format!("{name} by {}", protocol.name()),
-                seen(&message, &reply.id, protocol),
+                seen(&message, &Reply::default().id, protocol),
             ));
         }
     }
