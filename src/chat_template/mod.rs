@@ -80,8 +80,19 @@ struct Compiled {
     candidates: Vec<(String, Vec<Value>)>,
 }
 
-/// The input with which a chat template is rendered.
+/// The input with which a chat template is rendered: [`RenderInput::new`], and what else is to be set.
+///
+/// ```
+/// use obverse::chat_template::{ChatTemplate, RenderInput};
+///
+/// let template = ChatTemplate::new("{% if add_generation_prompt %}[assistant]{% endif %}")?;
+/// let mut input = RenderInput::new(Vec::new());
+/// input.add_generation_prompt = true;
+/// assert_eq!(template.render(&input)?, "[assistant]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct RenderInput {
     /// The conversation.
     pub messages: Vec<Value>,
@@ -126,6 +137,14 @@ impl Inputs<'_> {
 }
 
 impl RenderInput {
+    /// The input of a conversation, with nothing else set.
+    pub fn new(messages: Vec<Value>) -> Self {
+        Self {
+            messages,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn borrowed(&self) -> Inputs<'_> {
         Inputs {
             messages: &self.messages,

@@ -2,6 +2,7 @@
 
 /// The rules to render by. The default is what transformers 5.23 does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Rules {
     /// True if keys of a message that are null stay in it. transformers 5.23 drops them; earlier ones, llama.cpp and other
     /// servers keep them.

@@ -292,7 +292,7 @@ impl Request<'_> {
 /// How many characters of a prompt are shown if they are enough.
 const PROMPT: usize = 60;
 
-/// What was tried, and came back.
+/// The messages that were tried and came back.
 fn proof(report: &Report) -> String {
     let rounds = report.rounds;
     let mut text = format!(
@@ -311,7 +311,7 @@ fn proof(report: &Report) -> String {
 /// How many characters of a text that did not come back are shown.
 const SHOWN: usize = 400;
 
-/// What did not come back, the first of each kind of finding, and what no render shows.
+/// The messages that did not come back, the first of each kind of finding, and what no render shows.
 fn unproved(report: &Report) -> String {
     let mut text = String::new();
     let silent = report.kinds.iter().filter(|kind| !kind.rendered);

@@ -11,10 +11,7 @@ const TALK: &str = r#"[{"role": "user", "content": "q"}, {"role": "assistant", "
 fn found(source: &str, messages: &str) -> Spans {
     let template = ChatTemplate::new(source).expect(source);
     let messages = json::parse(messages).expect("JSON");
-    let input = RenderInput {
-        messages: messages.as_array().expect("a list").to_vec(),
-        ..RenderInput::default()
-    };
+    let input = RenderInput::new(messages.as_array().expect("a list").to_vec());
     spans::of_messages(&template, &input).expect(source)
 }
 

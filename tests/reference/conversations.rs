@@ -189,17 +189,12 @@ fn a_format_alone_reads_plain_conversations() {
     let format = conversation::ConversationFormat::from_json(&text).expect("the same");
     assert_eq!(format, derivation.format);
     assert!(format.places.iter().any(|place| place.holds == Holds::Turn));
-    let input = obverse::chat_template::RenderInput {
-        messages: ["user", "assistant", "user"]
-            .into_iter()
-            .zip(["one", "two", "three"])
-            .map(|(role, text)| {
-                let message = format!(r#"{{"role": "{role}", "content": "{text}"}}"#);
-                obverse::value::json::parse(&message).expect("JSON")
-            })
-            .collect(),
-        ..Default::default()
-    };
+    let roles = ["user", "assistant", "user"].into_iter();
+    let messages = roles.zip(["one", "two", "three"]).map(|(role, text)| {
+        let message = format!(r#"{{"role": "{role}", "content": "{text}"}}"#);
+        obverse::value::json::parse(&message).expect("JSON")
+    });
+    let input = obverse::chat_template::RenderInput::new(messages.collect());
     let template = source.select(false).expect("a chat template");
     let rendered = template.render(&input).expect("a render");
     let alone = Reader::new(format.clone()).read(&rendered).expect("read");

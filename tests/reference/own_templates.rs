@@ -206,15 +206,11 @@ fn obverse(template: &ChatTemplate, input: &Value) -> Result<String, String> {
     for (name, token) in [("bos_token", "<s>"), ("eos_token", "</s>")] {
         kwargs.insert(name.to_owned(), token.into());
     }
-    let input = RenderInput {
-        messages: messages.expect("messages"),
-        tools,
-        documents,
-        add_generation_prompt: prompt.is_some_and(|prompt| prompt.is_truthy()),
-        kwargs,
-        clock: None,
-        ..RenderInput::default()
-    };
+    let mut input = RenderInput::new(messages.expect("messages"));
+    input.tools = tools;
+    input.documents = documents;
+    input.add_generation_prompt = prompt.is_some_and(|prompt| prompt.is_truthy());
+    input.kwargs = kwargs;
     template.render(&input).map_err(|error| error.to_string())
 }
 

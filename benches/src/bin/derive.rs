@@ -67,14 +67,8 @@ fn best(source: &ChatTemplateSource) -> Option<Cost> {
 /// The best time of so many renders of one conversation.
 fn floor(source: &ChatTemplateSource, renders: usize) -> Duration {
     let messages = r#"[{"role": "user", "content": "What is the weather?"}, {"role": "assistant", "content": "It rains."}]"#;
-    let input = RenderInput {
-        messages: json::parse(messages)
-            .expect("JSON")
-            .as_array()
-            .expect("a list")
-            .to_vec(),
-        ..RenderInput::default()
-    };
+    let messages = json::parse(messages).expect("JSON");
+    let input = RenderInput::new(messages.as_array().expect("a list").to_vec());
     let Ok(template) = source.select(false) else {
         return Duration::ZERO;
     };

@@ -97,12 +97,10 @@ fn inputs() -> Vec<RenderInput> {
     ];
     let mut out = Vec::new();
     for (index, conversation) in conversations.into_iter().enumerate() {
-        out.push(RenderInput {
-            messages: list(conversation),
-            tools: (index == 2).then(|| list(TOOLS.to_owned())),
-            add_generation_prompt: true,
-            ..RenderInput::default()
-        });
+        let mut input = RenderInput::new(list(conversation));
+        input.tools = (index == 2).then(|| list(TOOLS.to_owned()));
+        input.add_generation_prompt = true;
+        out.push(input);
     }
     out
 }

@@ -104,16 +104,14 @@ fn input(conversation: &Bound<'_, PyAny>) -> PyResult<RenderInput> {
         Some(Value::Object(kwargs)) => kwargs,
         _ => Map::new(),
     };
-    Ok(RenderInput {
-        messages: messages.unwrap_or_default(),
-        tools: list("tools", members.shift_remove("tools"))?,
-        documents: list("documents", members.shift_remove("documents"))?,
-        add_generation_prompt: members
-            .shift_remove("add_generation_prompt")
-            .is_some_and(|value| value.is_truthy()),
-        kwargs,
-        ..RenderInput::default()
-    })
+    let mut input = RenderInput::new(messages.unwrap_or_default());
+    input.tools = list("tools", members.shift_remove("tools"))?;
+    input.documents = list("documents", members.shift_remove("documents"))?;
+    input.add_generation_prompt = members
+        .shift_remove("add_generation_prompt")
+        .is_some_and(|value| value.is_truthy());
+    input.kwargs = kwargs;
+    Ok(input)
 }
 
 fn told(py: Python<'_>, found: Spans) -> PyResult<Told<'_>> {

@@ -126,10 +126,7 @@ impl Part {
 /// let messages = json::parse(
 ///     r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]"#,
 /// )?;
-/// let input = RenderInput {
-///     messages: messages.as_array().unwrap().to_vec(),
-///     ..RenderInput::default()
-/// };
+/// let input = RenderInput::new(messages.as_array().unwrap().to_vec());
 /// let found = spans::of_messages(&template, &input)?;
 /// let (start, end) = found.generated[0];
 /// assert_eq!(&found.text[start..end], "Hello[/]");

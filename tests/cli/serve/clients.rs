@@ -54,12 +54,9 @@ fn subjects(model: &str) -> (Vec<Subject>, Vec<String>) {
             ("role", Value::from("user")),
             ("content", Value::from(question.as_str())),
         ]);
-        let input = RenderInput {
-            messages: vec![user],
-            tools: (!fixture.tools.is_empty()).then(|| fixture.tools.clone()),
-            add_generation_prompt: true,
-            ..RenderInput::default()
-        };
+        let mut input = RenderInput::new(vec![user]);
+        input.tools = (!fixture.tools.is_empty()).then(|| fixture.tools.clone());
+        input.add_generation_prompt = true;
         let template_of = chat
             .select(!fixture.tools.is_empty())
             .expect("a chat template");

@@ -46,13 +46,10 @@ pub fn responses(derived: &Derived, derivation: &Derivation) -> Vec<Response> {
     for said in messages() {
         for (tools, history) in histories(&said) {
             for kwargs in settings(&answers) {
-                let input = RenderInput {
-                    messages: history.clone(),
-                    tools: tools.then(|| said.calls.iter().map(tool).collect()),
-                    kwargs,
-                    add_generation_prompt: true,
-                    ..RenderInput::default()
-                };
+                let mut input = RenderInput::new(history.clone());
+                input.tools = tools.then(|| said.calls.iter().map(tool).collect());
+                input.kwargs = kwargs;
+                input.add_generation_prompt = true;
                 found.extend(rendered(derived, &answers, &said, input));
             }
         }
@@ -289,15 +286,10 @@ fn rendered(
         written.insert("tool_calls".to_owned(), calls(as_text));
         expected.insert("tool_calls".to_owned(), calls(false));
     }
-    let mut messages = input.messages.clone();
-    messages.push(Value::Object(written));
-    let full = template
-        .render(&RenderInput {
-            messages,
-            add_generation_prompt: false,
-            ..input.clone()
-        })
-        .ok()?;
+    let mut with_answer = input.clone();
+    with_answer.messages.push(Value::Object(written));
+    with_answer.add_generation_prompt = false;
+    let full = template.render(&with_answer).ok()?;
     let text = full.strip_prefix(&prefix)?.to_owned();
     let holds = |part: Option<&str>| {
         part.is_none_or(|part| text.contains(part.lines().next().unwrap_or_default()))

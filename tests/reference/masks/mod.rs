@@ -96,16 +96,12 @@ fn cases(source: &str) -> Vec<Case> {
                     }
                     kwargs.shift_remove("documents");
                 }
-                out.push(Case {
-                    name: name.to_owned(),
-                    input: RenderInput {
-                        messages: list_at(conversation, "messages"),
-                        tools: own,
-                        kwargs,
-                        clock: Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9)),
-                        ..RenderInput::default()
-                    },
-                });
+                let mut input = RenderInput::new(list_at(conversation, "messages"));
+                input.tools = own;
+                input.kwargs = kwargs;
+                input.clock = Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9));
+                let name = name.to_owned();
+                out.push(Case { name, input });
             }
         }
     }

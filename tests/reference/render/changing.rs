@@ -13,10 +13,8 @@ fn case(name: &str, messages: serde_json::Value) -> Case {
         name.to_owned(),
         json!({"messages": messages, "add_generation_prompt": false, "kwargs": {}}),
     );
-    case.input.rules = Rules {
-        keep_nulls: true,
-        list_methods: true,
-    };
+    case.input.rules.keep_nulls = true;
+    case.input.rules.list_methods = true;
     case
 }
 

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::random::Random;
-use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput, Rules};
+use obverse::chat_template::{ChatTemplate, Clock, RenderError, RenderInput};
 use obverse::value::{Integer, Map, Value};
 use serde_json::{Value as Json, json};
 
@@ -54,22 +54,14 @@ impl Case {
     /// A case from what the reference is given.
     fn new(name: String, json: Json) -> Self {
         let list = |key: &str| value(&json[key]).as_array().map(<[Value]>::to_vec);
-        Self {
-            name,
-            input: RenderInput {
-                messages: list("messages").expect("a list"),
-                tools: list("tools"),
-                documents: list("documents"),
-                add_generation_prompt: json["add_generation_prompt"] == true,
-                kwargs: value(&json["kwargs"])
-                    .as_object()
-                    .cloned()
-                    .unwrap_or_else(Map::new),
-                clock: Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9)),
-                ..RenderInput::default()
-            },
-            json,
-        }
+        let mut input = RenderInput::new(list("messages").expect("a list"));
+        input.tools = list("tools");
+        input.documents = list("documents");
+        input.add_generation_prompt = json["add_generation_prompt"] == true;
+        let kwargs = value(&json["kwargs"]);
+        input.kwargs = kwargs.as_object().cloned().unwrap_or_else(Map::new);
+        input.clock = Clock::date(2025, 1, 5).and_then(|clock| clock.at(14, 3, 9));
+        Self { name, input, json }
     }
 }
 
@@ -439,10 +431,8 @@ fn a_changed_input_changes_only_what_comes_from_it() {
             };
             let name = format!("{name} {} {index}", case.name);
             let mut input = case.input.clone();
-            input.rules = Rules {
-                keep_nulls: random.once_in(2),
-                list_methods: random.once_in(2),
-            };
+            input.rules.keep_nulls = random.once_in(2);
+            input.rules.list_methods = random.once_in(2);
             asked += usize::from(origins::assert_contained(
                 &mut random,
                 &name,

@@ -160,14 +160,14 @@ fn scatter(value: &Value, input: &RenderInput) -> RenderInput {
         .filter(|(key, _)| !given.contains(&key.as_str()))
         .map(|(key, item)| (key.clone(), item.clone()))
         .collect();
-    RenderInput {
-        messages: list("messages").unwrap_or_default(),
-        tools: list("tools"),
-        documents: list("documents"),
-        add_generation_prompt: value.get("add_generation_prompt") == Some(&Value::Bool(true)),
-        kwargs,
-        ..input.clone()
-    }
+    let mut scattered = input.clone();
+    scattered.messages = list("messages").unwrap_or_default();
+    scattered.tools = list("tools");
+    scattered.documents = list("documents");
+    scattered.add_generation_prompt =
+        value.get("add_generation_prompt") == Some(&Value::Bool(true));
+    scattered.kwargs = kwargs;
+    scattered
 }
 
 /// One change of an input: where, and whether something came there or went away, which changes what holds it too.

@@ -1,0 +1,95 @@
+//! Text in which no delimiter can begin, taken without asking the delimiters.
+
+use std::borrow::Cow;
+
+use super::{Machine, Sink};
+use crate::parser::event::Event;
+use crate::pattern::{ByteSet, Window};
+
+/// The fast path: which text can be taken without asking the delimiters.
+#[derive(Debug, Clone)]
+pub(super) enum FastPath {
+    /// None.
+    Not,
+    /// Nothing is kept, and nothing under way: text in which no delimiter begins is the region's.
+    Passing,
+    /// Text is held, and stays so as long as none of these bytes comes.
+    Holding(Box<ByteSet>),
+}
+
+impl Machine {
+    /// Returns true if no delimiter that counts now can begin in the text, and the region has room for it.
+    pub(super) fn begins_nothing(&self, text: &str) -> bool {
+        let starts = self.template.plan().starts(self.region.field);
+        let kept = match self.region.field {
+            Some(_) => self.region.given + self.region.body.len(),
+            None => self.rare().unclaimed.length_until(self.position),
+        };
+        !text.is_empty()
+            && starts.is_some_and(|starts| starts.find(text.as_bytes()).is_none())
+            && kept + text.len() <= self.options.limits.region_bytes
+    }
+
+    /// Returns true if the text can be held like what is held, of which only `bytes` would change anything.
+    pub(super) fn changes_nothing(&self, text: &str, bytes: &ByteSet) -> bool {
+        bytes.find(text.as_bytes()).is_none()
+            && self.buffer.len() + text.len() <= self.options.limits.held_bytes
+    }
+
+    /// Gives text to the open region in which no delimiter begins.
+    pub(super) fn pass_over(&mut self, text: &str, sink: Sink<'_>) {
+        self.idle = 0;
+        let start = self.position;
+        self.position += text.len();
+        self.base = self.position;
+        if let Some(index) = self.region.field {
+            let field = &self.template.fields()[index];
+            if !self.region.opened {
+                self.region.opened = true;
+                self.region.start = start;
+                sink.opens(index, &self.region.captures);
+                sink.event(Event::RegionOpen {
+                    field: Cow::Borrowed(&field.name),
+                });
+            }
+            match self.forgets(index) {
+                true => self.region.give_up(text),
+                false => self.region.keep(text),
+            }
+            self.region.end = self.position;
+            sink.chunk(field, text);
+        } else {
+            let prefix_len = self.prefix_len;
+            self.rare_mut().unclaimed.add(start, text, prefix_len);
+        }
+    }
+
+    /// The fast path for the text that follows, when everything up to `hold` has been read.
+    pub(super) fn fast_path(&self, window: &Window<'_>, hold: usize) -> FastPath {
+        if hold == window.end() {
+            return self.passing();
+        }
+        let plan = self.template.plan();
+        let field = self.region.field;
+        if field.is_some_and(|field| self.strings(field, hold).is_some()) {
+            return FastPath::Not;
+        }
+        let counting = plan.counting(self.region.field).iter();
+        let bytes =
+            counting.map(|&index| self.watches[index].waits_for(&plan.sought[index], window.end()));
+        bytes
+            .reduce(|all, bytes| Some(all?.union(&bytes?)))
+            .flatten()
+            .map_or(FastPath::Not, |bytes| FastPath::Holding(Box::new(bytes)))
+    }
+
+    /// The fast path for the text that follows where nothing is held.
+    pub(super) fn passing(&self) -> FastPath {
+        let counts = |field| self.strings(field, self.position).is_some();
+        if self.template.plan().lookbehind > 0 || self.region.field.is_some_and(counts) {
+            FastPath::Not
+        } else {
+            FastPath::Passing
+        }
+    }
+}
