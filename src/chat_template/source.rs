@@ -413,6 +413,13 @@ impl Found {
             .filter(|template| !matches!(template, Value::Null))
             .cloned();
         self.tokens = TokenLists::beside(path);
+        // Whatever else the generation configuration lists, an engine stops at the tokenizer's own end.
+        if let Some(Value::String(end)) = self.special_tokens.get("eos_token")
+            && !end.is_empty()
+            && !self.tokens.end.contains(end)
+        {
+            self.tokens.end.push(end.clone());
+        }
         self.config_path = Some(path.to_path_buf());
         Ok(())
     }

@@ -144,6 +144,20 @@ mod tests {
     }
 
     #[test]
+    fn the_tokenizers_own_end_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = r#"{"chat_template": "", "eos_token": {"content": "<e>"}, "added_tokens_decoder": {
+            "1": {"content": "<e>", "special": true}, "2": {"content": "<eot>", "special": true}}}"#;
+        let path = folder.path().join("tokenizer_config.json");
+        fs::write(&path, config).unwrap();
+        let ends = || crate::chat_template::load(&path).unwrap().tokens.end;
+        assert_eq!(ends(), ["<e>"]);
+        let generation = folder.path().join("generation_config.json");
+        fs::write(&generation, r#"{"eos_token_id": [2, 1]}"#).unwrap();
+        assert_eq!(ends(), ["<eot>", "<e>"]);
+    }
+
+    #[test]
     fn what_cannot_be_read_lists_nothing() {
         assert_eq!(beside(&[]), TokenLists::default());
         let broken = beside(&[

@@ -11,7 +11,7 @@ use super::laws::Broken;
 use super::replay::{Replay, Setting};
 use super::run::Failure;
 use crate::diagnostic::Diagnostic;
-use crate::parser::{ParseError, Unclaimed};
+use crate::parser::{ParseError, Unclaimed, UnclaimedCause};
 use crate::response_template::{ResponseTemplate, config};
 use crate::value::{Path, Value, json};
 
@@ -181,20 +181,27 @@ fn of_unclaimed(unexpected: &[Unclaimed], missing: &[String]) -> Vec<Diagnostic>
         .take(MANY)
         .map(|lost| {
             let text = shown(&Value::from(lost.text.as_str()));
-            let message = format!("no field takes this text of the response: {text}");
+            let message = match lost.cause {
+                UnclaimedCause::NoField => {
+                    format!("no field takes this text of the response: {text}")
+                }
+                _ => format!("this text of the response is lost, {}: {text}", lost.fate()),
+            };
             Diagnostic::error("unclaimed", message)
                 .with_span(lost.visible_span())
-                .with_hint("let a field take it: one without an open takes all that no other does")
+                .with_hint(lost.remedy())
         })
         .collect();
     if unexpected.len() > MANY {
         let more = unexpected.len() - MANY;
-        let message = format!("no field takes {more} more texts of the response");
+        let message = format!("{more} more texts of the response are in no field");
         all.push(Diagnostic::error("unclaimed", message));
     }
     all.extend(missing.iter().take(MANY).map(|text| {
         let text = shown(&Value::from(text.as_str()));
-        let message = format!("`unclaimed` lists {text}, which is no text that no field takes");
+        let message = format!(
+            "`unclaimed` lists {text}, which is no text of the response that is in no field"
+        );
         Diagnostic::error("unclaimed", message)
     }));
     all

@@ -1,5 +1,7 @@
 //! The content parser `kv-lines`: an object from lines of key, separator, value.
 
+use std::ops::Range;
+
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::scalar::Strip;
 use super::{Lines, ValueParser};
@@ -67,7 +69,18 @@ impl KvLines {
         self.kv_sep.as_ref().err()
     }
 
-    pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
+    /// `pass_over` is told of lines without the separator, and of those of which a later one with their key takes the place.
+    pub(super) fn parse(
+        &self,
+        text: &str,
+        pass_over: &mut dyn FnMut(Range<usize>),
+    ) -> Result<Value, ContentError> {
+        // The pieces are slices of the text, so their place is the distance between them.
+        let place = |piece: &str| {
+            let start = piece.as_ptr().addr() - text.as_ptr().addr();
+            start..start + piece.len()
+        };
+        let mut taken: Vec<&str> = Vec::new();
         let lines: Box<dyn Iterator<Item = &str>> = match &self.line_sep {
             LineSep::Text(separator) => Box::new(text.split(separator.as_str())),
             LineSep::Space => {
@@ -83,17 +96,29 @@ impl KvLines {
             let Some((key, value)) =
                 line.split_once(self.kv_sep.as_ref().map_err(Clone::clone)?.as_str())
             else {
+                pass_over(place(line));
                 continue;
             };
             let (key, value) = (self.strip.apply(key), self.strip.apply(value));
             let parsed = self.value_parser.parse(value).map_err(|error| {
-                // The pieces are slices of the text, so their place is the distance between them.
-                let start = value.as_ptr() as usize - text.as_ptr() as usize;
+                let start = place(value).start;
                 error.inside(&format!("value of {}", json::quote(key)), Some(start))
             })?;
-            out.insert(key.to_owned(), parsed);
+            if out.insert(key.to_owned(), parsed).is_some() {
+                let mut before = taken.iter().rev();
+                if let Some(replaced) = before.find(|line| self.key(line) == Some(key)) {
+                    pass_over(place(replaced));
+                }
+            }
+            taken.push(line);
         }
         Ok(Value::Object(out))
+    }
+
+    /// The key of a line.
+    fn key<'l>(&self, line: &'l str) -> Option<&'l str> {
+        let (key, _) = line.split_once(self.kv_sep.as_ref().ok()?.as_str())?;
+        Some(self.strip.apply(key))
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) use transform::Node;
 pub use transform::{MixedPlaceholder, Placeholder, Transform, placeholders};
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
@@ -126,6 +127,16 @@ impl ContentParser {
     ///
     /// When the text is not what the parser reads, or the arguments are unusable.
     pub fn parse(&self, text: &str) -> Result<Value, ContentError> {
+        self.parse_noting(text, &mut |_| ())
+    }
+
+    /// As [`parse`](Self::parse) does, and tells of each stretch of the text, in bytes, that would be a part of the value if it were written as
+    /// the parser reads it: a tag that is broken, a line without its separator, a value of which a later one with its key takes the place.
+    fn parse_noting(
+        &self,
+        text: &str,
+        pass_over: &mut dyn FnMut(Range<usize>),
+    ) -> Result<Value, ContentError> {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
@@ -135,8 +146,15 @@ impl ContentParser {
             Parser::Float(strip) => scalar::float(strip.apply(text)),
             Parser::Bool(strip) => Ok(scalar::bool(strip.apply(text))),
             Parser::Json(json) => json.parse(text),
-            Parser::XmlInline(xml) => xml.parse(text),
-            Parser::KvLines(lines) => lines.parse(text),
+            Parser::XmlInline(xml) => xml.parse(text, pass_over),
+            Parser::KvLines(lines) => lines.parse(text, pass_over),
+        }
+    }
+
+    /// Tells the parser what opens its regions. Where that stands inside of one, the region before it was not closed.
+    pub(crate) fn know_open(&mut self, open: &Pattern) {
+        if let Parser::XmlInline(xml) = &mut self.parser {
+            xml.know_open(open);
         }
     }
 
@@ -164,23 +182,25 @@ impl ContentParser {
         matches!(self.parser, Parser::Text(_)) && self.broken.is_none()
     }
 
-    /// The value that [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again.
-    pub(crate) fn text(&self, text: Cow<'_, str>) -> Value {
+    /// The value that [`parse`](Self::parse) gives for a text where [`is_text`](Self::is_text) holds, without copying it again,
+    /// and how many bytes of white space stand before it.
+    pub(crate) fn text(&self, text: Cow<'_, str>) -> (usize, Value) {
         let Parser::Text(strip) = self.parser else {
-            return Value::String(text.into_owned());
+            return (0, Value::String(text.into_owned()));
         };
         let stripped = strip.apply(&text);
         // Where in the text the stripped text lies.
         let start = stripped.as_ptr().addr() - text.as_ptr().addr();
         let end = start + stripped.len();
-        Value::String(match text {
+        let value = match text {
             Cow::Borrowed(text) => text[start..end].to_owned(),
             Cow::Owned(mut text) => {
                 text.truncate(end);
                 text.drain(..start);
                 text
             }
-        })
+        };
+        (start, Value::String(value))
     }
 
     /// Returns true if each piece of the text is, white space aside, a piece of the value: `text`, `int`, `float` and `bool`.
@@ -386,9 +406,21 @@ pub fn process(
     content: &ContentParser,
     transform: Option<&Transform>,
     each: bool,
-    mut captures: Map,
+    captures: Map,
 ) -> Result<Value, ContentError> {
-    let mut value = content.parse(body)?;
+    process_noting(body, content, transform, each, captures, &mut |_| ())
+}
+
+/// As [`process`] does, and tells of each stretch of the text, in bytes, that the content parser passes over though it has a part of the value.
+pub(crate) fn process_noting(
+    body: &str,
+    content: &ContentParser,
+    transform: Option<&Transform>,
+    each: bool,
+    mut captures: Map,
+    pass_over: &mut dyn FnMut(Range<usize>),
+) -> Result<Value, ContentError> {
+    let mut value = content.parse_noting(body, pass_over)?;
     let Some(transform) = transform else {
         return Ok(value);
     };

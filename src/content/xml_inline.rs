@@ -1,14 +1,20 @@
 //! The content parser `xml-inline`: an object from the matches of a pattern with the groups `key` and `value`.
 
+use std::ops::Range;
+
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::{Tags, ValueParser};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, fixed_texts};
 use crate::value::{Map, Value, json};
 
 #[derive(Debug, Clone)]
 pub(super) struct XmlInline {
     /// `None` only when it is unusable, which `note` was told.
     tag: Option<Pattern>,
+    /// The words of a tag, and of what opens a region: fixed texts of the patterns that have a letter or a digit. Text between tags that has
+    /// one is a broken tag, or the next region's open behind a close that is missing. Other text stands between tags on purpose, as a comma
+    /// or the close of something around them.
+    words: Vec<String>,
     value_parser: ValueParser,
     /// Make a list of the values of a key that comes again.
     merge_duplicates: bool,
@@ -30,11 +36,18 @@ impl XmlInline {
                 r"give it as a pattern with two groups, such as <(?P<key>\w+)>(?P<value>.*?)</\w+>";
             note(ContentError::new(Kind::Arguments, message).with_hint(hint));
         });
+        let tag = tag.ok();
+        let words = tag.as_ref().map(words).unwrap_or_default();
         Self {
-            tag: tag.ok(),
+            tag,
+            words,
             value_parser: ValueParser::compile(args),
             merge_duplicates: args.get("merge_duplicates").is_some_and(Value::is_truthy),
         }
+    }
+
+    pub(super) fn know_open(&mut self, open: &Pattern) {
+        self.words.extend(words(open));
     }
 
     pub(super) fn form(&self) -> Option<Tags<'_>> {
@@ -50,14 +63,22 @@ impl XmlInline {
         &self.value_parser
     }
 
-    pub(super) fn parse(&self, text: &str) -> Result<Value, ContentError> {
+    /// `pass_over` is told of tags that are broken, and of a value of which a later one with its key takes the place.
+    pub(super) fn parse(
+        &self,
+        text: &str,
+        pass_over: &mut dyn FnMut(Range<usize>),
+    ) -> Result<Value, ContentError> {
         let mut out = Map::new();
+        let mut read = 0;
         let Some(tag) = &self.tag else {
             return Ok(Value::Object(out));
         };
         for found in tag.find_iter(text) {
             let found = found
                 .map_err(|error| ContentError::new(Kind::Limit, format!("tag_pattern: {error}")))?;
+            self.note(text, read..found.span.start, pass_over);
+            read = found.span.end;
             let group = |name: &str| {
                 found
                     .groups
@@ -96,10 +117,47 @@ impl XmlInline {
                     *first = Value::Array(vec![std::mem::take(first), value])
                 }
                 _ => {
-                    out.insert(key.to_owned(), value);
+                    if out.insert(key.to_owned(), value).is_some()
+                        && let Some(replaced) = self.last_before(text, key, found.span.start)
+                    {
+                        pass_over(replaced);
+                    }
                 }
             }
         }
+        self.note(text, read..text.len(), pass_over);
         Ok(Value::Object(out))
     }
+
+    /// Tells of a stretch between two tags, if it has a broken one.
+    fn note(&self, text: &str, span: Range<usize>, pass_over: &mut dyn FnMut(Range<usize>)) {
+        let between = &text[span.clone()];
+        if !between.is_empty()
+            && self
+                .words
+                .iter()
+                .any(|word| between.contains(word.as_str()))
+        {
+            pass_over(span);
+        }
+    }
+
+    /// The place of the last tag with that key which ends before a place.
+    fn last_before(&self, text: &str, key: &str, end: usize) -> Option<Range<usize>> {
+        let found = self.tag.as_ref()?.find_iter(text).map_while(Result::ok);
+        let before = found.take_while(|found| found.span.start < end);
+        let alike = before.filter(|found| {
+            let mut groups = found.groups.iter();
+            let span = groups.find_map(|(name, span)| (name == "key").then_some(span.clone())?);
+            span.is_some_and(|span| &text[span] == key)
+        });
+        alike.last().map(|found| found.span)
+    }
+}
+
+/// The fixed texts of a pattern that have a letter or a digit.
+fn words(pattern: &Pattern) -> Vec<String> {
+    let mut words = fixed_texts(pattern);
+    words.retain(|word| word.chars().any(char::is_alphanumeric));
+    words
 }

@@ -107,7 +107,7 @@ impl Amended {
         };
         let tokens: Vec<String> = tokens.iter().map(|token| json::quote(token)).collect();
         let told = format!(
-            "an engine stops at {}, as the generation configuration says, and no render has it there; it closes the content, too",
+            "an engine stops at {}, as the tokenizer or its generation configuration says, and no render has it there; it closes the content, too",
             tokens.join(", ")
         );
         self.take(document, proof, "end-token", told);

@@ -29,8 +29,8 @@ pub(super) fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     Some(Finding::warning(
         "text-unclaimed",
         format!(
-            "text that stands outside of what the model's parts are wrapped in goes to no field, in {} of {} responses as rendered, changed and cut short: {} in {}; \
-             content that takes what is left would lose what renders prove",
+            "text is in no field of the message, in {} of {} responses as rendered, changed and cut short: {} in {}; \
+             a response template that takes it would lose what renders prove",
             unclaimed.lost(),
             unclaimed.tried(),
             quote(&example.text),

@@ -28,7 +28,7 @@ pub(crate) use listener::Listener;
 pub use merge::add_to_message;
 pub use options::{OnError, Options};
 pub use snapshot::{Edge, OpenRegion, Passed, Snapshot, Status, Usage, Waiting, Watched};
-pub use unclaimed::Unclaimed;
+pub use unclaimed::{Unclaimed, UnclaimedCause};
 
 use std::sync::Arc;
 
@@ -266,13 +266,13 @@ impl ResponseParser {
         self.machine.malformed()
     }
 
-    /// The text of the response that no field takes, so far, in its order. With the delimiters and the text of the regions it
-    /// is all of the response up to [`Snapshot::position`], and after [`finalize`](Self::finalize) all of it; it does not
-    /// depend on how the response was cut.
+    /// The text of the response that is in no field of the message, so far, in the order in which that shows. With the
+    /// delimiters and the text of the regions, what no field took is all of the response up to [`Snapshot::position`], and
+    /// after [`finalize`](Self::finalize) all of it; it does not depend on how the response was cut.
     ///
-    /// An implicit field takes all text outside the others' regions, so a template that has one leaves something here only
-    /// where its close has no text (see [`Status::Stalled`]). What is read after a limit is reached is in the error's place,
-    /// not here. Text of a region whose value was replaced by a later region of its field, or that did not parse, was taken.
+    /// An implicit field takes all text outside the others' regions, so a template that has one leaves such text only
+    /// where its close has no text (see [`Status::Stalled`]). What a field took and dropped stands here as well, with the
+    /// [`UnclaimedCause`]. What is read after a limit is reached is in the error's place, not here, and so is text that did not parse.
     pub fn unclaimed(&self) -> &[Unclaimed] {
         self.machine.unclaimed()
     }

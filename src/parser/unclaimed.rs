@@ -1,16 +1,19 @@
-//! The account of the text that no field takes.
+//! The account of the text that is in no field of the message.
 //!
-//! The format drops text in two places: outside all regions where no implicit field takes it, and behind a close without
-//! text that met a region without text, where the reference stops reading. Whatever of a response is neither a delimiter
-//! nor inside a region is here, so that the three together are the response.
+//! The format drops text in four places. Two are outside of regions: where no implicit field takes it, and behind a close
+//! without text that met a region without text, where the reference stops reading. Whatever of a response is neither a
+//! delimiter nor inside a region is here, so that the three together are the response. Two are inside of regions, which
+//! the account has beside that: the value of a region takes the place of an earlier one where the field neither repeats
+//! nor joins, and `xml-inline` and `kv-lines` pass over what is no tag or line as they read them.
 
 use std::ops::Range;
 
 use crate::value::{Map, Value, python};
 
-/// A stretch of a response that no field takes: between two regions, before the first or behind the last.
+/// A stretch of a response that is in no field of the message: that no field takes, or that the field which took it drops.
 ///
-/// It is as long as can be: two stretches never touch. Delimiters are no part of it, and neither is the white space that
+/// A stretch that no field takes stands between two regions, before the first or behind the last. It is as long as can be:
+/// two of them never touch. Delimiters are no part of it, and neither is the white space that
 /// a content parser strips from a region, which is inside the region. A stretch may be white space alone, such as the
 /// line break between two calls; [`is_white_space`](Self::is_white_space) tells, and who tells people of lost text leaves
 /// such stretches out. What the prefix has of it is not the response's.
@@ -36,9 +39,52 @@ pub struct Unclaimed {
     pub span: Range<usize>,
     /// The text as the model wrote it.
     pub text: String,
+    /// The reason why it is in no field.
+    pub cause: UnclaimedCause,
+    /// The field that took it and dropped it; `None` where no field took it.
+    pub field: Option<String>,
+}
+
+/// The reason why a text is in no field of the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UnclaimedCause {
+    /// It stands outside of all regions, and no implicit field takes it.
+    NoField,
+    /// A later region of the field took its place. A parser that forgets the text of such regions does not tell of it.
+    Replaced,
+    /// The field's content parser passes over it: a tag of `xml-inline` that is broken, or the open of another region, which
+    /// show in a fixed text of the pattern that stands between two tags, a line of `kv-lines` without its separator, or a value of which a later one with
+    /// its key takes the place. What else stands between tags, as `</function>` behind the last parameter, is no loss.
+    PassedOver,
+}
+
+impl UnclaimedCause {
+    /// The name: `no-field`, `replaced` or `passed-over`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoField => "no-field",
+            Self::Replaced => "replaced",
+            Self::PassedOver => "passed-over",
+        }
+    }
 }
 
 impl Unclaimed {
+    /// The fate of the text in words for people: `no field takes it`, for example.
+    pub fn fate(&self) -> String {
+        let field = self.field.as_deref().unwrap_or_default();
+        match self.cause {
+            UnclaimedCause::NoField => "no field takes it".to_owned(),
+            UnclaimedCause::Replaced => {
+                format!("a later text of the field `{field}` takes its place")
+            }
+            UnclaimedCause::PassedOver => {
+                format!("the content parser of the field `{field}` passes over it")
+            }
+        }
+    }
+
     /// Returns true if it is nothing but what Python's `str.isspace()` takes for white space.
     pub fn is_white_space(&self) -> bool {
         self.text.chars().all(python::is_space)
@@ -55,12 +101,31 @@ impl Unclaimed {
         start..start + visible.len()
     }
 
-    /// The stretch as an object: `start`, `end` and `text`.
+    /// The advice for people who write the response template.
+    pub fn remedy(&self) -> &'static str {
+        match self.cause {
+            UnclaimedCause::NoField => {
+                "let a field take it: one without an open takes all that no other does"
+            }
+            UnclaimedCause::Replaced => {
+                "put the texts together with `repeats` and `join`, or let the field open only once"
+            }
+            UnclaimedCause::PassedOver => {
+                "let the content parser's pattern take it, or the region end before it"
+            }
+        }
+    }
+
+    /// The stretch as an object: `start`, `end` and `text`, and `cause` and `field` where a field took it.
     pub fn to_map(&self) -> Map {
         let mut members = Map::new();
         members.insert("start".to_owned(), Value::count(self.span.start));
         members.insert("end".to_owned(), Value::count(self.span.end));
         members.insert("text".to_owned(), Value::from(self.text.as_str()));
+        if let Some(field) = &self.field {
+            members.insert("cause".to_owned(), Value::from(self.cause.name()));
+            members.insert("field".to_owned(), Value::from(&**field));
+        }
         members
     }
 }
@@ -91,7 +156,7 @@ impl Account {
     /// How long the stretch is that ends at `at`.
     pub(super) fn length_until(&self, at: usize) -> usize {
         match self.stretches.last() {
-            Some(last) if self.end == at => last.text.len(),
+            Some(last) if self.end == at && last.field.is_none() => last.text.len(),
             _ => 0,
         }
     }
@@ -107,14 +172,40 @@ impl Account {
         }
         let span = self.end - text.len() - prefix..self.end - prefix;
         match self.stretches.last_mut() {
-            Some(last) if touches => {
+            Some(last) if touches && last.field.is_none() => {
                 last.span.end = span.end;
                 last.text.push_str(text);
             }
             _ => self.stretches.push(Unclaimed {
                 span,
                 text: text.to_owned(),
+                cause: UnclaimedCause::NoField,
+                field: None,
             }),
+        }
+    }
+
+    /// Adds a text that a field took and dropped. Of what begins at `start`, the first `prefix` bytes are not the response's.
+    pub(super) fn drop(
+        &mut self,
+        field: &str,
+        cause: UnclaimedCause,
+        start: usize,
+        text: &str,
+        prefix: usize,
+    ) {
+        let mut cut = prefix.saturating_sub(start).min(text.len());
+        while !text.is_char_boundary(cut) {
+            cut += 1;
+        }
+        let (start, text) = (start + cut, &text[cut..]);
+        if !text.is_empty() {
+            self.stretches.push(Unclaimed {
+                span: start - prefix..start - prefix + text.len(),
+                text: text.to_owned(),
+                cause,
+                field: Some(field.to_owned()),
+            });
         }
     }
 }
@@ -134,6 +225,7 @@ mod tests {
     fn seen(parser: &ResponseParser) -> Vec<(Range<usize>, &str)> {
         let stretches = parser.unclaimed().iter();
         stretches
+            .filter(|lost| lost.field.is_none())
             .map(|lost| (lost.span.clone(), lost.text.as_str()))
             .collect()
     }
@@ -191,6 +283,68 @@ mod tests {
         }
     }
 
+    fn dropped(fields: &str, text: &str) -> Vec<(String, UnclaimedCause)> {
+        let mut parser = parser(fields, "", Limits::default());
+        for character in text.split_inclusive(|_| true) {
+            parser.feed(character).expect("no error");
+        }
+        parser.finalize().expect("a message");
+        let dropped = parser.unclaimed().iter().map(|lost| {
+            assert_eq!(text[lost.span.clone()], lost.text);
+            assert_eq!(lost.field.is_some(), lost.cause != UnclaimedCause::NoField);
+            (lost.text.clone(), lost.cause)
+        });
+        dropped.collect()
+    }
+
+    #[test]
+    fn text_whose_place_a_later_one_takes_is_told() {
+        use UnclaimedCause::{NoField, Replaced};
+        let found = |fields: &str, text: &str| dropped(fields, text);
+        let lost = |text: &str, cause| (text.to_owned(), cause);
+        let implicit = r#"{"content": {"close": "</s>"}, "b": {"open": "<b>", "close": "</b>"}}"#;
+        assert_eq!(
+            found(implicit, " One. </s>\nTwo.</s>"),
+            [lost("One.", Replaced)]
+        );
+        // Nothing is lost with a text that is white space, but with one that white space takes the place of.
+        assert_eq!(found(implicit, "\n</s>Two."), []);
+        assert_eq!(found(implicit, "One.</s>\n"), [lost("One.", Replaced)]);
+        let two = found(implicit, "<b>1</b><b>2</b>x<b>3</b>");
+        assert_eq!(two, [lost("1", Replaced), lost("2", Replaced)]);
+        let joined = r#"{"content": {"close": "</s>", "repeats": true, "join": ""}}"#;
+        assert_eq!(found(joined, "One.</s>Two."), []);
+        // What has another form in the message is told as it stands in the response.
+        let json = r#"{"j": {"open": "<j>", "close": "</j>", "content": "json"}}"#;
+        let both = found(json, r#"<j> {"a": 1}</j>x<j>2</j>"#);
+        assert_eq!(both, [lost("x", NoField), lost(r#" {"a": 1}"#, Replaced)]);
+    }
+
+    #[test]
+    fn parts_that_a_content_parser_passes_over_are_told() {
+        use UnclaimedCause::PassedOver;
+        let tags = r#"{"call": {"open": "<c>", "close": "</c>", "content": "xml-inline",
+            "content_args": {"tag_pattern": "<k=(?P<key>\\w+)>(?P<value>.*?)</k>"}}}"#;
+        let found = |text: &str| -> Vec<String> {
+            let all = dropped(tags, text).into_iter();
+            all.inspect(|(_, cause)| assert_eq!(*cause, PassedOver))
+                .map(|(text, _)| text)
+                .collect()
+        };
+        assert_eq!(found("<c>f\n<k=a>1</k>, <k=b>2</k></f></c>"), [""; 0]);
+        assert_eq!(found("<c><k=a>1</k><k=b>2</c>"), ["<k=b>2"]);
+        assert_eq!(found("<c><k=a>1</k></k> <k=b>2</k></c>"), ["</k> "]);
+        assert_eq!(found("<c><k=a>1</k></f>\n<c><k=b>2</k></c>"), ["</f>\n<c>"]);
+        assert_eq!(
+            found("<c><k=a>1</k><k=b>2</k><k=a>3</k></c>"),
+            ["<k=a>1</k>"]
+        );
+        let lines = r#"{"call": {"open": "<c>", "close": "</c>", "content": "kv-lines"}}"#;
+        let found = dropped(lines, "<c>\na: 1\nand more\nb: 2\na: 3\n</c>");
+        let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(texts, ["and more", "a: 1"]);
+    }
+
     #[test]
     fn a_stretch_has_a_greatest_size() {
         let limits = Limits {
@@ -215,6 +369,8 @@ mod tests {
         let lost = |text: &str| Unclaimed {
             span: 3..3 + text.len(),
             text: text.to_owned(),
+            cause: UnclaimedCause::NoField,
+            field: None,
         };
         assert!(lost(" \n\u{1c}\u{a0}").is_white_space());
         assert!(!lost(" . ").is_white_space());

@@ -222,11 +222,15 @@ fn field(name: &str, value: &Value, path: &Path, findings: &mut Findings<'_>) ->
     }
     let optional = members.get("optional").is_none_or(Value::is_truthy);
     let name = name.to_owned();
+    let mut content = content?;
+    if let Some(open) = &open {
+        content.know_open(open);
+    }
     Some(Field {
         name: name.into(),
         open,
         close,
-        content: content?,
+        content,
         repeats,
         join,
         optional,

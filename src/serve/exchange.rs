@@ -289,8 +289,10 @@ impl Exchange {
                 (self.tell)(Notice::Lost {
                     id: self.id.clone(),
                     what: format!(
-                        "no field takes bytes {} to {}",
-                        lost.span.start, lost.span.end
+                        "bytes {} to {}: {}",
+                        lost.span.start,
+                        lost.span.end,
+                        lost.fate()
                     ),
                 });
                 short(&lost.text)

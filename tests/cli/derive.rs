@@ -27,6 +27,8 @@ fn a_template_is_derived_and_proved() {
       "fields": {
         "content": {
           "close_pattern": "</assistant>\\s*",
+          "repeats": true,
+          "join": "",
           "content": "text"
         }
       }

@@ -559,7 +559,16 @@ fn what_follows_a_broken_region_is_parsed() {
             }
           }
         ]
-      }
+      },
+      "unclaimed": [
+        {
+          "start": 0,
+          "end": 1,
+          "text": "a",
+          "cause": "replaced",
+          "field": "content"
+        }
+      ]
     }
     --- stderr
     error[json]: field 'tool_calls': the region is not JSON: expected `,` or the closing bracket
@@ -581,6 +590,14 @@ fn what_follows_a_broken_region_is_parsed() {
       = note: field `tool_calls`, bytes 48 to 56
       = note: raw text: \u{1b}[31m\u{202e}
       = help: where such a region may be plain text, content_args.allow_non_json takes it
+    warning[unclaimed]: a text of the response is not in the message: a later text of the field `content` takes its place
+     --> <stdin>:1:1
+      |
+    1 | a
+      | ^
+      |
+      = note: bytes 0 to 1: a
+      = help: put the texts together with `repeats` and `join`, or let the field open only once
     "#);
 }
 
@@ -600,13 +617,17 @@ fn broken_regions_are_events_too() {
     {"type": "region_open", "field": "content"}
     {"type": "region_chunk", "field": "content", "text": "b", "dirty": false}
     {"type": "region_close", "field": "content", "value": "b"}
-    {"type": "partial_message", "message": {"role": "assistant", "content": "b"}}
+    {"type": "partial_message", "message": {"role": "assistant", "content": "b"}, "unclaimed": [{"start": 0, "end": 1, "text": "a", "cause": "replaced", "field": "content"}]}
     --- stderr
     error[json]: field 'tool_calls': the region is not JSON: expected `,` or the closing bracket
     --> <stdin>
      = note: field `tool_calls`, bytes 7 to 9
      = note: raw text: [1
      = help: where such a region may be plain text, content_args.allow_non_json takes it
+    warning[unclaimed]: a text of the response is not in the message: a later text of the field `content` takes its place
+    --> <stdin>
+     = note: bytes 0 to 1: a
+     = help: put the texts together with `repeats` and `join`, or let the field open only once
     "#);
 }
 
@@ -768,7 +789,7 @@ fn text_that_no_field_takes_is_told() {
       | ^^^^^^^^^
       |
       = note: bytes 18 to 22: So:\u{1b}, the first of 2 with 11 bytes in all
-      = help: a field without an open takes all text that no other does
+      = help: let a field take it: one without an open takes all that no other does
     ");
     assert_snapshot!(run.stdout, @r#"
     {

@@ -229,7 +229,8 @@ fn text_that_no_field_takes_is_told_and_listed() {
     let run = record(&bench, &arguments, "So:\n<say>Hi</say>\n");
     assert_eq!(run.status, 0, "{run}");
     assert!(
-        run.stderr.contains("no field takes bytes 0 to 4: So:\\n\n"),
+        run.stderr
+            .contains("bytes 0 to 4: no field takes it: So:\\n\n"),
         "{run}"
     );
     assert_eq!(

@@ -38,7 +38,9 @@ fn the_script_of_a_proposal_prints_the_message_that_it_says() {
         let model = folder.path().join("model");
         std::fs::create_dir(&model).expect("a folder");
         let chat = std::fs::read_to_string(root.join(format!("chat_templates/{name}.jinja")));
-        let config = serde_json::json!({"chat_template": chat.expect("a file")});
+        let config = serde_json::json!({
+            "chat_template": chat.expect("a file"), "bos_token": "<s>", "eos_token": "</s>",
+        });
         std::fs::write(model.join("tokenizer_config.json"), config.to_string()).expect("a file");
         let run = Command::new(env!("CARGO_BIN_EXE_obverse"))
             .current_dir(folder.path())

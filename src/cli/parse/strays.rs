@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{Leaked, ResponseParser, Unclaimed};
+use obverse::parser::{Leaked, ResponseParser, Unclaimed, UnclaimedCause};
 use obverse::value::{Map, Value, python};
 
 use crate::cli::escape;
@@ -62,12 +62,27 @@ impl Strays {
 
     fn of_unclaimed(&self) -> Option<Problem> {
         let first = self.unclaimed.first()?;
-        let message = match self.unclaimed.len() {
-            1 => {
+        let message = match (self.unclaimed.len(), first.cause) {
+            (1, UnclaimedCause::NoField) => {
                 "no field takes a text of the response, so that it is not in the message".to_owned()
             }
-            count => format!(
-                "no field takes {count} texts of the response, so that they are not in the message"
+            (1, _) => format!(
+                "a text of the response is not in the message: {}",
+                first.fate()
+            ),
+            (count, _)
+                if self
+                    .unclaimed
+                    .iter()
+                    .all(|lost| lost.cause == UnclaimedCause::NoField) =>
+            {
+                format!(
+                    "no field takes {count} texts of the response, so that they are not in the message"
+                )
+            }
+            (count, _) => format!(
+                "{count} texts of the response are not in the message; the first: {}",
+                first.fate()
             ),
         };
         let bytes: usize = self.unclaimed.iter().map(|lost| lost.text.len()).sum();
@@ -79,7 +94,7 @@ impl Strays {
         let note = format!("{}{which}", place(&span, python::strip(&first.text)));
         Some(
             warning("unclaimed", message, span)
-                .with_hint("a field without an open takes all text that no other does")
+                .with_hint(first.remedy())
                 .with_note(note),
         )
     }

@@ -202,9 +202,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             // What is recorded as expected is not for that as it should be.
             for lost in whole.unclaimed.iter().take(problem::MANY) {
                 output::tell(&format!(
-                    "no field takes bytes {} to {}: {}\n",
+                    "bytes {} to {}: {}: {}\n",
                     lost.span.start,
                     lost.span.end,
+                    lost.fate(),
                     escape::short(&lost.text, SHOWN)
                 ));
             }

@@ -1,11 +1,11 @@
-//! Text that goes to no field, counted over all that deviations are tried on.
+//! Text that is in no field, counted over all that deviations are tried on.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::judge::Case;
-use crate::parser::{OnError, Options, ResponseParser};
+use crate::parser::{OnError, Options, ResponseParser, UnclaimedCause};
 use crate::response_template::ResponseTemplate;
 use crate::value::Value;
 
@@ -47,7 +47,7 @@ pub struct UnclaimedCount {
 pub struct UnclaimedExample {
     /// The response.
     pub response: String,
-    /// The first text of it that no field took.
+    /// The first text of it that is in no field.
     pub text: String,
 }
 
@@ -93,7 +93,8 @@ impl UnclaimedCount {
     ) -> Option<Value> {
         self.tried += 1;
         let (message, lost) = read(template, case, response)?;
-        if let Some(text) = lost {
+        let lost = lost.into_iter().find(|one| !one.is_under_way(response));
+        if let Some(Lost { text, .. }) = lost {
             self.lost += 1;
             let known = self.smallest.as_ref();
             if known.is_none_or(|known| known.response.len() > response.len()) {
@@ -107,12 +108,26 @@ impl UnclaimedCount {
     }
 }
 
-/// The message that a response parses to, and the first text of it that no field takes, white space aside.
+/// A text that is in no field.
+struct Lost {
+    text: String,
+    end: usize,
+    cause: UnclaimedCause,
+}
+
+impl Lost {
+    /// Returns true if the response was cut short within the text: a part of a call that is not written out yet.
+    fn is_under_way(&self, response: &str) -> bool {
+        self.cause == UnclaimedCause::PassedOver && self.end == response.len()
+    }
+}
+
+/// The message that a response parses to, and the texts of it that are in no field, white space aside.
 fn read(
     template: &Arc<ResponseTemplate>,
     case: &Case,
     response: &str,
-) -> Option<(Value, Option<String>)> {
+) -> Option<(Value, Vec<Lost>)> {
     let options = Options {
         on_error: OnError::Keep,
         ..Options::default()
@@ -123,10 +138,12 @@ fn read(
     let mut ignore = |_: crate::parser::Event<'_>| ();
     parser.feed_with(response, &mut ignore).ok()?;
     parser.finalize_with(&mut ignore).ok()?;
-    let mut visible = parser
-        .unclaimed()
-        .iter()
-        .filter(|one| !one.is_white_space());
-    let lost = visible.next().map(|one| one.text.clone());
-    Some((Value::Object(parser.message().clone()), lost))
+    let visible = parser.unclaimed().iter();
+    let lost = visible.filter(|one| !one.is_white_space()).map(|one| Lost {
+        text: one.text.clone(),
+        end: one.span.end,
+        cause: one.cause,
+    });
+    let lost = lost.collect();
+    Some((Value::Object(parser.into_message()), lost))
 }

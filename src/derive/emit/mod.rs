@@ -58,7 +58,10 @@ fn regions(
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let mut field = texts::reasoning(analysis, reasoning, &ends, choices);
+        let mut field = texts::joined(
+            texts::reasoning(analysis, reasoning, &ends, choices),
+            target,
+        );
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
         }

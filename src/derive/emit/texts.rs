@@ -91,10 +91,9 @@ pub(super) fn content(
         let candidates = [pattern].into_iter().chain(literal).chain(rarer);
         choices.choose(DecisionId::ContentClose, candidates)
     }));
-    let further = analysis.further.iter().map(|(_, further)| further);
-    let mut thoughts = analysis.reasoning.iter().chain(further);
-    // A second text of the content takes the place of the first, were it but the beginning of what ends the turn.
-    let has_more = analysis.calls.is_some() || thoughts.any(|thought| thought.behind_content);
+    // A second text of the content takes the place of the first, were it but the beginning of what ends the turn. There is
+    // one behind a call or a reasoning, and behind a close of its own.
+    let has_more = close.is_some() || analysis.calls.is_some() || analysis.reasoning.is_some();
     let joined = has_more && !target.served && joins(choices);
     let field = FieldDocument {
         open: match (&analysis.content.open, &analysis.reasoning) {
@@ -182,6 +181,17 @@ fn joins(choices: &Choices) -> bool {
     choices.whether(DecisionId::TextAroundCalls, [joined, last])
 }
 
+/// The region with its texts put together, since a second one would take the place of the first: a model may think again behind a call or
+/// an answer, whether its chat template writes that or not. Who serves has no way to say it.
+pub(super) fn joined(field: FieldDocument, target: Target) -> FieldDocument {
+    let is_joined = field.open.is_some() && !target.served;
+    FieldDocument {
+        repeats: is_joined,
+        join: is_joined.then(String::new),
+        ..field
+    }
+}
+
 /// The region with its text where the message has it: under a key within a key it is a member of an object.
 pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument {
     let inner = match slot {
@@ -193,8 +203,14 @@ pub(super) fn placed(field: FieldDocument, slot: Option<&Slot>) -> FieldDocument
         .iter()
         .rev()
         .fold(text, |value, key| probe::object([(key.as_str(), value)]));
+    if inner.is_empty() {
+        return field;
+    }
+    // Objects cannot be put together.
     FieldDocument {
-        transform: (!inner.is_empty()).then_some(transform),
+        transform: Some(transform),
+        repeats: false,
+        join: None,
         ..field
     }
 }

@@ -136,7 +136,7 @@ impl Appraised {
             (
                 lost > 0,
                 format!(
-                    "no field takes {}",
+                    "no field has {}",
                     shown(&mut self.spots.iter().filter(|spot| spot.field.is_none()))
                 ),
             ),

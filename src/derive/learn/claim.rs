@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::CONTENT_KEY;
 use super::widening::{self, Edit, How};
 use crate::judge::{self, Case};
-use crate::parser::{Edge, OnError, Options, ResponseParser};
+use crate::parser::{Edge, OnError, Options, ResponseParser, UnclaimedCause};
 use crate::pattern::fixed_texts;
 use crate::response_template::{Delimiter, Document, Engine, ResponseTemplate};
 use crate::value::{Value, python};
@@ -54,7 +54,7 @@ fn lost(template: &Arc<ResponseTemplate>, case: &Case) -> Option<Vec<Lost>> {
     let visible = parser
         .unclaimed()
         .iter()
-        .filter(|one| !one.is_white_space());
+        .filter(|one| one.cause == UnclaimedCause::NoField && !one.is_white_space());
     let lost = visible.map(|one| {
         let opened = passed
             .iter()

@@ -133,7 +133,6 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             history: History::Kept,
             space: String::new(),
             spaced: false,
-            behind_content: false,
         };
         return Ok(Analysis {
             anchor: object::anchor_before_keys(&anchor, &found.object),

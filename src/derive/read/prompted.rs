@@ -27,7 +27,6 @@ pub(in crate::derive) fn dropped(
             history: History::Dropped,
             space: String::new(),
             spaced: true,
-            behind_content: false,
         };
         let one = Found {
             reasoning: Some(reasoning),

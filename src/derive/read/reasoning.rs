@@ -335,7 +335,6 @@ fn rendered(
         history: history(renderer, shown),
         space: leading(close),
         spaced: close.ends_with(char::is_whitespace),
-        behind_content: false,
     };
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {
@@ -406,7 +405,6 @@ fn behind(
         history: history(renderer, shown),
         space: leading(after),
         spaced: true,
-        behind_content: !own.is_empty(),
     };
     let key = shown.key();
     let evidence = |decision, marker: &str| Evidence {

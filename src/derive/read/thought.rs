@@ -19,8 +19,6 @@ pub(in crate::derive) struct Reasoning {
     pub(in crate::derive) space: String,
     /// True if white space follows the closing marker in renders.
     pub(in crate::derive) spaced: bool,
-    /// True if it stands behind the content and something of its own closes it, so that the end of the turn comes behind it.
-    pub(in crate::derive) behind_content: bool,
 }
 
 /// The writer of the opening marker.

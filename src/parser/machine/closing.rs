@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::rare::Rare;
+use super::rare::{Rare, Replaceable};
 use super::{Machine, Sink};
-use crate::content::process;
+use crate::content::process_noting;
 use crate::parser::error::{ErrorKind, ParseError};
 use crate::parser::event::Event;
 use crate::parser::leaked::Leaked;
 use crate::parser::merge::{begun, mark, merge};
 use crate::parser::options::OnError;
+use crate::parser::unclaimed::UnclaimedCause;
 use crate::pattern::Window;
 use crate::value::Value;
 
@@ -76,18 +77,31 @@ impl Machine {
             );
             return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
         }
+        let replaces = field.join.is_none() && !field.repeats;
+        let mut passed_over = Vec::new();
+        let is_text = field.transform.is_none() && field.content.is_text();
+        let mut replaceable = (replaces && !self.options.forget).then(|| Replaceable {
+            field: index,
+            start: span.start,
+            text: (!is_text).then(|| body.to_string()),
+        });
         let parsed = match &field.transform {
             // All of it has been told.
             _ if forgets => Ok(Value::from("")),
-            None if field.content.is_text() && field.join.is_none() && !field.repeats => {
-                Ok(field.content.text(std::mem::take(&mut body)))
+            None if is_text && replaces => {
+                let (stripped, value) = field.content.text(std::mem::take(&mut body));
+                if let Some(replaceable) = &mut replaceable {
+                    replaceable.start += stripped;
+                }
+                Ok(value)
             }
-            _ => process(
+            _ => process_noting(
                 &body,
                 &field.content,
                 field.transform.as_ref(),
                 field.transform_each,
                 captures,
+                &mut |span| passed_over.push(span),
             ),
         };
         if let Ok(value) = &parsed
@@ -102,6 +116,38 @@ impl Machine {
         let value =
             parsed.map_err(|error| broken(ParseError::content(&field.name, &error), &body))?;
         let value = self.tools.coerce(value);
+        for passed in passed_over {
+            let text = &body[passed.clone()];
+            let start = span.start + passed.start;
+            let account = &mut Rare::of(&mut self.rare).unclaimed;
+            account.drop(
+                &field.name,
+                UnclaimedCause::PassedOver,
+                start,
+                text,
+                prefix_len,
+            );
+        }
+        if let Some(new) = replaceable {
+            let rare = Rare::of(&mut self.rare);
+            match rare.replaceable.iter_mut().find(|one| one.field == index) {
+                None => rare.replaceable.push(new),
+                Some(one) => {
+                    let old = std::mem::replace(one, new);
+                    let known = self.message.as_ref().and_then(|all| all.get(&field.name));
+                    let text = old.text.as_deref().or(known.and_then(Value::as_str));
+                    let text = text.unwrap_or_default();
+                    let account = &mut rare.unclaimed;
+                    account.drop(
+                        &field.name,
+                        UnclaimedCause::Replaced,
+                        old.start,
+                        text,
+                        prefix_len,
+                    );
+                }
+            }
+        }
         let message = begun(&mut self.message, &self.template);
         let merged = match self.options.forget {
             true => mark(message, field, &value).map(|()| Cow::Owned(value)),

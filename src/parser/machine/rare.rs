@@ -19,10 +19,23 @@ pub(super) struct Rare {
     /// The delimiters' texts that are looked for in the text of regions, if any are.
     pub(super) markers: Option<Arc<Markers>>,
     pub(super) leaked: Vec<Leaked>,
+    /// The last text of each field of which a later one would take the place.
+    pub(super) replaceable: Vec<Replaceable>,
     /// The error that the prefix ended in, for the next call.
     pub(super) deferred: Option<ParseError>,
     /// The limit that ended the parse.
     pub(super) ended: Option<ParseError>,
+}
+
+/// The text of a region of which a later one would take the place.
+#[derive(Debug, Clone)]
+pub(super) struct Replaceable {
+    /// The field's index.
+    pub(super) field: usize,
+    /// Where in the text its value begins, the prefix counted.
+    pub(super) start: usize,
+    /// `None` where the message has it, as it stands in the response.
+    pub(super) text: Option<String>,
 }
 
 impl Rare {
@@ -32,6 +45,7 @@ impl Rare {
         unclaimed: Account::EMPTY,
         markers: None,
         leaked: Vec::new(),
+        replaceable: Vec::new(),
         deferred: None,
         ended: None,
     };

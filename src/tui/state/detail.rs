@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::State;
 use crate::deltas::Growth;
 use crate::diagnostic::Diagnostic;
-use crate::parser::ParseError;
+use crate::parser::{ParseError, Unclaimed, UnclaimedCause};
 use crate::tui::replay::EntryKind;
 use crate::value::json::{self, Format};
 use crate::value::{Path, Value};
@@ -23,6 +23,17 @@ pub(crate) fn explain(state: &State) -> Option<String> {
         EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
         EntryKind::Close => {
             let region = region?;
+            let place = region.text.start - timeline.prefix().min(region.text.start)
+                ..region.text.end - timeline.prefix().min(region.text.end);
+            let inside = |lost: &&Unclaimed| {
+                lost.cause == UnclaimedCause::PassedOver
+                    && place.start <= lost.span.start
+                    && lost.span.end <= place.end
+            };
+            if let Some(lost) = timeline.unclaimed().find(inside) {
+                let text = short(&Value::from(lost.text.as_str()));
+                return Some(format!("{}: {text}", lost.fate()));
+            }
             let before = &timeline.regions()[region.replaces?];
             let name = timeline.field_name(region.field);
             let what = if before.close.is_some() && region.open.is_none() {

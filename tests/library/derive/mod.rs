@@ -28,7 +28,7 @@ fn plain_content() {
     assert_eq!(report.tools.mode, ToolsMode::None);
     assert_eq!(
         json::to_string(&derivation.document.to_value()),
-        r#"{"defaults": {"role": "assistant"}, "start_anchor": "<bot>", "fields": {"content": {"close_pattern": "<end>\\s*", "content": "text"}}}"#
+        r#"{"defaults": {"role": "assistant"}, "start_anchor": "<bot>", "fields": {"content": {"close_pattern": "<end>\\s*", "repeats": true, "join": "", "content": "text"}}}"#
     );
 }
 
