@@ -803,7 +803,7 @@ fn text_that_no_field_takes_is_told() {
     warning[unclaimed]: no field takes 2 texts of the response, so that they are not in the message
     --> response
      = note: bytes 18 to 22: So:\u{1b}, the first of 2 with 11 bytes in all
-     = help: a field without an open takes all text that no other does
+     = help: let a field take it: one without an open takes all that no other does
     ");
     // White space alone is nothing to speak of, and the prompt's text is not the response's.
     let quiet = ["<say>Hi</say>\n \n", "\n<think>hm</think>\n<say>Hi</say>"];

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::Deviation;
-use super::marked::{Marked, Part};
+use super::marked::{Mark, Marked, Part};
+use crate::content::Form;
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
+use crate::response_template::ResponseTemplate;
 use crate::value::json::{self, Format};
 use crate::value::{Map, Value, python};
 
@@ -19,6 +21,7 @@ pub(super) fn changed(
     marked: &Marked<'_>,
     all: &[Marked<'_>],
     ends: &[String],
+    template: &ResponseTemplate,
 ) -> Option<Case> {
     let text = marked.case.response.as_str();
     let message = &marked.case.message;
@@ -49,6 +52,10 @@ pub(super) fn changed(
             };
             let has_it = !open.is_empty() && !closes.span.is_empty();
             (has_it.then(|| format!("{open}{text}"))?, message.clone())
+        }
+        Deviation::ReasoningClosedTwice => {
+            let close = marked.of_part(Part::Reasoning, false).next()?;
+            (twice(marked, close)?, message.clone())
         }
         Deviation::ReasoningUnclosedBeforeCall => {
             let at = marked
@@ -90,6 +97,29 @@ pub(super) fn changed(
             let is_left = close.span.end < text.len();
             beside_calls(marked, is_left.then_some(close.span.end)?)?
         }
+        Deviation::CallOpenedTwice => {
+            let open = marked.of_part(Part::Calls, true).next()?;
+            (twice(marked, open)?, message.clone())
+        }
+        Deviation::CallUnclosed => {
+            let is_call = |mark: &Mark, opens| mark.part == Part::Calls && mark.opens == opens;
+            let mut pairs = marked.marks.windows(2);
+            let (close, open) = pairs.find_map(|pair| match pair {
+                [close, open] if is_call(close, false) && is_call(open, true) => {
+                    Some((close, open))
+                }
+                _ => None,
+            })?;
+            let between = &text[close.span.end..open.span.start];
+            let is_own = between.trim().is_empty() && !close.span.is_empty();
+            (is_own.then(|| without(text, &close.span))?, message.clone())
+        }
+        Deviation::LastCallUnclosed => {
+            let close = marked.of_part(Part::Calls, false).last()?;
+            let has_it = !close.span.is_empty();
+            (has_it.then(|| without(text, &close.span))?, message.clone())
+        }
+        Deviation::ParametersReordered => (in_tags(marked, template)?, message.clone()),
         Deviation::JsonIndented => {
             let style = Format::indented(2);
             (
@@ -134,6 +164,48 @@ fn around_reasoning<'a>(marked: &Marked<'a>) -> Option<(&'a str, &'a str)> {
     let open = marked.of_part(Part::Reasoning, true).next()?;
     let close = marked.of_part(Part::Reasoning, false).next()?;
     Some((marked.text(open), marked.text(close)))
+}
+
+/// Returns the response with a delimiter twice; `None` where it has no text.
+fn twice(marked: &Marked<'_>, mark: &Mark) -> Option<String> {
+    let text = marked.case.response.as_str();
+    let own = marked.text(mark);
+    (!own.is_empty()).then(|| {
+        format!(
+            "{}{own}{}",
+            &text[..mark.span.start],
+            &text[mark.span.start..]
+        )
+    })
+}
+
+/// Returns the text without a part of it.
+fn without(text: &str, part: &Range<usize>) -> String {
+    [&text[..part.start], &text[part.end..]].concat()
+}
+
+/// The response with the tags of each of its calls the other way round; `None` where no call has two.
+fn in_tags(marked: &Marked<'_>, template: &ResponseTemplate) -> Option<String> {
+    let Some(Form::Tags(tags)) = template.field(CALLS_KEY)?.content.form() else {
+        return None;
+    };
+    let text = marked.case.response.as_str();
+    let mut out = String::new();
+    let mut at = 0;
+    for region in marked.calls() {
+        let found = tags.pattern.find_iter(&text[region.clone()]);
+        let spans: Vec<Range<usize>> = found
+            .map_while(Result::ok)
+            .map(|found| region.start + found.span.start..region.start + found.span.end)
+            .collect();
+        for (span, other) in spans.iter().zip(spans.iter().rev()) {
+            out.push_str(&text[at..span.start]);
+            out.push_str(&text[other.clone()]);
+            at = span.end;
+        }
+    }
+    out.push_str(&text[at..]);
+    Some(out)
 }
 
 /// Returns the response with `space` in the place of the white space around its delimiters.

@@ -51,6 +51,8 @@ pub enum Deviation {
     ReasoningEmpty,
     /// The reasoning is opened twice, or by the model although the prompt had opened it.
     ReasoningOpenedTwice,
+    /// The reasoning is closed twice.
+    ReasoningClosedTwice,
     /// The reasoning is not closed before a call.
     ReasoningUnclosedBeforeCall,
     /// The reasoning is not closed before the end.
@@ -61,6 +63,14 @@ pub enum Deviation {
     TextBetweenCalls,
     /// Text stands behind the calls.
     TextBehindCalls,
+    /// A call is opened twice.
+    CallOpenedTwice,
+    /// A call is not closed before the next.
+    CallUnclosed,
+    /// The last call is not closed before the end.
+    LastCallUnclosed,
+    /// The parameters of a call, each in tags, stand in another order.
+    ParametersReordered,
     /// The JSON of calls is indented.
     JsonIndented,
     /// The members of the JSON of calls stand in another order.
@@ -92,7 +102,7 @@ pub struct DeviationVerdict {
 
 impl Deviation {
     /// All deviations, in the order in which reports have them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 23] = [
         Self::EndMissing,
         Self::EndTwice,
         Self::EndToken,
@@ -101,11 +111,16 @@ impl Deviation {
         Self::SpaceDoubled,
         Self::ReasoningEmpty,
         Self::ReasoningOpenedTwice,
+        Self::ReasoningClosedTwice,
         Self::ReasoningUnclosedBeforeCall,
         Self::ReasoningUnclosed,
         Self::TextBeforeCalls,
         Self::TextBetweenCalls,
         Self::TextBehindCalls,
+        Self::CallOpenedTwice,
+        Self::CallUnclosed,
+        Self::LastCallUnclosed,
+        Self::ParametersReordered,
         Self::JsonIndented,
         Self::JsonReordered,
         Self::JsonMember,
@@ -128,11 +143,16 @@ impl Deviation {
             Self::SpaceDoubled => "white space in markers doubled",
             Self::ReasoningEmpty => "empty reasoning first",
             Self::ReasoningOpenedTwice => "reasoning opened twice",
+            Self::ReasoningClosedTwice => "reasoning closed twice",
             Self::ReasoningUnclosedBeforeCall => "reasoning not closed before a call",
             Self::ReasoningUnclosed => "reasoning not closed before the end",
             Self::TextBeforeCalls => "text before calls",
             Self::TextBetweenCalls => "text between calls",
             Self::TextBehindCalls => "text behind calls",
+            Self::CallOpenedTwice => "call opened twice",
+            Self::CallUnclosed => "call not closed before the next",
+            Self::LastCallUnclosed => "last call not closed",
+            Self::ParametersReordered => "parameters in another order",
             Self::JsonIndented => "JSON indented",
             Self::JsonReordered => "JSON members in another order",
             Self::JsonMember => "a JSON member more",
@@ -174,7 +194,7 @@ pub(in crate::derive) fn tried(
         };
         let changed = marked
             .iter()
-            .filter_map(|one| change::changed(deviation, one, &marked, ends));
+            .filter_map(|one| change::changed(deviation, one, &marked, ends, template));
         for case in changed {
             verdict.tried += 1;
             let whole = unclaimed.deviations.count(template, &case, &case.response);

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Deviation, DeviationVerdict};
+use super::marked::Marked;
+use super::{Deviation, DeviationVerdict, change};
 use crate::chat_template;
 use crate::derive::{Options, Report, derive};
+use crate::judge::Case;
 use crate::parser::parse_response;
 use crate::response_template::ResponseTemplate;
+use crate::value::Value;
 
 /// Reasoning, content and calls, each between markers; `{CALLS}` stands for what writes the calls.
 const CHAT: &str = r#"
@@ -53,6 +56,7 @@ fn what_a_format_bears_is_told() {
         Deviation::ReasoningUnclosedBeforeCall,
         Deviation::TextBeforeCalls,
         Deviation::TextBetweenCalls,
+        Deviation::LastCallUnclosed,
         Deviation::JsonIndented,
         Deviation::JsonReordered,
     ] {
@@ -75,6 +79,57 @@ fn what_a_format_bears_is_told() {
     ] {
         assert_eq!(verdict(&report, none), None, "{none:?}");
     }
+}
+
+const TAGS: &str = "<call {{ c.function.name }}>{% for k, v in c.function.arguments.items() %}<arg {{ k }}>{{ v }}</arg>{% endfor %}</call>";
+
+#[test]
+fn calls_are_opened_and_closed_otherwise() {
+    let report = report(TAGS, None);
+    assert!(report.verified);
+    assert!(is_borne(&report, Deviation::ParametersReordered));
+    for (deviation, changed) in [
+        (Deviation::CallUnclosed, "</arg><call "),
+        (Deviation::CallOpenedTwice, "><call "),
+        (Deviation::ReasoningClosedTwice, "</think></think>"),
+    ] {
+        let lost = verdict(&report, deviation).unwrap();
+        let smallest = lost.smallest.as_ref().unwrap();
+        assert!(smallest.response.contains(changed), "{smallest:?}");
+        assert_ne!(smallest.expected, smallest.parsed);
+    }
+    let reordered = report_of_two_tags();
+    assert_eq!(
+        reordered,
+        Some("<call f><arg b>2</arg><arg a>1</arg></call><end>".to_owned())
+    );
+    // JSON has an order of its own.
+    let json = self::report(NAME_OUTSIDE, None);
+    assert_eq!(verdict(&json, Deviation::ParametersReordered), None);
+}
+
+/// A call with two tags, as it is changed.
+fn report_of_two_tags() -> Option<String> {
+    let document = r#"{"start_anchor": "<assistant>", "fields": {"tool_calls": {"open_pattern": "<call (?P<name>\\w+)>", "close": "</call>",
+        "repeats": true, "content": "xml-inline", "content_args": {"tag_pattern": "<arg (?P<key>\\w+)>(?P<value>.*?)</arg>"}},
+        "content": {"close": "<end>"}}}"#;
+    let template = Arc::new(ResponseTemplate::from_json(document).unwrap());
+    let case = Case {
+        prefix: "<assistant>".to_owned(),
+        response: "<call f><arg a>1</arg><arg b>2</arg></call><end>".to_owned(),
+        tools: Vec::new(),
+        message: Value::Null,
+    };
+    let marked = Marked::of(&template, &case, "thinking")?;
+    let all = [marked.clone()];
+    let changed = change::changed(
+        Deviation::ParametersReordered,
+        &marked,
+        &all,
+        &[],
+        &template,
+    );
+    changed.map(|case| case.response)
 }
 
 #[test]
