@@ -8,7 +8,7 @@ use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
 use obverse::grammar::peg::document;
 use obverse::grammar::reader::Template as Grammar;
-use obverse::parser::{Markers, Options, ParseError};
+use obverse::parser::{Limits, Markers, Options, ParseError};
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -36,9 +36,15 @@ pub(super) enum Given {
 }
 
 /// Answers each line of `path`.
-pub(super) fn run(template: Option<Given>, path: &Path, longest: Size) -> Result<Status, Stop> {
+pub(super) fn run(
+    template: Option<Given>,
+    path: &Path,
+    longest: Size,
+    limits: Limits,
+) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
+        limits,
         compiled: Mutex::default(),
     };
     let mut reading = input::open(path)?;
@@ -51,6 +57,8 @@ pub(super) fn run(template: Option<Given>, path: &Path, longest: Size) -> Result
 /// The response templates of the lines.
 struct Templates {
     given: Option<Given>,
+    /// Those of each parse.
+    limits: Limits,
     /// Compiled ones by their text, the last used at the end.
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
@@ -150,6 +158,12 @@ impl Request {
             .transpose()
             .map_err(|unknown| wire::error("input", &unknown.to_string()))?;
         let certain = wire::take_bool(&mut members, "certain", false)?;
+        let mut options = Options::default().skip_json_strings(wire::take_bool(
+            &mut members,
+            "skip_json_strings",
+            false,
+        )?);
+        options.limits = templates.limits;
         Ok(Self {
             given,
             protocol,
@@ -159,11 +173,7 @@ impl Request {
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
             finalize: wire::take_bool(&mut members, "finalize", true)?,
             events: wire::take_bool(&mut members, "events", false)?,
-            options: Options::default().skip_json_strings(wire::take_bool(
-                &mut members,
-                "skip_json_strings",
-                false,
-            )?),
+            options,
         })
     }
 
@@ -175,7 +185,12 @@ impl Request {
                 out.insert("error", Value::Object(wire::error("input", message)));
             }
             Given::Grammar(template) => {
-                let answer = grammar::answer(template, &self.prefix, &self.chunks, self.finalize);
+                let answer = grammar::answer(
+                    grammar::reader(template, &self.options.limits),
+                    &self.prefix,
+                    &self.chunks,
+                    self.finalize,
+                );
                 write_errors(&answer.errors, out);
                 out.insert("message", Value::Object(answer.message));
                 if self.events {

@@ -118,7 +118,10 @@ impl Recording {
     /// Takes another chunk. Returns whether there is room for more.
     fn push(&mut self, chunk: String) -> bool {
         if self.size + chunk.len() > LONGEST {
-            self.broken = Some(format!("it is longer than {} MiB", LONGEST >> 20));
+            self.broken = Some(format!(
+                "it is longer than {} MiB, which is the most that a fixture takes; `obverse parse --max-response` parses longer ones",
+                LONGEST >> 20
+            ));
             return false;
         }
         self.size += chunk.len();
@@ -518,4 +521,20 @@ fn server_error(value: &Value) -> Option<String> {
             .as_str()
             .map_or_else(|| json::to_string(message), str::to_owned),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fixture_cannot_hold_is_told_with_what_parses_it() {
+        let mut recording = Recording::default();
+        assert!(recording.push("kept".to_owned()));
+        assert!(!recording.push(" ".repeat(LONGEST)));
+        let told = recording.broken.unwrap_or_default();
+        assert!(told.contains("64 MiB"), "{told}");
+        assert!(told.contains("`obverse parse --max-response`"), "{told}");
+        assert_eq!(recording.chunks, ["kept"]);
+    }
 }
