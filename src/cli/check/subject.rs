@@ -204,9 +204,8 @@ impl Subjects {
 fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
     let is_model = path.extension().is_some_and(|end| end == "gguf");
     // What is longer than anything that is read whole is no mistake of a name.
-    let is_file =
-        std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= input::MOST.0);
-    if !is_file && !(is_model && path.is_file()) {
+    let is_read = |length: u64| is_model || length <= input::MOST.0;
+    if !std::fs::metadata(path).is_ok_and(|file| file.is_file() && is_read(file.len())) {
         return Ok(());
     }
     let name = input::name(path);
