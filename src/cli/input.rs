@@ -35,6 +35,13 @@ impl fmt::Display for Size {
     }
 }
 
+impl Size {
+    /// So many bytes as a length in memory.
+    pub(crate) fn in_memory(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 impl FromStr for Size {
     type Err = String;
 
@@ -102,14 +109,17 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
 
 /// The whole text of a file that is open.
 fn read_text_from(input: &mut dyn Read, path: &Path) -> Result<String, Problem> {
-    read_at_most(input, path, MOST)
+    const HINT: &str =
+        "it is read whole: look whether this is the file that is meant, or give a part of it";
+    read_at_most(input, path, MOST, HINT)
 }
 
-/// The whole text of a file that is open, which may be so long.
+/// The whole text of a file that is open, which may be so long; `hint` is what to do where it is longer.
 pub(crate) fn read_at_most(
     input: &mut dyn Read,
     path: &Path,
     most: Size,
+    hint: &str,
 ) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     input
@@ -118,7 +128,7 @@ pub(crate) fn read_at_most(
         .map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > most.0 {
         let message = format!("{} is longer than the limit of {most} bytes", name(path));
-        return Err(Problem::failed("limit", message));
+        return Err(Problem::failed("limit", message).with_hint(hint));
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
@@ -136,6 +146,23 @@ pub(crate) fn not_utf8(name: &str, bytes: &[u8], offset: usize) -> Problem {
             .with_span(offset..end),
     )
     .about(Document::new(name, shown))
+}
+
+/// The longest conversation that is read back.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct MaxText {
+    /// How long a text, or a line of --jsonl, may be: bytes, or 512K, 64M, 2G
+    #[arg(long = "max-text", value_name = "SIZE", default_value_t = MOST)]
+    pub(crate) most: Size,
+}
+
+impl MaxText {
+    /// The whole text of a file.
+    pub(crate) fn read(self, path: &Path) -> Result<String, Problem> {
+        const HINT: &str =
+            "--max-text allows more; --jsonl takes many conversations, each on a line of its own";
+        read_at_most(open(path)?.as_mut(), path, self.most, HINT)
+    }
 }
 
 /// A JSON document and its text.
@@ -241,12 +268,13 @@ mod tests {
 
     #[test]
     fn what_is_as_long_as_the_limit_is_read() {
-        let read = |most| read_at_most(&mut "abc".as_bytes(), Path::new("-"), Size(most));
+        let read = |most| read_at_most(&mut "abc".as_bytes(), Path::new("-"), Size(most), "less");
         assert_eq!(read(3).unwrap(), "abc");
         let problem = read(2).unwrap_err();
+        let found = &problem.diagnostics[0];
         assert_eq!(
-            problem.diagnostics[0].message,
-            "<stdin> is longer than the limit of 2 bytes"
+            (found.message.as_str(), found.hint.as_deref()),
+            ("<stdin> is longer than the limit of 2 bytes", Some("less"))
         );
     }
 }

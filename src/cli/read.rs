@@ -38,6 +38,9 @@ pub(crate) struct Args {
     jsonl: bool,
 
     #[command(flatten)]
+    max_text: input::MaxText,
+
+    #[command(flatten)]
     source_args: SourceArgs,
 }
 
@@ -61,11 +64,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     if args.jsonl {
         let mut out = output::results();
         let answer = |line: &[u8]| answer(&reader, line);
-        let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, input::MOST, &answer)?;
+        let ended =
+            bulk::answer_lines(&mut std::io::stdin(), &mut out, args.max_text.most, &answer)?;
         return bulk::status(ended, Path::new("-"));
     }
     let name = input::name(text);
-    let text = input::read_text(text)?;
+    let text = args.max_text.read(text)?;
     match reader.read(&text) {
         Ok(conversation) => {
             output::print_json(&wire::pretty(&told(&conversation)?))?;

@@ -16,12 +16,18 @@ const STALE: Duration = Duration::from_secs(60);
 /// Gives a file another text, at once and whole: nobody sees half of it, and if it fails the old one stays. The file
 /// keeps its permissions and its owner. What is protected is left alone, see [`protection`].
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Problem> {
+    refuse(path)?;
+    replace_anyway(path, text)
+}
+
+/// That a file is protected, for a verb without `--force`, before any work is done.
+pub(crate) fn refuse(path: &Path) -> Result<(), Problem> {
     match protection(path) {
         Some(why) => {
             Err(refused(path, &why)
                 .with_hint("write to a copy, or change that first if it is meant"))
         }
-        None => replace_anyway(path, text),
+        None => Ok(()),
     }
 }
 

@@ -336,6 +336,57 @@ fn nothing_to_check_is_no_success() {
     let run = Bench::new().run("check --filter nothing");
     assert_eq!(run.status, 2, "{run}");
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
+    assert!(run.stderr.contains("`obverse init` writes"), "{run}");
+    // With an obverse.toml it is that which wants something.
+    let entry = |file: &str| {
+        format!("[[template]]\nfiles = [\"{file}\"]\nchat_template = \"{{name}}.jinja\"\n")
+    };
+    for (file, remedy) in [
+        ("gone.json", "no file matches the `files` of obverse.toml"),
+        ("template.json", "neither fixtures nor a chat template"),
+    ] {
+        let bench = Bench::new().file("obverse.toml", entry(file));
+        let told = bench.run("check").refused(2);
+        assert!(told.contains("there is nothing to check"), "{told}");
+        assert!(told.contains(remedy), "{told}");
+        assert!(!told.contains("obverse init` writes"), "{told}");
+    }
+}
+
+/// A file that is no suite is told of once, and not for each of its lines.
+#[test]
+fn a_file_without_fixtures_is_told_of_once() {
+    let bench = Bench::new()
+        .file("notes.txt", "one\ntwo\nthree\n")
+        .file("plain/response.txt", "Hi\nthere");
+    for verb in ["check", "review"] {
+        assert_snapshot!(bench.run(&format!("{verb} chat.jinja")).refused(2), @r"
+        error[no-response-template]: this is a chat template, not a response template or fixtures
+        --> chat.jinja
+         = help: `obverse derive chat.jinja` derives a response template from it, and `obverse check TEMPLATE --chat-template chat.jinja` holds one to it
+        ");
+        assert_snapshot!(bench.run(&format!("{verb} notes.txt")).refused(2), @r"
+        error[wrong-part]: there is no fixture in it: none of its lines is a JSON object
+        --> notes.txt
+         = help: give response templates, folders of fixtures, or .jsonl files with a fixture on each line
+        ");
+    }
+    let told = bench.run("check plain/response.txt").refused(2);
+    assert!(told.contains("give the folder that it lies in"), "{told}");
+}
+
+/// That a conversation names a variable wrongly fails nothing, and is told.
+#[test]
+fn a_kwarg_of_a_fixture_that_is_not_read_is_told() {
+    let bench = project();
+    std::fs::remove_file(bench.path("fixtures/chat/plain/prefix.txt")).expect("a file");
+    let messages =
+        r#"{"messages": [{"role": "user", "content": "Hi"}], "kwargs": {"enable_thinkng": false}}"#;
+    let bench = bench.file("fixtures/chat/plain/messages.json", messages);
+    let run = bench.run("check --format concise");
+    assert_eq!(run.status, 0, "{run}");
+    let told = "warning[ignored-kwarg] the chat template reads no variable `enable_thinkng`, so the conversation's kwarg `enable_thinkng` changes nothing";
+    assert!(run.stdout.contains(told), "{run}");
 }
 
 /// A stand-in for a Python with transformers: it says of itself what it is told to, and answers each question alike.

@@ -130,6 +130,12 @@ fn what_is_given_in_vain_is_told() {
         bench.run("render chat.jinja --messages messages.json --kwarg add_generation_promt=true");
     assert_eq!((run.status, run.stdout.as_str()), (0, &*plain), "{run}");
     assert!(run.stderr.starts_with("warning[ignored-kwarg]"), "{run}");
+    let run = bench.run("grammar chat.jinja --format gbnf --kwarg enable_thinkng=false");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains("warning[ignored-kwarg]: the chat template reads no variable `enable_thinkng`, so --kwarg enable_thinkng=... changes nothing"),
+        "{run}"
+    );
     let run = bench.run_all(&["parse", "template.json", "--prefix", "Hi. "], "Hello");
     assert_eq!(run.status, 0, "{run}");
     assert!(
@@ -137,10 +143,48 @@ fn what_is_given_in_vain_is_told() {
             .starts_with("warning[no-anchor]: the start anchor, \"<assistant>\","),
         "{run}"
     );
+    let lines = [
+        r#"{"response": "Hello", "prefix": "Hi. "}"#,
+        r#"{"response": "Hello", "prefix": "Hi. <assistant>"}"#,
+        r#"{"response": "Hello"}"#,
+    ];
+    let run = bench.run_with("parse --jsonl template.json", lines.join("\n"));
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.starts_with(
+            "warning[no-anchor]: the start anchor does not stand in the prefix of one line:"
+        ),
+        "{run}"
+    );
+    let recorded = ["record", "kept", "--template", "template.json", "--prefix"];
+    let run = bench.run_all(&[&recorded[..], &["Hi. "]].concat(), "Hello");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stderr.starts_with("warning[no-anchor]"), "{run}");
     bench
         .run_all(
             &["parse", "template.json", "--prefix", "Hi. <assistant>"],
             "Hello",
         )
         .done();
+}
+
+/// One chat template need not be that of one response template; somebody has to say so.
+#[test]
+fn a_chat_template_of_another_name_is_told() {
+    let bench = Bench::new();
+    let chat = bench.read("chat.jinja");
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let bench = bench
+        .file("models/kite/chat_template.jinja", chat)
+        .file("models/kite/tokenizer_config.json", "{}");
+    let run = bench.run("init");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains(
+            "chat template  none of that name; if it is models/kite, write chat_template = \"models/kite\"\n"
+        ),
+        "{run}"
+    );
+    let told = bench.run("check").refused(2);
+    assert!(told.contains("name theirs as `chat_template`"), "{told}");
 }

@@ -334,3 +334,61 @@ fn a_code_is_explained() {
     assert!(bench.run("explain").done().lines().count() > 30);
     assert_eq!(bench.run("explain nothing-such").status, 2);
 }
+
+/// A report in a file is written as everything else is: whole, and not through what is protected.
+#[cfg(unix)]
+#[test]
+fn a_report_replaces_nothing_that_is_protected() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let bench = Bench::new().file("shared", "theirs").file("locked", "mine");
+    symlink("shared", bench.path("report.md")).expect("a link");
+    let locked = std::fs::Permissions::from_mode(0o440);
+    std::fs::set_permissions(bench.path("locked"), locked).expect("a mode");
+    for (file, why) in [
+        ("report.md", "is a symbolic link to shared"),
+        ("locked", "is read-only"),
+    ] {
+        let told = bench
+            .run(&format!("lint template.json --write markdown={file}"))
+            .refused(2);
+        assert!(
+            told.contains(&format!("error[protected]: {file} {why}")),
+            "{told}"
+        );
+    }
+    assert_eq!(
+        (bench.read("shared").as_str(), bench.read("locked").as_str()),
+        ("theirs", "mine")
+    );
+    // What cannot be written is told before the work.
+    let told = bench
+        .run("lint template.json --write markdown=no/report.md")
+        .refused(2);
+    assert!(
+        told.contains("error[unwritable]: cannot write no/report.md"),
+        "{told}"
+    );
+    let run = bench
+        .run("lint template.json --format json --write human=report.txt --write jsonl=/dev/stderr");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stderr.contains("\"template.json\""), "{run}");
+    assert!(!bench.read("report.txt").contains('\u{1b}'));
+}
+
+#[test]
+fn models_further_down_are_told_with_their_command() {
+    let config = r#"{"tokenizer_class": "T", "chat_template": "x"}"#;
+    let bench = Bench::new().file("models/kite/tokenizer_config.json", config);
+    assert_snapshot!(bench.run("lint models").refused(2), @r"
+    error[usage]: there is nothing to lint in models: no response template in it or below it
+     |
+     = help: further down there is models/kite/tokenizer_config.json, without one: `obverse derive --write models/kite/tokenizer_config.json` derives it and stores it there
+    ");
+    let bench = bench.file("models/deep/tern/tokenizer_config.json", config);
+    let told = bench.run("lint models").refused(2);
+    assert!(
+        told.contains("models/deep/tern/tokenizer_config.json (and 1 more)"),
+        "{told}"
+    );
+}

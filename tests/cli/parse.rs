@@ -874,12 +874,12 @@ fn what_is_read_whole_has_a_limit() {
     assert_snapshot!(bench.run_with("parse template.json --max-response 2", "abc").refused(2), @r#"
     error[limit]: <stdin> is longer than the limit of 2 bytes
      |
-     = help: --max-response allows more; --events parses what arrives as it arrives, and needs no limit
+     = help: --max-response allows more; --events parses what arrives as it arrives, and limits each region alone
     "#);
     assert_snapshot!(bench.run_with("parse template.json --max-response 2 --events --chunks 1", "abc").refused(2), @r#"
     error[limit]: <stdin> is longer than the limit of 2 bytes
      |
-     = help: --max-response allows more; --events parses what arrives as it arrives, and needs no limit
+     = help: --max-response allows more; --events parses what arrives as it arrives, and limits each region alone
     "#);
     assert_eq!(
         bench
@@ -887,9 +887,13 @@ fn what_is_read_whole_has_a_limit() {
             .status,
         0
     );
+    // What is parsed as it arrives may be longer, if no region of it is.
     assert_eq!(
         bench
-            .run_with("parse template.json --max-response 2 --events", "abc")
+            .run_with(
+                "parse template.json --max-response 2 --events",
+                "<call>1</call>".repeat(10)
+            )
             .status,
         0
     );
@@ -908,6 +912,37 @@ fn what_is_read_whole_has_a_limit() {
     {"message": {"role": "assistant", "content": "b"}}
     --- stderr
     "#);
+}
+
+/// The argument reaches the parser: down, and up beyond its usual limits.
+#[test]
+fn what_is_parsed_as_it_arrives_has_a_limit_for_each_region() {
+    let bench = Bench::new();
+    for form in ["--events", "--deltas growth"] {
+        let run = bench.run_with(
+            &format!("parse template.json --max-response 2 {form}"),
+            "abc",
+        );
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        for told in [
+            "error[limit]: the region is longer than 2 bytes",
+            "= help: --max-response allows more, if there is memory for it",
+        ] {
+            assert!(run.stderr.contains(told), "{}", run.stderr);
+        }
+    }
+    let limits = |given: &str| {
+        let run = bench.run_with(
+            &format!("parse template.json --events --state {given}"),
+            "abc",
+        );
+        let last = run.done_quietly();
+        let last = last.lines().rev().nth(1).expect("a state").to_owned();
+        last[last.find("\"limits\"").expect("limits")..].to_owned()
+    };
+    assert_snapshot!(limits("--max-response 1G"), @r#""limits": {"region_bytes": {"used": 0, "most": 1073741824}, "held_bytes": {"used": 0, "most": 1073741824}, "regions": {"used": 1, "most": 1000000}}}"#);
+    // What is cut into chunks is read whole, and measured when it is.
+    assert_snapshot!(limits("--max-response 4 --chunks 1"), @r#""limits": {"region_bytes": {"used": 0, "most": 268435456}, "held_bytes": {"used": 0, "most": 67108864}, "regions": {"used": 1, "most": 1000000}}}"#);
 }
 
 /// An endless stream ends in an error and not in the machine's memory; what is parsed as it arrives goes on.

@@ -85,3 +85,23 @@ fn lines_are_answered_in_order() {
     assert_eq!(answers[1]["error"]["at"], 0);
     assert_eq!(answers[2]["error"]["kind"], "input");
 }
+
+#[test]
+fn a_text_that_is_too_long_is_told_with_what_allows_more() {
+    let bench = bench();
+    for verb in ["read", "spans"] {
+        let run = bench.run(&format!("{verb} talk.jinja talk.txt --max-text 1K"));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let run = bench.run(&format!("{verb} talk.jinja talk.txt --max-text 9"));
+        let told = run.refused(2);
+        for told_of in [
+            "error[limit]: talk.txt is longer than the limit of 9 bytes",
+            "= help: --max-text allows more; --jsonl takes many conversations",
+        ] {
+            assert!(told.contains(told_of), "{told}");
+        }
+    }
+    let line = "{\"text\": \"<user>one</user>\"}";
+    let run = bench.run_with("read talk.jinja --jsonl --max-text 9", line);
+    assert!(run.stdout.contains("longer than the limit of 9 bytes"));
+}

@@ -279,6 +279,22 @@ fn the_manual_has_a_page_for_each_verb() {
     assert_eq!(bench.run("man chat.jinja").status, 2);
 }
 
+/// A page that is a link leads to a file of somebody else.
+#[cfg(unix)]
+#[test]
+fn the_manual_replaces_nothing_that_is_protected() {
+    let bench = Bench::new()
+        .file("pages/README", "x")
+        .file("shared", "theirs");
+    std::os::unix::fs::symlink("../shared", bench.path("pages/obverse.1")).expect("a link");
+    let told = bench.run("man pages").refused(2);
+    assert!(
+        told.contains("error[protected]: pages/obverse.1 is a symbolic link to ../shared"),
+        "{told}"
+    );
+    assert_eq!(bench.read("shared"), "theirs");
+}
+
 #[test]
 fn people_are_told_as_much_as_they_want() {
     let bench = Bench::new().file("response", "<think>a</think>b");

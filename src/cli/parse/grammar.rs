@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use obverse::chunking::{self, Chunking};
+use obverse::grammar::peg::Options;
 use obverse::grammar::reader::{Reader, Template};
-use obverse::parser::{Event, ParseError};
+use obverse::parser::{Event, Limits, ParseError};
 use obverse::value::{Map, Value};
 
 use super::{Args, PIECE, partial, region_problem, write_line};
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args, template: &Template, response: &Path) -> Result<S
     let mut reading = input::open(response)?;
     let name = input::name(response);
     let mut following = Following {
-        reader: Reader::new(template),
+        reader: reader(template, &args.limits()),
         name: &name,
         out: output::results(),
         events: args.events,
@@ -148,6 +149,13 @@ impl<W: Write> Following<'_, W> {
     }
 }
 
+/// A reader that keeps as much as a parser with these limits may hold.
+pub(super) fn reader(template: &Template, limits: &Limits) -> Reader {
+    let mut options = Options::default();
+    options.limits.held_bytes = limits.held_bytes;
+    Reader::with_options(template, options)
+}
+
 /// The outcome of parsing a response in pieces.
 pub(super) struct Answer {
     pub(super) errors: Vec<ParseError>,
@@ -158,12 +166,11 @@ pub(super) struct Answer {
 
 /// Parses a response in pieces.
 pub(super) fn answer(
-    template: &Template,
+    mut reader: Reader,
     prefix: &str,
     chunks: &[String],
     finalize: bool,
 ) -> Answer {
-    let mut reader = Reader::new(template);
     let list = |told: Vec<Map>| Value::Array(told.into_iter().map(Value::Object).collect());
     let mut told = Vec::new();
     reader.read_prefix(prefix, &mut |event| told.push(event.to_map()));

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
 use obverse::grammar::peg::document;
 use obverse::grammar::reader::Template as Grammar;
-use obverse::parser::{Markers, Options, ParseError};
+use obverse::parser::{Limits, Markers, Options, ParseError};
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
@@ -19,7 +20,7 @@ use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
-use crate::cli::{input, output, wire};
+use crate::cli::{given, input, output, wire};
 
 /// How many response templates given on lines are kept compiled.
 const KEPT: usize = 64;
@@ -36,21 +37,33 @@ pub(super) enum Given {
 }
 
 /// Answers each line of `path`.
-pub(super) fn run(template: Option<Given>, path: &Path, longest: Size) -> Result<Status, Stop> {
+pub(super) fn run(
+    template: Option<Given>,
+    path: &Path,
+    longest: Size,
+    limits: Limits,
+) -> Result<Status, Stop> {
     let templates = Templates {
         given: template,
+        limits,
+        without_anchor: AtomicUsize::new(0),
         compiled: Mutex::default(),
     };
     let mut reading = input::open(path)?;
     let mut out = output::results();
     let answer = |line: &[u8]| answer(&templates, line);
     let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer)?;
+    given::warn_of_lines_without_anchor(templates.without_anchor.into_inner());
     bulk::status(ended, path)
 }
 
 /// The response templates of the lines.
 struct Templates {
     given: Option<Given>,
+    /// Those of each parse.
+    limits: Limits,
+    /// How many lines have a prefix in which the start anchor does not stand.
+    without_anchor: AtomicUsize,
     /// Compiled ones by their text, the last used at the end.
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
@@ -150,6 +163,12 @@ impl Request {
             .transpose()
             .map_err(|unknown| wire::error("input", &unknown.to_string()))?;
         let certain = wire::take_bool(&mut members, "certain", false)?;
+        let mut options = Options::default().skip_json_strings(wire::take_bool(
+            &mut members,
+            "skip_json_strings",
+            false,
+        )?);
+        options.limits = templates.limits;
         Ok(Self {
             given,
             protocol,
@@ -159,11 +178,7 @@ impl Request {
             tools: wire::take_list(&mut members, "tools")?.unwrap_or_default(),
             finalize: wire::take_bool(&mut members, "finalize", true)?,
             events: wire::take_bool(&mut members, "events", false)?,
-            options: Options::default().skip_json_strings(wire::take_bool(
-                &mut members,
-                "skip_json_strings",
-                false,
-            )?),
+            options,
         })
     }
 
@@ -175,7 +190,12 @@ impl Request {
                 out.insert("error", Value::Object(wire::error("input", message)));
             }
             Given::Grammar(template) => {
-                let answer = grammar::answer(template, &self.prefix, &self.chunks, self.finalize);
+                let answer = grammar::answer(
+                    grammar::reader(template, &self.options.limits),
+                    &self.prefix,
+                    &self.chunks,
+                    self.finalize,
+                );
                 write_errors(&answer.errors, out);
                 out.insert("message", Value::Object(answer.message));
                 if self.events {
@@ -291,7 +311,14 @@ fn answer(templates: &Templates, line: &[u8]) -> Answer {
         Request::read(templates, members)
     });
     match request {
-        Ok(request) => request.answer(&mut out),
+        Ok(request) => {
+            if let Given::Template(template, _) = &request.given
+                && !given::has_anchor(template, &request.prefix)
+            {
+                templates.without_anchor.fetch_add(1, Ordering::Relaxed);
+            }
+            request.answer(&mut out);
+        }
         Err(error) => {
             out.insert("error".to_owned(), Value::Object(error));
         }

@@ -16,11 +16,11 @@ use obverse::chunking::{self, Chunking};
 use obverse::deltas::DeltaTemplate;
 use obverse::deltas::encode::Protocol;
 use obverse::diagnostic::Diagnostic;
-use obverse::parser::{Markers, Options, ParseError, Utf8Decoder};
+use obverse::parser::{self, Limits, Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Map, Value, json};
+use obverse::value::{Map, Value};
 
-use super::given::GivenArgs;
+use super::given::{self, GivenArgs};
 use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::Status;
@@ -31,6 +31,12 @@ use session::{Asked, Session, Step};
 
 /// How much of a response is read at once.
 const PIECE: usize = 64 * 1024;
+
+/// The sign of the errors that a text is longer than the limit of a parser.
+const LONG: &str = "is longer than";
+
+/// The sign of the error that a grammar's reader keeps more than its limit.
+const HELD: &str = "(held_bytes)";
 
 /// How many characters of a region's raw text a diagnostic shows.
 const RAW: usize = 200;
@@ -57,8 +63,9 @@ const RAW: usize = 200;
 /// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
 /// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
 ///
-/// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events what
-/// arrives is parsed as it arrives, however much that is.
+/// What is read whole must end: a response, or a line of --jsonl, may be as long as --max-response says. With --events and --deltas what
+/// arrives is parsed as it arrives, however much that is; --max-response then says how long one region may be, whose text is kept until
+/// it closes, or a text that no field takes.
 ///
 /// TEMPLATE may also be a response schema, the older form that transformers ran until 5.14, told by what is in it: it is evaluated over
 /// the whole response, so there are no events, no prefix and no tools. An error names the node of the schema.
@@ -107,9 +114,10 @@ pub(crate) struct Args {
     #[arg(long)]
     skip_json_strings: bool,
 
-    /// How long a response that is read whole, or a line of --jsonl, may be: bytes, or 512K, 64M, 2G
-    #[arg(long, value_name = "SIZE", default_value_t = input::MOST)]
-    max_response: Size,
+    /// How long a response that is read whole, a line of --jsonl, or in what is parsed as it arrives one region may be: bytes, or 512K,
+    /// 64M, 2G; without it 256M
+    #[arg(long, value_name = "SIZE")]
+    max_response: Option<Size>,
 
     /// Parse many: one JSON object a line in, one a line out
     #[arg(long, conflicts_with_all = ["prefix", "prefix_file", "tools", "events", "deltas", "state", "chunks", "certain", "skip_json_strings"])]
@@ -150,12 +158,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         Some(lines::Given::Grammar(template)) if !args.jsonl => {
             return grammar::run(args, &template, response);
         }
-        given => return lines::run(given, response, args.max_response),
+        given => return lines::run(given, response, args.longest(), args.limits()),
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
-    if !prefix.is_empty() {
-        warn_without_anchor(&template, &prefix);
+    if !given::has_anchor(&template, &prefix) {
+        given::warn_without_anchor(&template);
     }
     let mut reading = input::open(response)?;
     let name = input::name(response);
@@ -171,9 +179,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             fields.join(", ")
         )
     });
-    let options = Options::default()
+    let mut options = Options::default()
         .keep_delimiters(args.state)
         .skip_json_strings(args.skip_json_strings);
+    options.limits = args.limits();
     let asked = args.deltas.map(|protocol| Asked {
         protocol,
         template: Arc::new(DeltaTemplate::new(Arc::clone(&template))),
@@ -227,24 +236,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
 }
 
-/// Tells that nothing in the prefix marks where the model's turn begins, so that all of it counts as the model's.
-fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
-    if !matches!(template.anchor().search(prefix, 0), Ok(None)) {
-        return;
-    }
-    let anchor = template.anchor();
-    let spelled = anchor
-        .quoted_literals()
-        .unwrap_or_else(|| json::quote(anchor.source()));
-    let message = format!(
-        "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
-    );
-    let found = Diagnostic::warning("no-anchor", message).with_hint(
-        "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
-    );
-    Problem::of(found).show();
-}
-
 /// A response template that was read, with its markers.
 fn with_markers(opened: Opened) -> (Arc<ResponseTemplate>, Arc<Markers>) {
     let Opened { file, loaded, .. } = opened;
@@ -260,14 +251,30 @@ fn with_markers(opened: Opened) -> (Arc<ResponseTemplate>, Arc<Markers>) {
 impl Args {
     /// A response that is read to its end first.
     fn read_whole(&self, reading: &mut dyn Read, path: &Path) -> Result<String, Problem> {
-        input::read_at_most(reading, path, self.max_response).map_err(|problem| {
-            if problem.diagnostics.iter().any(|found| found.code == "limit") {
-                return problem.with_hint(
-                    "--max-response allows more; --events parses what arrives as it arrives, and needs no limit",
-                );
-            }
-            problem
-        })
+        const HINT: &str = "--max-response allows more; --events parses what arrives as it arrives, and limits each region alone";
+        input::read_at_most(reading, path, self.longest(), HINT)
+    }
+
+    /// How long what is read whole may be.
+    fn longest(&self) -> Size {
+        self.max_response.unwrap_or(input::MOST)
+    }
+
+    /// The parser's limits. They give way to a response that was allowed to be longer. What is read whole has been measured before, and a
+    /// prefix may come before it, so that only what is parsed as it arrives is held to less than is usual.
+    fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let Some(given) = self.max_response.map(Size::in_memory) else {
+            return usual;
+        };
+        let arrives = (self.events || self.deltas.is_some()) && self.chunks.is_none();
+        let region = match arrives {
+            true => given,
+            false => given.max(usual.region_bytes),
+        };
+        usual
+            .region_bytes(region)
+            .held_bytes(given.max(usual.held_bytes))
     }
 }
 
@@ -534,10 +541,17 @@ fn show(errors: &[ParseError], name: &str, text: Option<&str>, length: usize) {
     }
 }
 
+/// The argument that raises the limit which was reached, if one does.
+fn raised(error: &ParseError) -> Option<String> {
+    let is_length = error.kind == parser::ErrorKind::Limit
+        && [LONG, HELD].iter().any(|sign| error.message.contains(sign));
+    is_length.then(|| "--max-response allows more, if there is memory for it".to_owned())
+}
+
 fn region_problem(error: &ParseError, name: &str, text: Option<&str>, length: usize) -> Problem {
     let mut diagnostic = Diagnostic::error(error.kind.name(), &*error.message);
     diagnostic.place.span = error.span.clone();
-    diagnostic.hint = error.hint.as_deref().map(str::to_owned);
+    diagnostic.hint = error.hint.clone().or_else(|| raised(error));
     let mut problem = Problem::of(diagnostic).about(Document {
         name: name.to_owned(),
         text: text.map(str::to_owned),

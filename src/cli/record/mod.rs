@@ -15,7 +15,7 @@ use obverse::parser::Utf8Decoder;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::given::GivenArgs;
+use super::given::{self, GivenArgs};
 use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
@@ -118,7 +118,10 @@ impl Recording {
     /// Takes another chunk. Returns whether there is room for more.
     fn push(&mut self, chunk: String) -> bool {
         if self.size + chunk.len() > LONGEST {
-            self.broken = Some(format!("it is longer than {} MiB", LONGEST >> 20));
+            self.broken = Some(format!(
+                "it is longer than {} MiB, which is the most that a fixture takes; `obverse parse --max-response` parses longer ones",
+                LONGEST >> 20
+            ));
             return false;
         }
         self.size += chunk.len();
@@ -164,6 +167,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 .into());
         }
     };
+    if let Some(found) = &template
+        && !given::has_anchor(&found.template, &prefix)
+    {
+        given::warn_without_anchor(&found.template);
+    }
     let recording = record(args, &fixture.prompt, &prefix)?;
     if recording.chunks.is_empty() {
         let why = recording
@@ -249,6 +257,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
         source::warn_of_ignored(chat, &kwargs);
     }
     let mut status = Status::Done;
+    let (mut has_come, mut failed) = (false, Vec::new());
     for (name, mut fixture) in suite::fixtures(&kwargs, &args.given.tools()?) {
         let place = Destination::Suite(path, name);
         if place.is_taken(false)? {
@@ -273,7 +282,24 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
                     .into());
             }
         };
-        let recording = server.record(&prefix)?;
+        let recording = match server.record(&prefix) {
+            Ok(recording) => recording,
+            // One request may be too much for a server that answers the others. What it says twice before anything has come, it says
+            // to all of them.
+            Err(problem) => {
+                let why = problem.message().to_owned();
+                let again = failed
+                    .iter()
+                    .any(|before: &Problem| before.message() == why);
+                if again && !has_come {
+                    return Err(problem.into());
+                }
+                output::tell(&format!("{} is left out: {why}\n", place.shown()));
+                failed.push(problem);
+                continue;
+            }
+        };
+        has_come = true;
         let broken = recording.broken.clone();
         if recording.chunks.is_empty() {
             status = Status::Found;
@@ -297,7 +323,17 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
             status = Status::Found;
         }
     }
-    Ok(status)
+    match failed.pop() {
+        None => Ok(status),
+        Some(problem) if !has_come => Err(problem.into()),
+        Some(_) => {
+            output::tell(&format!(
+                "{} not answered; the same command asks for what is missing\n",
+                super::check::count(failed.len() + 1, "request")
+            ));
+            Ok(Status::Found)
+        }
+    }
 }
 
 /// Tells how a response ended, if not as it should.
@@ -519,4 +555,20 @@ fn server_error(value: &Value) -> Option<String> {
             .as_str()
             .map_or_else(|| json::to_string(message), str::to_owned),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fixture_cannot_hold_is_told_with_what_parses_it() {
+        let mut recording = Recording::default();
+        assert!(recording.push("kept".to_owned()));
+        assert!(!recording.push(" ".repeat(LONGEST)));
+        let told = recording.broken.unwrap_or_default();
+        assert!(told.contains("64 MiB"), "{told}");
+        assert!(told.contains("`obverse parse --max-response`"), "{told}");
+        assert_eq!(recording.chunks, ["kept"]);
+    }
 }

@@ -13,15 +13,17 @@ mod markdown;
 mod place;
 mod sarif;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use obverse::diagnostic::{Diagnostic, Severity};
 
 use super::problem::Problem;
+use super::replace::{refuse, replace};
 use super::status::Status;
+use super::stop::Stop;
 use super::{input, width};
 
 /// A value of `--format`.
@@ -117,6 +119,31 @@ trait Reporter {
     fn finish(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()>;
 }
 
+/// A report for people, in a file: colours are for terminals.
+struct Unstyled(Box<dyn Reporter>);
+
+impl Unstyled {
+    fn write(
+        out: &mut dyn Write,
+        with: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut styled = Vec::new();
+        with(&mut styled)?;
+        let styled = String::from_utf8_lossy(&styled);
+        write!(out, "{}", anstream::adapter::strip_str(&styled))
+    }
+}
+
+impl Reporter for Unstyled {
+    fn result(&mut self, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+        Self::write(out, |styled| self.0.result(outcome, styled))
+    }
+
+    fn finish(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        Self::write(out, |styled| self.0.finish(summary, styled))
+    }
+}
+
 /// The stream of results of one run.
 pub(crate) struct Report {
     written: Vec<OpenReport>,
@@ -126,10 +153,52 @@ pub(crate) struct Report {
 /// A report in one format.
 struct OpenReport {
     reporter: Box<dyn Reporter>,
-    out: Box<dyn Write>,
+    out: Out,
     /// True if somebody still reads it. Who has read enough stops neither the work nor the other reports, and changes nothing
     /// about how the verb ends.
     is_read: bool,
+}
+
+/// Where a report goes.
+enum Out {
+    /// Somebody who reads it as it is written: a stream, or a pipe or a device among the files.
+    Stream(Box<dyn Write>),
+    /// A file, which is written at once and whole when the report ends. Nobody finds half a report in it.
+    File(PathBuf, Vec<u8>),
+}
+
+impl Out {
+    /// The file of a report.
+    fn file(path: &Path) -> Result<Self, Problem> {
+        let unwritable = |error: &io::Error| {
+            let message = format!("cannot write {}: {error}", input::name(path));
+            Problem::failed("unwritable", message)
+        };
+        let is_stream = path.starts_with("/dev")
+            || fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+        if is_stream {
+            let file = File::create(path).map_err(|error| unwritable(&error))?;
+            return Ok(Self::Stream(Box::new(BufWriter::new(file))));
+        }
+        // What cannot be written is told before the work, not after it.
+        refuse(path)?;
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if path.is_dir() {
+            return Err(unwritable(&io::ErrorKind::IsADirectory.into()));
+        }
+        fs::metadata(folder).map_err(|error| unwritable(&error))?;
+        Ok(Self::File(path.to_owned(), Vec::new()))
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stream(stream) => stream,
+            Self::File(_, text) => text,
+        }
+    }
 }
 
 impl OpenReport {
@@ -140,7 +209,7 @@ impl OpenReport {
         if !self.is_read {
             return Ok(());
         }
-        match with(self.reporter.as_mut(), self.out.as_mut()) {
+        match with(self.reporter.as_mut(), self.out.writer()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_read = false;
                 Ok(())
@@ -159,20 +228,17 @@ impl Report {
         };
         let mut written = vec![OpenReport {
             reporter: args.format.reporter(verb, width::of_results()),
-            out,
+            out: Out::Stream(out),
             is_read: true,
         }];
         for ToFile { format, path } in &args.write {
-            let file = File::create(path).map_err(|error| {
-                let message = format!("cannot write {}: {error}", input::name(path));
-                Problem::failed("unwritable", message)
-            })?;
-            let out: Box<dyn Write> = match format {
-                Format::Human => Box::new(anstream::AutoStream::never(file)),
-                _ => Box::new(BufWriter::new(file)),
-            };
+            let out = Out::file(path)?;
+            let mut reporter = format.reporter(verb, None);
+            if *format == Format::Human {
+                reporter = Box::new(Unstyled(reporter));
+            }
             written.push(OpenReport {
-                reporter: format.reporter(verb, None),
+                reporter,
                 out,
                 is_read: true,
             });
@@ -192,12 +258,15 @@ impl Report {
     }
 
     /// Ends the report.
-    pub(crate) fn finish(mut self) -> io::Result<Summary> {
+    pub(crate) fn finish(mut self) -> Result<Summary, Stop> {
         for written in &mut self.written {
             written.write(|reporter, out| {
                 reporter.finish(&self.summary, out)?;
                 out.flush()
             })?;
+            if let Out::File(path, text) = &written.out {
+                replace(path, &String::from_utf8_lossy(text))?;
+            }
         }
         Ok(self.summary)
     }

@@ -81,6 +81,9 @@ pub(crate) struct Args {
     format: Option<Format>,
 
     #[command(flatten)]
+    max_text: input::MaxText,
+
+    #[command(flatten)]
     source_args: SourceArgs,
 }
 
@@ -165,7 +168,7 @@ fn read_back(args: &Args, opened: &Opened, path: &Path) -> Result<RenderInput, S
     let date = args.source_args.date;
     let format = read::derived(opened, date)?;
     let name = input::name(path);
-    let text = input::read_text(path)?;
+    let text = args.max_text.read(path)?;
     let reader = Reader::with_source(format, &opened.source, date);
     let read = match reader.read(&text) {
         Ok(read) => read,
@@ -299,7 +302,7 @@ fn run_lines(args: &Args, opened: &Opened, kwargs: &Map, teller: &Teller) -> Res
     if is_page {
         out.write_all(page::head(&input::name(&args.source)).as_bytes())?;
     }
-    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, input::MOST, &answer)?;
+    let ended = bulk::answer_lines(&mut std::io::stdin(), &mut out, args.max_text.most, &answer)?;
     if is_page {
         out.write_all(page::FOOT.as_bytes())?;
         out.flush()?;

@@ -75,7 +75,14 @@ impl Machine {
                 "there are more than {} regions",
                 self.options.limits.regions
             );
-            return Err(broken(ParseError::new(ErrorKind::Limit, message), &body));
+            let error = ParseError {
+                hint: Some(
+                    "a response with so many repeats itself, or a delimiter takes too little at once"
+                        .to_owned(),
+                ),
+                ..ParseError::new(ErrorKind::Limit, message)
+            };
+            return Err(broken(error, &body));
         }
         let replaces = field.join.is_none() && !field.repeats;
         let mut passed_over = Vec::new();

@@ -82,6 +82,11 @@ fn regions_have_a_greatest_number() {
         &["<call>1</call><call>2</call>", "<call>3</call>"],
     );
     assert_eq!(&*error.message, "there are more than 2 regions");
+    assert!(
+        error
+            .hint
+            .is_some_and(|hint| hint.contains("repeats itself"))
+    );
     assert_eq!(error.raw.as_deref(), Some("3"));
     assert_eq!(
         json::to_string(&message.into()),
