@@ -215,6 +215,19 @@ fn config_of(folder: &Path) -> Result<PathBuf, Problem> {
         return Ok(config);
     }
     let name = input::name(folder);
+    let mut below = Vec::new();
+    models(folder, DEPTH, &mut below);
+    if let Some(first) = below.first() {
+        let others = match below.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let message =
+            format!("there is nothing to lint in {name}: no response template in it or below it");
+        return Err(Problem::failed("usage", message).with_hint(format!(
+            "further down there is {first}{others}, without one: `obverse derive --write {first}` derives it and stores it there"
+        )));
+    }
     let message = format!(
         "there is nothing to lint in {name}: no response template, and no tokenizer_config.json"
     );
@@ -228,6 +241,29 @@ fn config_of(folder: &Path) -> Result<PathBuf, Problem> {
                 .to_owned()
         },
     ))
+}
+
+/// How deep models are looked for below a folder.
+const DEPTH: usize = 4;
+
+/// The configurations of models below a folder, in order. Where a folder cannot be read there is none.
+fn models(folder: &Path, depth: usize, found: &mut Vec<String>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && !path.is_symlink())
+        .collect();
+    folders.sort();
+    for folder in folders {
+        let config = folder.join("tokenizer_config.json");
+        if config.is_file() {
+            found.push(input::name(&config));
+        }
+        if depth > 1 {
+            models(&folder, depth - 1, found);
+        }
+    }
 }
 
 /// A text to be linted, and what it is linted with.

@@ -34,6 +34,7 @@ mod inspect;
 mod lint;
 mod man;
 mod markdown;
+mod mistaken;
 mod near;
 mod new;
 mod output;

@@ -8,6 +8,7 @@ use obverse::grammar::peg::{Failure, Options, Parser, Status as Matched};
 use obverse::grammar::reader::{Reader, Template};
 use obverse::value::{Map, Value};
 
+use super::mistaken::{chat_template, is_chat_template};
 use super::problem::{Document, Problem};
 use super::shape::ShapeArgs;
 use super::status::Status;
@@ -55,6 +56,12 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     input::one_stdin([Some(&*args.grammar), args.text.as_deref()])?;
     let written = input::read_text(&args.grammar)?;
     let name = input::name(&args.grammar);
+    if is_chat_template(&written) {
+        let hint = format!(
+            "`obverse grammar {name} --format gbnf` derives the grammar of what its model may write, `obverse derive {name}` a response template"
+        );
+        return Err(chat_template(&args.grammar, "a grammar", hint).into());
+    }
     let template = Template::from_json(&written).map_err(|found| invalid(found, name, written))?;
     let Some(path) = &args.text else {
         match args.shape.is_json() {

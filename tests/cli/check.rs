@@ -338,6 +338,28 @@ fn nothing_to_check_is_no_success() {
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
 }
 
+/// A file that is no suite is told of once, and not for each of its lines.
+#[test]
+fn a_file_without_fixtures_is_told_of_once() {
+    let bench = Bench::new()
+        .file("notes.txt", "one\ntwo\nthree\n")
+        .file("plain/response.txt", "Hi\nthere");
+    for verb in ["check", "review"] {
+        assert_snapshot!(bench.run(&format!("{verb} chat.jinja")).refused(2), @r"
+        error[no-response-template]: this is a chat template, not a response template or fixtures
+        --> chat.jinja
+         = help: `obverse derive chat.jinja` derives a response template from it, and `obverse check TEMPLATE --chat-template chat.jinja` holds one to it
+        ");
+        assert_snapshot!(bench.run(&format!("{verb} notes.txt")).refused(2), @r"
+        error[wrong-part]: there is no fixture in it: none of its lines is a JSON object
+        --> notes.txt
+         = help: give response templates, folders of fixtures, or .jsonl files with a fixture on each line
+        ");
+    }
+    let told = bench.run("check plain/response.txt").refused(2);
+    assert!(told.contains("give the folder that it lies in"), "{told}");
+}
+
 /// A stand-in for a Python with transformers: it says of itself what it is told to, and answers each question alike.
 #[cfg(unix)]
 fn stand_in(bench: Bench, about: &str, answer: &str) -> Bench {

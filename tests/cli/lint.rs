@@ -375,3 +375,20 @@ fn a_report_replaces_nothing_that_is_protected() {
     assert!(run.stderr.contains("\"template.json\""), "{run}");
     assert!(!bench.read("report.txt").contains('\u{1b}'));
 }
+
+#[test]
+fn models_further_down_are_told_with_their_command() {
+    let config = r#"{"tokenizer_class": "T", "chat_template": "x"}"#;
+    let bench = Bench::new().file("models/kite/tokenizer_config.json", config);
+    assert_snapshot!(bench.run("lint models").refused(2), @r"
+    error[usage]: there is nothing to lint in models: no response template in it or below it
+     |
+     = help: further down there is models/kite/tokenizer_config.json, without one: `obverse derive --write models/kite/tokenizer_config.json` derives it and stores it there
+    ");
+    let bench = bench.file("models/deep/tern/tokenizer_config.json", config);
+    let told = bench.run("lint models").refused(2);
+    assert!(
+        told.contains("models/deep/tern/tokenizer_config.json (and 1 more)"),
+        "{told}"
+    );
+}

@@ -160,3 +160,13 @@ fn lines_may_be_parsed_with_grammars() {
         run.stdout
     );
 }
+
+#[test]
+fn a_chat_template_is_told_as_one() {
+    let told = Bench::new().run("peg chat.jinja").refused(2);
+    assert!(
+        told.contains("error[no-response-template]: this is a chat template, not a grammar"),
+        "{told}"
+    );
+    assert!(told.contains("`obverse grammar chat.jinja"), "{told}");
+}

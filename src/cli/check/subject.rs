@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use obverse::chat_template::ChatTemplateSource;
-use obverse::check::{self, DocumentText, Found};
+use obverse::check::{self, DocumentText, Fixture, Found};
+use obverse::diagnostic::Diagnostic;
 use obverse::response_schema::{self, ResponseSchema};
 use obverse::response_template::{Engine, ResponseTemplate, config};
 use obverse::value::{Value, json};
 
 use super::task::Task;
-use crate::cli::problem::Problem;
+use crate::cli::mistaken::{chat_template, is_chat_template};
+use crate::cli::problem::{Document, Problem};
 use crate::cli::project::{self, Workspace};
 use crate::cli::{escape, input};
 
@@ -94,6 +96,7 @@ impl Subjects {
             if is_template && path.is_file() {
                 templates.push(path.clone());
             } else if !all {
+                refuse_no_suite(path)?;
                 found.extend(check::find(path).map_err(|error| input::fixture_problem(&error))?);
             }
         }
@@ -195,6 +198,45 @@ impl Subjects {
             },
         }
     }
+}
+
+/// That a file was named in which there is no fixture, told once and not for each of its lines.
+fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
+    let is_model = path.extension().is_some_and(|end| end == "gguf");
+    // What is longer than anything that is read whole is no mistake of a name.
+    let is_read = |length: u64| is_model || length <= input::MOST.0;
+    if !std::fs::metadata(path).is_ok_and(|file| file.is_file() && is_read(file.len())) {
+        return Ok(());
+    }
+    let name = input::name(path);
+    let text = match is_model {
+        true => String::new(),
+        false => input::read_text(path)?,
+    };
+    let is_object = |line: &str| matches!(json::parse(line), Ok(Value::Object(_)));
+    if text.lines().any(is_object) {
+        return Ok(());
+    }
+    if is_model || is_chat_template(&text) {
+        let hint = format!(
+            "`obverse derive {name}` derives a response template from it, and `obverse check TEMPLATE --chat-template {name}` holds one to it"
+        );
+        let expected = "a response template or fixtures";
+        return Err(chat_template(path, expected, hint));
+    }
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let is_part = Fixture::files().any(|part| path.file_name().is_some_and(|file| file == part));
+    let hint = match is_part {
+        true => "it is a part of a fixture: give the folder that it lies in",
+        false => {
+            "give response templates, folders of fixtures, or .jsonl files with a fixture on each line"
+        }
+    };
+    let message = "there is no fixture in it: none of its lines is a JSON object";
+    let found = Diagnostic::error("wrong-part", message).with_hint(hint);
+    Err(Problem::of(found).about(Document { name, text: None }))
 }
 
 /// Each fixture once, with its response template.
