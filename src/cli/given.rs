@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use obverse::value::Value;
+use obverse::diagnostic::Diagnostic;
+use obverse::response_template::ResponseTemplate;
+use obverse::value::{Value, json};
 
 use super::input;
 use super::problem::Problem;
@@ -56,4 +58,39 @@ impl GivenArgs {
             None => Ok(Vec::new()),
         }
     }
+}
+
+/// Returns false if a prefix is given and nothing in it marks where the model's turn begins.
+pub(crate) fn has_anchor(template: &ResponseTemplate, prefix: &str) -> bool {
+    prefix.is_empty() || !matches!(template.anchor().search(prefix, 0), Ok(None))
+}
+
+/// Tells that nothing in the prefix marks where the model's turn begins, so that all of it counts as the model's.
+pub(crate) fn warn_without_anchor(template: &ResponseTemplate) {
+    let anchor = template.anchor();
+    let spelled = anchor
+        .quoted_literals()
+        .unwrap_or_else(|| json::quote(anchor.source()));
+    without_anchor(format!(
+        "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
+    ));
+}
+
+/// Tells the same of the prefixes of so many lines.
+pub(crate) fn warn_of_lines_without_anchor(lines: usize) {
+    let lines = match lines {
+        0 => return,
+        1 => "one line".to_owned(),
+        lines => format!("{lines} lines"),
+    };
+    without_anchor(format!(
+        "the start anchor does not stand in the prefix of {lines}: all of it is parsed as if the model had written it"
+    ));
+}
+
+fn without_anchor(message: String) {
+    let found = Diagnostic::warning("no-anchor", message).with_hint(
+        "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
+    );
+    Problem::of(found).show();
 }

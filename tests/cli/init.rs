@@ -137,6 +137,23 @@ fn what_is_given_in_vain_is_told() {
             .starts_with("warning[no-anchor]: the start anchor, \"<assistant>\","),
         "{run}"
     );
+    let lines = [
+        r#"{"response": "Hello", "prefix": "Hi. "}"#,
+        r#"{"response": "Hello", "prefix": "Hi. <assistant>"}"#,
+        r#"{"response": "Hello"}"#,
+    ];
+    let run = bench.run_with("parse --jsonl template.json", lines.join("\n"));
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.starts_with(
+            "warning[no-anchor]: the start anchor does not stand in the prefix of one line:"
+        ),
+        "{run}"
+    );
+    let recorded = ["record", "kept", "--template", "template.json", "--prefix"];
+    let run = bench.run_all(&[&recorded[..], &["Hi. "]].concat(), "Hello");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.stderr.starts_with("warning[no-anchor]"), "{run}");
     bench
         .run_all(
             &["parse", "template.json", "--prefix", "Hi. <assistant>"],

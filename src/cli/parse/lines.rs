@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use obverse::deltas::DeltaTemplate;
@@ -19,7 +20,7 @@ use crate::cli::bulk::{self, Answer};
 use crate::cli::input::Size;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
-use crate::cli::{input, output, wire};
+use crate::cli::{given, input, output, wire};
 
 /// How many response templates given on lines are kept compiled.
 const KEPT: usize = 64;
@@ -45,12 +46,14 @@ pub(super) fn run(
     let templates = Templates {
         given: template,
         limits,
+        without_anchor: AtomicUsize::new(0),
         compiled: Mutex::default(),
     };
     let mut reading = input::open(path)?;
     let mut out = output::results();
     let answer = |line: &[u8]| answer(&templates, line);
     let ended = bulk::answer_lines(reading.as_mut(), &mut out, longest, &answer)?;
+    given::warn_of_lines_without_anchor(templates.without_anchor.into_inner());
     bulk::status(ended, path)
 }
 
@@ -59,6 +62,8 @@ struct Templates {
     given: Option<Given>,
     /// Those of each parse.
     limits: Limits,
+    /// How many lines have a prefix in which the start anchor does not stand.
+    without_anchor: AtomicUsize,
     /// Compiled ones by their text, the last used at the end.
     compiled: Mutex<VecDeque<(String, Compiled)>>,
 }
@@ -306,7 +311,14 @@ fn answer(templates: &Templates, line: &[u8]) -> Answer {
         Request::read(templates, members)
     });
     match request {
-        Ok(request) => request.answer(&mut out),
+        Ok(request) => {
+            if let Given::Template(template, _) = &request.given
+                && !given::has_anchor(template, &request.prefix)
+            {
+                templates.without_anchor.fetch_add(1, Ordering::Relaxed);
+            }
+            request.answer(&mut out);
+        }
         Err(error) => {
             out.insert("error".to_owned(), Value::Object(error));
         }

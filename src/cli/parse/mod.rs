@@ -18,9 +18,9 @@ use obverse::deltas::encode::Protocol;
 use obverse::diagnostic::Diagnostic;
 use obverse::parser::{self, Limits, Markers, Options, ParseError, Utf8Decoder};
 use obverse::response_template::ResponseTemplate;
-use obverse::value::{Map, Value, json};
+use obverse::value::{Map, Value};
 
-use super::given::GivenArgs;
+use super::given::{self, GivenArgs};
 use super::input::Size;
 use super::problem::{self, Document, Problem};
 use super::status::Status;
@@ -162,8 +162,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     };
     let prefix = args.given.prefix()?.unwrap_or_default();
     let tools = args.given.tools()?;
-    if !prefix.is_empty() {
-        warn_without_anchor(&template, &prefix);
+    if !given::has_anchor(&template, &prefix) {
+        given::warn_without_anchor(&template);
     }
     let mut reading = input::open(response)?;
     let name = input::name(response);
@@ -234,24 +234,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             Ok(Status::Found)
         }
     }
-}
-
-/// Tells that nothing in the prefix marks where the model's turn begins, so that all of it counts as the model's.
-fn warn_without_anchor(template: &ResponseTemplate, prefix: &str) {
-    if !matches!(template.anchor().search(prefix, 0), Ok(None)) {
-        return;
-    }
-    let anchor = template.anchor();
-    let spelled = anchor
-        .quoted_literals()
-        .unwrap_or_else(|| json::quote(anchor.source()));
-    let message = format!(
-        "the start anchor, {spelled}, does not stand in the prefix: all of it is parsed as if the model had written it"
-    );
-    let found = Diagnostic::warning("no-anchor", message).with_hint(
-        "give the prompt as `obverse render --add-generation-prompt` prints it, or no prefix",
-    );
-    Problem::of(found).show();
 }
 
 /// A response template that was read, with its markers.

@@ -15,7 +15,7 @@ use obverse::parser::Utf8Decoder;
 use obverse::response_template::ResponseTemplate;
 use obverse::value::{Map, Value, json};
 
-use super::given::GivenArgs;
+use super::given::{self, GivenArgs};
 use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
@@ -167,6 +167,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 .into());
         }
     };
+    if let Some(found) = &template
+        && !given::has_anchor(&found.template, &prefix)
+    {
+        given::warn_without_anchor(&found.template);
+    }
     let recording = record(args, &fixture.prompt, &prefix)?;
     if recording.chunks.is_empty() {
         let why = recording
