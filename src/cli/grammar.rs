@@ -15,7 +15,7 @@ use super::derive::derive_problem;
 use super::given::GivenArgs;
 use super::problem::Problem;
 use super::render::kwarg;
-use super::source::{Opened, SourceArgs};
+use super::source::{self, Opened, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
 use super::{escape, input, output};
@@ -115,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         None => Vec::new(),
     };
     let opened = args.source_args.open(&args.source)?;
+    source::warn_of_ignored(&opened.source, &args.kwargs.iter().cloned().collect());
     let options = derive::Options::default().clock(args.source_args.date);
     let derivation = derive::derive(&opened.source, &options)
         .map_err(|error| derive_problem(&error, &opened))?;
@@ -204,10 +205,7 @@ fn prompt(
                 .find(|case| case.tools.is_empty() == tools.is_empty());
             Ok(case.map(|case| case.prefix.clone()).unwrap_or_default())
         }
-        Err(error) => Err(super::source::render_problem(
-            &error,
-            opened.document(template),
-        )),
+        Err(error) => Err(source::render_problem(&error, opened.document(template))),
     }
 }
 

@@ -191,24 +191,38 @@ fn in_file(path: &str, template: &str) -> String {
     format!("{path} (chat template `{template}`)")
 }
 
-/// Tells of each variable that is given and that no chat template of the source reads, so that it changes nothing.
+/// Tells of each variable that is given with --kwarg and that no chat template of the source reads, so that it changes nothing.
 pub(crate) fn warn_of_ignored(source: &ChatTemplateSource, given: &Map) {
+    for found in ignored(source, given, |name| format!("--kwarg {name}=...")) {
+        Problem::of(found).show();
+    }
+}
+
+/// A warning for each variable that no chat template of the source reads; `spelled` is how it was given.
+pub(crate) fn ignored(
+    source: &ChatTemplateSource,
+    given: &Map,
+    spelled: impl Fn(&str) -> String,
+) -> Vec<Diagnostic> {
     let templates = source.templates.iter();
     let read: Vec<&str> = templates
         .flat_map(|(_, template)| template.variables())
         .map(String::as_str)
         .collect();
-    for name in given.keys().filter(|name| !read.contains(&name.as_str())) {
+    let unread = given.keys().filter(|name| !read.contains(&name.as_str()));
+    let told = unread.map(|name| {
         let kwargs = read.iter().copied().filter(|known| !GIVEN.contains(known));
         let hint = match near::nearest(name, kwargs) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`obverse inspect` lists the kwargs that it reads".to_owned(),
         };
         let message = format!(
-            "the chat template reads no variable `{name}`, so --kwarg {name}=... changes nothing"
+            "the chat template reads no variable `{name}`, so {} changes nothing",
+            spelled(name)
         );
-        Problem::of(Diagnostic::warning("ignored-kwarg", message).with_hint(hint)).show();
-    }
+        Diagnostic::warning("ignored-kwarg", message).with_hint(hint)
+    });
+    told.collect()
 }
 
 fn special_token(text: &str) -> Result<(String, String), String> {

@@ -360,6 +360,20 @@ fn a_file_without_fixtures_is_told_of_once() {
     assert!(told.contains("give the folder that it lies in"), "{told}");
 }
 
+/// That a conversation names a variable wrongly fails nothing, and is told.
+#[test]
+fn a_kwarg_of_a_fixture_that_is_not_read_is_told() {
+    let bench = project();
+    std::fs::remove_file(bench.path("fixtures/chat/plain/prefix.txt")).expect("a file");
+    let messages =
+        r#"{"messages": [{"role": "user", "content": "Hi"}], "kwargs": {"enable_thinkng": false}}"#;
+    let bench = bench.file("fixtures/chat/plain/messages.json", messages);
+    let run = bench.run("check --format concise");
+    assert_eq!(run.status, 0, "{run}");
+    let told = "warning[ignored-kwarg] the chat template reads no variable `enable_thinkng`, so the conversation's kwarg `enable_thinkng` changes nothing";
+    assert!(run.stdout.contains(told), "{run}");
+}
+
 /// A stand-in for a Python with transformers: it says of itself what it is told to, and answers each question alike.
 #[cfg(unix)]
 fn stand_in(bench: Bench, about: &str, answer: &str) -> Bench {

@@ -130,6 +130,12 @@ fn what_is_given_in_vain_is_told() {
         bench.run("render chat.jinja --messages messages.json --kwarg add_generation_promt=true");
     assert_eq!((run.status, run.stdout.as_str()), (0, &*plain), "{run}");
     assert!(run.stderr.starts_with("warning[ignored-kwarg]"), "{run}");
+    let run = bench.run("grammar chat.jinja --format gbnf --kwarg enable_thinkng=false");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains("warning[ignored-kwarg]: the chat template reads no variable `enable_thinkng`, so --kwarg enable_thinkng=... changes nothing"),
+        "{run}"
+    );
     let run = bench.run_all(&["parse", "template.json", "--prefix", "Hi. "], "Hello");
     assert_eq!(run.status, 0, "{run}");
     assert!(

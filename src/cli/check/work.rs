@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obverse::chat_template::Clock;
-use obverse::check::{self, Effort, Failure, Fixture, Found};
+use obverse::check::{self, Effort, Failure, Fixture, Found, Prompt};
 use obverse::derive::Verdict;
 use obverse::diagnostic::Diagnostic;
 use obverse::response_schema;
@@ -18,7 +18,7 @@ use super::words::{after, count, derive_words};
 use super::{beside, disagreements, schema};
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
-use crate::cli::{input, project};
+use crate::cli::{input, project, source};
 
 /// Codes of what `--update` records anew.
 pub(super) const RECORDED: [&str; 8] = [
@@ -159,7 +159,21 @@ fn of_fixture(
     if diagnostics.is_empty() {
         diagnostics.extend(deviates(how, subject, fixture, template, &prefix));
     }
+    diagnostics.extend(ignored(subject, fixture));
     (diagnostics, recorded.then(|| fixture.with(&whole)))
+}
+
+/// The kwargs of a fixture's conversation that change nothing. What is recorded holds all the same.
+fn ignored(subject: &Subject, fixture: &Fixture) -> Vec<Diagnostic> {
+    let (Some(chat), Prompt::Conversation(conversation)) = (&subject.chat, &fixture.prompt) else {
+        return Vec::new();
+    };
+    match conversation.get("kwargs") {
+        Some(Value::Object(kwargs)) => source::ignored(chat, kwargs, |name| {
+            format!("the conversation's kwarg `{name}`")
+        }),
+        _ => Vec::new(),
+    }
 }
 
 /// In what a response that is read right is not written as its chat template writes the message.
