@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         return Ok(Status::Done);
     }
     replace_or_force(&file, &text, args.force)?;
-    output::tell(&told(&file, &entries));
+    output::tell(&told(&file, &entries, &seen.chat_templates));
     Ok(Status::Done)
 }
 
@@ -283,13 +283,13 @@ fn shown(file: &Path) -> String {
 }
 
 /// Tells what was written and what comes next.
-fn told(file: &Path, entries: &[Entry]) -> String {
+fn told(file: &Path, entries: &[Entry], chat_templates: &[PathBuf]) -> String {
     let mut out = format!("wrote {}\n", shown(file));
     for entry in entries {
         let chat = entry
             .chat_template
             .as_deref()
-            .unwrap_or("the one next to it, if there is one");
+            .map_or_else(|| unnamed(entry, chat_templates), str::to_owned);
         let fixtures = entry.fixtures.as_deref();
         out.push_str(&format!(
             "\n  {}\n    chat template  {chat}\n",
@@ -306,6 +306,23 @@ fn told(file: &Path, entries: &[Entry]) -> String {
         "\nnext: `obverse new --all` makes the fixtures that are missing, `obverse check` checks everything\n"
     });
     out
+}
+
+/// How an entry comes to a chat template where none is called like its response template: by what `check` finds beside it, or by a name
+/// that somebody has to write, since one of another name need not be its own.
+fn unnamed(entry: &Entry, chat_templates: &[PathBuf]) -> String {
+    let is_beside = |chat: &&PathBuf| match chat.extension() {
+        Some(end) if end == "jinja" => false,
+        _ => **chat == entry.folder,
+    };
+    match chat_templates.first() {
+        Some(chat) if !chat_templates.iter().any(|chat| is_beside(&chat)) => format!(
+            "none of that name; if it is {}, write chat_template = {}",
+            slashed(chat),
+            quoted(&slashed(chat))
+        ),
+        _ => "the one next to it, if there is one".to_owned(),
+    }
 }
 
 #[cfg(test)]

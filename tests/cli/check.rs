@@ -336,6 +336,21 @@ fn nothing_to_check_is_no_success() {
     let run = Bench::new().run("check --filter nothing");
     assert_eq!(run.status, 2, "{run}");
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
+    assert!(run.stderr.contains("`obverse init` writes"), "{run}");
+    // With an obverse.toml it is that which wants something.
+    let entry = |file: &str| {
+        format!("[[template]]\nfiles = [\"{file}\"]\nchat_template = \"{{name}}.jinja\"\n")
+    };
+    for (file, remedy) in [
+        ("gone.json", "no file matches the `files` of obverse.toml"),
+        ("template.json", "neither fixtures nor a chat template"),
+    ] {
+        let bench = Bench::new().file("obverse.toml", entry(file));
+        let told = bench.run("check").refused(2);
+        assert!(told.contains("there is nothing to check"), "{told}");
+        assert!(told.contains(remedy), "{told}");
+        assert!(!told.contains("obverse init` writes"), "{told}");
+    }
 }
 
 /// A file that is no suite is told of once, and not for each of its lines.

@@ -167,3 +167,24 @@ fn what_is_given_in_vain_is_told() {
         )
         .done();
 }
+
+/// One chat template need not be that of one response template; somebody has to say so.
+#[test]
+fn a_chat_template_of_another_name_is_told() {
+    let bench = Bench::new();
+    let chat = bench.read("chat.jinja");
+    std::fs::remove_file(bench.path("chat.jinja")).expect("a file");
+    let bench = bench
+        .file("models/kite/chat_template.jinja", chat)
+        .file("models/kite/tokenizer_config.json", "{}");
+    let run = bench.run("init");
+    assert_eq!(run.status, 0, "{run}");
+    assert!(
+        run.stderr.contains(
+            "chat template  none of that name; if it is models/kite, write chat_template = \"models/kite\"\n"
+        ),
+        "{run}"
+    );
+    let told = bench.run("check").refused(2);
+    assert!(told.contains("name theirs as `chat_template`"), "{told}");
+}

@@ -65,11 +65,21 @@ impl Selection {
             tasks.retain(|task| filter.is_match(subjects.name(task)));
         }
         if tasks.is_empty() {
-            return Err(Problem::failed("usage", "there is nothing to check").with_hint(
-                "`obverse init` writes an obverse.toml that says what belongs together, `obverse new` makes fixtures; or give paths",
-            ));
+            return Err(Problem::failed("usage", "there is nothing to check")
+                .with_hint(self.remedy(workspace)));
         }
         Ok(Selected { subjects, tasks })
+    }
+
+    /// The next step where there is nothing to check.
+    fn remedy(&self, workspace: &Workspace<'_>) -> &'static str {
+        if workspace.project.is_none() || !self.paths.is_empty() {
+            return "`obverse init` writes an obverse.toml that says what belongs together, `obverse new` makes fixtures; or give paths";
+        }
+        if workspace.response_templates().is_empty() {
+            return "no file matches the `files` of obverse.toml: `obverse init --print` shows what lies in this folder";
+        }
+        "the response templates that obverse.toml names have neither fixtures nor a chat template: name theirs as `chat_template` in it, and `obverse new --all` makes fixtures"
     }
 
     /// Returns true if there is something to derive a response template from, and it is wanted.
