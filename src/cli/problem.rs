@@ -76,6 +76,14 @@ impl Problem {
         }
     }
 
+    /// The message of its first diagnostic.
+    #[cfg(feature = "http")]
+    pub(crate) fn message(&self) -> &str {
+        self.diagnostics
+            .first()
+            .map_or("", |first| first.message.as_str())
+    }
+
     /// The problem, about a document.
     #[must_use]
     pub(crate) fn about(mut self, document: Document) -> Self {

@@ -440,11 +440,16 @@ fn a_server_that_does_not_stream_is_told_with_the_remedy() {
 
 /// A server that answers every request with the same text.
 fn parrot(text: &str) -> String {
+    let answer = format!("{STREAM}{}data: [DONE]\n\n", event(text, "\"stop\""));
+    answering(move |_| answer.clone())
+}
+
+/// A server that answers each request with what is made for its number.
+fn answering(answer: impl Fn(usize) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    let answer = format!("{STREAM}{}data: [DONE]\n\n", event(text, "\"stop\""));
     thread::spawn(move || {
-        for connection in listener.incoming().map_while(Result::ok) {
+        for (number, connection) in listener.incoming().map_while(Result::ok).enumerate() {
             let mut reading = BufReader::new(connection.try_clone().expect("a handle"));
             let (mut line, mut length) = (String::new(), 0);
             while line != "\r\n" {
@@ -457,7 +462,7 @@ fn parrot(text: &str) -> String {
             reading.read_exact(&mut vec![0; length]).expect("the body");
             let mut writing = connection;
             writing
-                .write_all(answer.as_bytes())
+                .write_all(answer(number).as_bytes())
                 .expect("the client reads");
         }
     });
@@ -514,4 +519,47 @@ fn a_suite_asks_for_every_kind_and_teaches_the_deriver() {
         run.stderr.contains("of 9 responses are read right"),
         "{run}"
     );
+}
+
+#[test]
+fn a_suite_goes_on_after_a_request_that_is_not_answered() {
+    const BROKEN: &str =
+        "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: 4\r\n\r\noops";
+    let answer = format!(
+        "{STREAM}{}data: [DONE]\n\n",
+        event("Hi.</done>", "\"stop\"")
+    );
+    let bench = project();
+    let asked = |url: &str| {
+        let arguments = ["recorded.jsonl", "--suite", "--url", url, "--model", "m"];
+        record(
+            &bench,
+            &[&arguments[..], &["--chat-template", "chat.jinja"]].concat(),
+            "",
+        )
+    };
+    // A server that answers nobody is not asked for all.
+    let none = asked(&answering(|_| BROKEN.to_owned())).refused(2);
+    assert_eq!(none.matches("is left out").count(), 1, "{none}");
+    assert!(none.contains("error[refused]"), "{none}");
+    let run = asked(&answering(move |number| match number {
+        0 | 3 | 4 => BROKEN.to_owned(),
+        _ => answer.clone(),
+    }));
+    assert_eq!(run.status, 1, "{run}");
+    assert_eq!(
+        run.stderr
+            .matches("is left out: the server answers with status 500")
+            .count(),
+        3,
+        "{run}"
+    );
+    assert!(
+        run.stderr
+            .ends_with("3 requests not answered; the same command asks for what is missing\n"),
+        "{run}"
+    );
+    assert_eq!(bench.read("recorded.jsonl").lines().count(), 6, "{run}");
+    assert_eq!(asked(&parrot("Hi.</done>")).status, 0);
+    assert_eq!(bench.read("recorded.jsonl").lines().count(), 9);
 }
