@@ -338,9 +338,7 @@ fn nothing_to_check_is_no_success() {
     assert!(run.stderr.contains("there is nothing to check"), "{run}");
     assert!(run.stderr.contains("`obverse init` writes"), "{run}");
     // With an obverse.toml it is that which wants something.
-    let entry = |file: &str| {
-        format!("[[template]]\nfiles = [\"{file}\"]\nchat_template = \"{{name}}.jinja\"\n")
-    };
+    let entry = |file: &str| format!("[[template]]\nfiles = [\"{file}\"]\n");
     for (file, remedy) in [
         ("gone.json", "no file matches the `files` of obverse.toml"),
         ("template.json", "neither fixtures nor a chat template"),
@@ -360,6 +358,7 @@ fn a_file_without_fixtures_is_told_of_once() {
         .file("notes.txt", "one\ntwo\nthree\n")
         .file("plain/response.txt", "Hi\nthere");
     for verb in ["check", "review"] {
+        insta::allow_duplicates! {
         assert_snapshot!(bench.run(&format!("{verb} chat.jinja")).refused(2), @r"
         error[no-response-template]: this is a chat template, not a response template or fixtures
         --> chat.jinja
@@ -370,6 +369,7 @@ fn a_file_without_fixtures_is_told_of_once() {
         --> notes.txt
          = help: give response templates, folders of fixtures, or .jsonl files with a fixture on each line
         ");
+        }
     }
     let told = bench.run("check plain/response.txt").refused(2);
     assert!(told.contains("give the folder that it lies in"), "{told}");
