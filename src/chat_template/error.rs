@@ -95,7 +95,7 @@ pub enum LoadError {
     /// The file or folder is not there, cannot be read, or is not what its name says.
     #[error("{}: {reason}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
         /// Why, in the system's words or ours.
         reason: String,
@@ -103,7 +103,7 @@ pub enum LoadError {
     /// The file is not UTF-8.
     #[error("{}: not UTF-8 at byte {offset}", path.display())]
     NotUtf8 {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
         /// How many bytes are valid before the first that is not.
         offset: usize,
@@ -111,7 +111,7 @@ pub enum LoadError {
     /// The file is not JSON.
     #[error("{}: {reason}", path.display())]
     InvalidJson {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
         /// The mistake, and the byte at which it is.
         reason: String,

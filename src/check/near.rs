@@ -1,4 +1,9 @@
 //! Where in a text something stands that is nearly another text.
+//!
+//! A fixture that loses text often does so by a marker with one wrong character, and naming the place is worth more than saying that the marker is
+//! missing. The algorithm is Sellers's: the table of the edit distance, whose first row is nothing but zeros, so that a match may begin
+//! anywhere; kept are one column of it and where each of its matches began. The work is the product of both lengths, which is why both have a limit; a
+//! text beyond it is not looked through.
 
 use std::ops::Range;
 
@@ -15,7 +20,7 @@ pub(super) fn nearest(wanted: &str, text: &str, most: usize) -> Option<(Range<us
         return None;
     }
     let wanted: Vec<char> = wanted.chars().collect();
-    // Sellers' algorithm: for each length of `wanted`, the fewest changes to a part that ends here, and where that begins.
+    // For each length of `wanted`, the fewest changes to a part that ends here, and where that begins.
     let mut column: Vec<(usize, usize)> = (0..=wanted.len()).map(|cost| (cost, 0)).collect();
     let mut best: Option<(Range<usize>, usize)> = None;
     for (at, c) in text.char_indices() {

@@ -51,7 +51,6 @@ pub use evidence::decision::{Decision, Fate, ReportedCandidate};
 pub use evidence::finding::{Counterexample, Finding};
 pub use evidence::place::Writer;
 pub use evidence::sample::{Evidence, Piece, RenderExcerpt, Side, diff};
-pub use inspect::Supports;
 pub use learn::{Addition, Recorded, Responses, Short, Widening};
 pub use read::analysis::Unreadable;
 pub use read::thought::{History, Opener};

@@ -6,6 +6,8 @@
 //!
 //! | matcher | for | work |
 //! |---|---|---|
+//! | sequence | patterns that are simple steps one after the other, before the engine is asked | linear; one pass |
+//! | direct | complete texts, before the engine is asked | a budget that is linear in the text |
 //! | literal | literals, and patterns that are one | linear |
 //! | automaton | all that a finite automaton can do | linear in the text, times the pattern's size |
 //! | backtracking | look-around, back-references, atomic groups, conditionals | limited; linear where no group is asked for |

@@ -1,6 +1,9 @@
 //! The events that an upstream streams, read as the HTML standard says (WHATWG, 9.2.6): a line ends with a line feed, a carriage return or
 //! both, the `data` lines of an event are joined by line feeds, and an empty line ends the event. An event that a stream breaks off
 //! in is none. `obverse record` has a reader of its own, which takes recordings that were filtered, too.
+//!
+//! No crate is used for it: those that read such events (`eventsource-stream`, `sseer`) wrap an asynchronous stream, where here bytes are
+//! fed as an exchange gets them, no event may be longer than [`LONGEST`], and whoever takes an event may want no more.
 
 /// No event may be longer, in bytes.
 const LONGEST: usize = 16 << 20;

@@ -106,8 +106,15 @@ fn the_evidence_is_shown_as_diffs() {
 fn an_explanation_is_short_unless_more_is_asked_for() {
     let bench = Bench::new();
     let short = bench.run("derive chat.jinja --explain").stderr;
-    assert!(short.contains("    anchor  \"<assistant>\"\n"), "{short}");
-    assert!(short.contains("    content close  pattern\n"), "{short}");
+    assert!(
+        short.contains("    anchor  \"<assistant>\"  written at "),
+        "{short}"
+    );
+    assert!(short.contains("    content close  pattern: "), "{short}");
+    // Each place would tell it again.
+    let plain = bench.run("derive chat.jinja").stderr;
+    let named = |text: &str| text.matches("chat.jinja").count();
+    assert_eq!(named(&short), named(&plain) + 1, "{short}");
     assert!(!short.contains("[-left-]"), "{short}");
     let one = bench.run("derive chat.jinja --explain=anchor").stderr;
     assert!(

@@ -1,14 +1,18 @@
 //! The decisions of a derivation and their evidence: in short, or of one marker or decision with all that belongs to it: the two renders that it
 //! was read from, as a diff, and the other candidates.
 
-use obverse::derive::{Decision, Evidence, Fate, Report, Side};
+use obverse::derive::{Decision, Evidence, Fate, Report, Side, Writer};
 
 use super::decisions::decisions;
 use crate::cli::color::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use crate::cli::verbosity::Verbosity;
 use crate::cli::{escape, near};
 
 /// The name that means everything.
 const ALL: &str = "all";
+
+/// How many of the places that write a marker are told; `--verbose` tells all.
+const PLACES: usize = 3;
 
 /// How many lines of what the renders share are shown beside a difference.
 const LINES: usize = 2;
@@ -16,10 +20,15 @@ const LINES: usize = 2;
 /// And how many characters.
 const CHARACTERS: usize = 160;
 
-/// Explains what is `wanted`: all in short, the marker or the decision of that name, or everything; styled and escaped.
-pub(super) fn explanation(report: &Report, wanted: &str) -> String {
+/// Explains what is `wanted`: all in short (with every place where much is to be told), the marker or the decision of that name, or everything; styled and escaped.
+pub(super) fn explanation(report: &Report, wanted: &str, verbosity: Verbosity) -> String {
     if wanted.is_empty() {
-        return short(report);
+        return short(
+            &report.source,
+            &report.decisions,
+            &report.evidence,
+            verbosity,
+        );
     }
     let is_meant = |question: &str| {
         wanted == ALL
@@ -45,67 +54,51 @@ pub(super) fn explanation(report: &Report, wanted: &str) -> String {
     evidence(&markers, &report.source) + &decisions(&settled)
 }
 
-/// A few lines for each marker and each decision.
-fn short(report: &Report) -> String {
-    let mut out = format!(
-        "\n  {}\n",
+/// What was decided, a line for each decision, and then what was read, a line for each marker: who asks first wants to see all of it on
+/// a screen or two, and asks for the rest by name.
+fn short(source: &str, settled: &[Decision], read: &[Evidence], verbosity: Verbosity) -> String {
+    let mut out = String::new();
+    if !settled.is_empty() {
+        out.push_str(&format!(
+            "\n  {}\n",
+            paint(BOLD, "what was decided between several candidates, and why")
+        ));
+    }
+    for decision in settled {
+        out.push_str(&taken(decision));
+    }
+    out.push_str(&format!(
+        "\n  {} {}\n",
         paint(
             BOLD,
             "what marks the parts of a response, and what writes it"
+        ),
+        paint(
+            DIM,
+            &format!("(lines and columns of {})", escape::line(source))
         )
-    );
-    for evidence in &report.evidence {
+    ));
+    let most = match verbosity {
+        Verbosity::Verbose => usize::MAX,
+        _ => PLACES,
+    };
+    for (index, evidence) in read.iter().enumerate() {
         let marker = obverse::value::json::quote(&evidence.marker);
+        let writes = places(evidence, read, most);
         out.push_str(&format!(
-            "    {}  {}\n        {}\n",
+            "    {}  {}{}\n",
             escape::line(evidence.decision),
             paint(GREEN, &escape::json(&marker)),
-            paint(
-                DIM,
-                &escape::line(evidence.reading.lines().next().unwrap_or_default())
-            ),
+            match writes.as_str() {
+                "" => String::new(),
+                writes => format!("  {}", escape::line(writes)),
+            }
         ));
-        for place in &evidence.places {
-            out.push_str(&format!(
-                "        {}\n",
-                escape::line(&place.describe(&report.source))
-            ));
-        }
-    }
-    if !report.decisions.is_empty() {
-        out.push_str(&format!(
-            "\n  {}\n",
-            paint(BOLD, "what was decided between several candidates")
-        ));
-    }
-    for decision in &report.decisions {
-        let taken = decision
-            .candidates
-            .iter()
-            .filter(|option| option.fate == Fate::Taken);
-        for option in taken {
-            out.push_str(&format!(
-                "    {}  {}\n        {}\n",
-                escape::line(decision.name),
-                paint(GREEN, &escape::line(&option.name)),
-                paint(DIM, &escape::line(&option.because)),
-            ));
-        }
-        let count = |fate: Fate| {
-            decision
-                .candidates
-                .iter()
-                .filter(|option| option.fate == fate)
-                .count()
-        };
-        let fates = [Fate::Fails, Fate::NoBetter, Fate::Same, Fate::NotTried];
-        let others: Vec<String> = fates
-            .into_iter()
-            .filter(|fate| count(*fate) > 0)
-            .map(|fate| format!("{} {fate}", count(fate)))
-            .collect();
-        if !others.is_empty() {
-            out.push_str(&format!("        others: {}\n", others.join(", ")));
+        // Markers that were read off together share the sentence that says how.
+        let next = read.get(index + 1);
+        if next.is_none_or(|next| next.reading != evidence.reading) {
+            let reading = evidence.reading.lines().next().unwrap_or_default();
+            out.push_str(&format!("        {}\n", paint(DIM, &escape::line(reading))));
         }
     }
     out.push_str(&format!(
@@ -113,6 +106,110 @@ fn short(report: &Report) -> String {
         paint(DIM, "--explain=NAME shows of one of these the renders, as a diff, and the other candidates; --explain=all shows those of all")
     ));
     out
+}
+
+/// The candidates that were taken, each with its reason, and what became of the others.
+fn taken(decision: &Decision) -> String {
+    let count = |fate: Fate| {
+        decision
+            .candidates
+            .iter()
+            .filter(|option| option.fate == fate)
+            .count()
+    };
+    let fates = [Fate::Fails, Fate::NoBetter, Fate::Same, Fate::NotTried];
+    let others: Vec<String> = fates
+        .into_iter()
+        .filter(|fate| count(*fate) > 0)
+        .map(|fate| format!("{} {fate}", count(fate)))
+        .collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!(" (others: {})", others.join(", ")),
+    };
+    decision
+        .candidates
+        .iter()
+        .filter(|option| option.fate == Fate::Taken)
+        .map(|option| {
+            format!(
+                "    {}  {}: {}\n",
+                escape::line(decision.name),
+                paint(GREEN, &escape::line(&option.name)),
+                paint(DIM, &format!("{}{others}", escape::line(&option.because))),
+            )
+        })
+        .collect()
+}
+
+/// The places that write a marker, each once and at most so many. Those that fewest other markers share are told before others, since a
+/// macro that writes into all of them says nothing of this one; those that are told keep the order of the text.
+fn places(evidence: &Evidence, all: &[Evidence], most: usize) -> String {
+    let mut once: Vec<&Writer> = Vec::new();
+    for place in &evidence.places {
+        if !once.iter().any(|known| is_same_place(known, place)) {
+            once.push(place);
+        }
+    }
+    let sharers = |place: &Writer| {
+        let has = |other: &&Evidence| other.places.iter().any(|one| is_same_place(one, place));
+        all.iter().filter(has).count()
+    };
+    let mut by_worth: Vec<usize> = (0..once.len()).collect();
+    by_worth.sort_by_key(|index| sharers(once[*index]));
+    by_worth.truncate(most);
+    by_worth.sort_unstable();
+    let mut out = String::new();
+    let mut said = None;
+    for index in &by_worth {
+        let (how, at) = told(once[*index]);
+        let separator = if out.is_empty() { "" } else { ", " };
+        let how = match said.replace(how) {
+            Some(before) if before == how => "",
+            _ => how,
+        };
+        out.push_str(&format!("{separator}{how}{at}"));
+    }
+    match once.len() - by_worth.len() {
+        0 => out,
+        more => format!("{out} and {more} more"),
+    }
+}
+
+/// How a place writes, and where it is, without the name of the file, which the heading has.
+fn told(place: &Writer) -> (&'static str, String) {
+    match place {
+        Writer::Source {
+            template,
+            line,
+            column,
+            derived,
+            ..
+        } => {
+            let how = if *derived {
+                "computed at "
+            } else {
+                "written at "
+            };
+            match template {
+                Some(name) => (how, format!("{line}:{column} of `{name}`")),
+                None => (how, format!("{line}:{column}")),
+            }
+        }
+        Writer::Input { input, derived, .. } => {
+            let how = if *derived {
+                "computed from "
+            } else {
+                "given by "
+            };
+            (how, format!("the input {input}"))
+        }
+    }
+}
+
+/// Returns true if the two are one place, whatever they write there.
+fn is_same_place(one: &Writer, other: &Writer) -> bool {
+    told(one) == told(other)
 }
 
 /// That nothing is called so, and what there is.
@@ -250,7 +347,7 @@ fn ending(text: &str) -> &str {
 mod tests {
     use super::*;
     use obverse::chat_template::{InputPath, InputStep};
-    use obverse::derive::Writer;
+    use obverse::derive::ReportedCandidate;
 
     #[test]
     fn a_diff_shows_both_sides_and_what_is_near() {
@@ -292,6 +389,82 @@ mod tests {
           │ [-a-]{+b+}<e>⏎
           │ \u{1b}
         "#);
+    }
+
+    fn at(line: usize) -> Writer {
+        Writer::Source {
+            template: None,
+            line,
+            column: 1,
+            start: line,
+            end: line + 1,
+            text: "<".to_owned(),
+            derived: false,
+        }
+    }
+
+    fn marker(places: &[usize]) -> Evidence {
+        let mut evidence = Evidence::default();
+        evidence.decision = "turn end";
+        evidence.marker = "<e>".to_owned();
+        evidence.reading = "what follows".to_owned();
+        evidence.places = places.iter().map(|line| at(*line)).collect();
+        evidence
+    }
+
+    #[test]
+    fn a_place_is_told_once_and_what_all_markers_share_last() {
+        // Lines 1 and 2 are a macro's, which both call.
+        let all = [marker(&[1, 5, 2, 6, 1, 2, 7]), marker(&[1, 8, 2])];
+        assert_eq!(
+            places(&all[0], &all, PLACES),
+            "written at 5:1, 6:1, 7:1 and 2 more"
+        );
+        assert_eq!(places(&all[1], &all, PLACES), "written at 1:1, 8:1, 2:1");
+        assert_eq!(
+            places(&all[0], &all, usize::MAX),
+            "written at 1:1, 5:1, 2:1, 6:1, 7:1"
+        );
+        assert_eq!(places(&marker(&[]), &all, PLACES), "");
+        let mut mixed = marker(&[4]);
+        mixed.places.push(Writer::Input {
+            input: InputPath::new([InputStep::from("x")]),
+            text: "y".to_owned(),
+            derived: false,
+        });
+        assert_eq!(
+            places(&mixed, &all, PLACES),
+            "written at 4:1, given by the input x"
+        );
+    }
+
+    #[test]
+    fn decisions_come_first_and_each_reading_is_told_once() {
+        let read = [marker(&[4, 5, 6, 7]), marker(&[4])];
+        let option = |name, fate| ReportedCandidate::new(name, name, "nothing else does", fate);
+        let options = vec![
+            option("whole", Fate::Taken),
+            option("first", Fate::Fails),
+            option("last", Fate::NoBetter),
+        ];
+        let settled = [Decision::new("anchor", options)];
+        let plain = |verbosity| {
+            let text = short("chat.jinja", &settled, &read, verbosity);
+            anstream::adapter::strip_str(&text).to_string()
+        };
+        insta::assert_snapshot!(plain(Verbosity::Normal), @r#"
+
+        what was decided between several candidates, and why
+          anchor  whole: nothing else does (others: 1 fails, 1 no better)
+
+        what marks the parts of a response, and what writes it (lines and columns of chat.jinja)
+          turn end  "<e>"  written at 5:1, 6:1, 7:1 and 1 more
+          turn end  "<e>"  written at 4:1
+              what follows
+
+        --explain=NAME shows of one of these the renders, as a diff, and the other candidates; --explain=all shows those of all
+        "#);
+        assert!(plain(Verbosity::Verbose).contains("written at 4:1, 5:1, 6:1, 7:1\n"));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The report for people: a headline, what to know of a derivation that is not proved, a small table of the format, the findings.
 
 use anstyle::Style;
+use obverse::derive::inspect::Supports;
 use obverse::derive::{
     ContentMode, ContentReport, DeviationVerdict, Finding, KindVerdict, ReasoningMode,
-    ReasoningReport, Report, Supports, ToolsMode, ToolsReport, Verdict,
+    ReasoningReport, Report, ToolsMode, ToolsReport, Verdict,
 };
 use obverse::diagnostic::Severity;
 

@@ -231,7 +231,11 @@ fn tell(args: &Args, derivation: &Derivation) {
     match args.explain.as_deref() {
         None => output::tell(&text),
         Some(wanted) => {
-            text.push_str(&explain::explanation(&derivation.report, wanted));
+            text.push_str(&explain::explanation(
+                &derivation.report,
+                wanted,
+                verbosity::chosen(),
+            ));
             output::tell_long(&text);
         }
     }

@@ -235,9 +235,91 @@ fn why(found: &Counterexample) -> String {
         (Some(_), None) if place == "a call" => {
             "a call is not recognised, and what stands for it is read as other text".to_owned()
         }
-        (Some(_), None) => format!("{place} is lost"),
+        (Some(wanted), None) => of_lost(wanted, &path, &place, found),
         (None, _) => format!("{place} comes back that the message does not have"),
     }
+}
+
+/// The reason where a member of the message does not come back, as far as what does come back in its place tells it.
+fn of_lost(wanted: &Value, path: &value::Path, place: &str, found: &Counterexample) -> String {
+    let (steps, key) = match path.steps() {
+        [steps @ .., Step::Key(key)] => (steps, key.as_str()),
+        _ => return format!("{place} is lost"),
+    };
+    let (Some(Value::Object(whole)), Some(Value::Object(read))) =
+        (at(&found.expected, steps), at(&found.parsed, steps))
+    else {
+        return format!("{place} is lost");
+    };
+    let others = || read.iter().filter(|(name, _)| !whole.contains_key(*name));
+    if place == "an argument" {
+        let cut = others().find(|(name, _)| !name.is_empty() && key.starts_with(name.as_str()));
+        let Some((name, _)) = cut else {
+            return format!("{place} is lost");
+        };
+        // In quotes a name has an end, and something else is the matter.
+        let begin = found.response.find(key);
+        let before = begin.map(|begin| found.response[..begin].chars().next_back());
+        let how = match before {
+            Some(before) if !before.is_some_and(is_quote) => {
+                ": the chat template writes names without quotes, so nothing tells where one ends"
+            }
+            _ => "",
+        };
+        return format!(
+            "the argument {} comes back as {}{how}",
+            quote(key),
+            quote(name)
+        );
+    }
+    let Value::String(text) = wanted else {
+        return format!("{place} is lost");
+    };
+    let taker = read.iter().find_map(|(name, value)| match value {
+        Value::String(taken) if !text.is_empty() && taken.contains(text.as_str()) => {
+            Some((name, taken == text))
+        }
+        _ => None,
+    });
+    let Some((name, is_all)) = taker else {
+        return format!("{place} is lost");
+    };
+    let part = if is_all { "" } else { "a part of " };
+    let before = match found.response.trim_start().starts_with(text.as_str()) {
+        true => ", since nothing stands before it in the response that tells the two apart",
+        false => "",
+    };
+    format!(
+        "{place} comes back as {part}the {}{before}",
+        name.replace('_', " ")
+    )
+}
+
+/// The part of a value at a place; `None` where there is none.
+fn at<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(key.as_str()),
+        Step::Index(index) => value.as_array()?.get(*index),
+    })
+}
+
+/// Returns true for the signs that texts are quoted by.
+fn is_quote(sign: char) -> bool {
+    matches!(sign, '"' | '\'' | '`')
+}
+
+/// The parts of two texts between what they begin and what they end with alike.
+fn apart<'t>(text: &'t str, read: &'t str) -> (&'t str, &'t str) {
+    let shared = |one: &mut dyn Iterator<Item = char>, other: &mut dyn Iterator<Item = char>| {
+        one.zip(other)
+            .take_while(|(one, other)| one == other)
+            .map(|(one, _)| one.len_utf8())
+            .sum::<usize>()
+    };
+    let head = shared(&mut text.chars(), &mut read.chars());
+    let (text, read) = (&text[head..], &read[head..]);
+    let tail = shared(&mut text.chars().rev(), &mut read.chars().rev());
+    (&text[..text.len() - tail], &read[..read.len() - tail])
 }
 
 /// The reason where a text comes back as another text.
@@ -249,7 +331,7 @@ fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
         let stop: String = rest.chars().take(STOP).collect();
         let begin = response.find(text).unwrap_or_default();
         let before = response[..begin].chars().next_back();
-        let how = match before.filter(|before| matches!(before, '"' | '\'' | '`')) {
+        let how = match before.filter(|before| is_quote(*before)) {
             Some(quote) if stop.starts_with(quote) => "without escaping them",
             // The quotes would tell.
             Some(_) => return format!("{} in {place} is taken for the end of it", quote(&stop)),
@@ -260,11 +342,25 @@ fn of_texts(text: &str, read: &str, place: &str, response: &str) -> String {
             quote(&stop)
         );
     }
-    if read.starts_with(text) {
-        return format!("what follows {place} is read as a part of it");
+    if let Some(rest) = read.strip_prefix(text) {
+        let rest: String = rest.chars().take(STOP).collect();
+        return format!(
+            "what follows {place} is read as a part of it: {}",
+            quote(&rest)
+        );
     }
     if text.ends_with(read) {
         return format!("the beginning of {place} is lost");
+    }
+    let (own, other) = apart(text, read);
+    let is_short = own.chars().count() <= STOP && other.chars().count() <= STOP;
+    let is_as_written = response.contains(read) && !response.contains(text);
+    if !own.is_empty() && is_short && is_as_written {
+        return format!(
+            "the chat template writes {} in {place} as {}, which is read as it stands",
+            quote(own),
+            quote(other)
+        );
     }
     format!("another text comes back for {place}")
 }
@@ -424,6 +520,59 @@ mod tests {
         assert!(
             why(&call("1"), r#"{"content": "f(x=1)"}"#, "f(x=1)")
                 .starts_with("a call is not recognised")
+        );
+    }
+
+    /// In each of them the headline was the symptom: that something is lost, or another.
+    #[test]
+    fn a_cause_is_told_in_terms_of_the_chat_template() {
+        let why =
+            |expected: &str, parsed: &str, response: &str| why(&found(expected, parsed, response));
+        let named = |name: &str, text: &str| {
+            format!(
+                r#"{{"tool_calls": [{{"function": {{"name": "f", "arguments": {{"{name}": "{text}"}}}}}}]}}"#
+            )
+        };
+        let (wanted, read) = (named("orchard gate", "teal"), named("orchard", "gate teal"));
+        assert_eq!(
+            why(&wanted, &read, "(f :orchard gate teal)"),
+            r#"the argument "orchard gate" comes back as "orchard": the chat template writes names without quotes, so nothing tells where one ends"#
+        );
+        assert_eq!(
+            why(&wanted, &read, r#"(f "orchard gate" teal)"#),
+            r#"the argument "orchard gate" comes back as "orchard""#
+        );
+        assert_eq!(
+            why(&wanted, &named("b", "c"), "(f :orchard gate teal)"),
+            "an argument is lost"
+        );
+        assert_eq!(
+            why(r#"{"thinking": "A"}"#, r#"{"content": "A"}"#, "A\n\n</>"),
+            "the thinking comes back as the content, since nothing stands before it in the response that tells the two apart"
+        );
+        assert_eq!(
+            why(
+                r#"{"reasoning_content": "A", "content": "B"}"#,
+                r#"{"content": "A~B"}"#,
+                "<p>A~B"
+            ),
+            "the reasoning content comes back as a part of the content"
+        );
+        assert_eq!(
+            why(r#"{"thinking": "A"}"#, r#"{"content": "B"}"#, "B"),
+            "the thinking is lost"
+        );
+        assert_eq!(
+            why(r#"{"content": "a\nb"}"#, r#"{"content": "a\\nb"}"#, r"a\nb"),
+            r#"the chat template writes "\n" in the content as "\\n", which is read as it stands"#
+        );
+        assert_eq!(
+            why(
+                r#"{"thinking": "A"}"#,
+                r#"{"thinking": "A</p>"}"#,
+                "<p>A</p>"
+            ),
+            r#"what follows the thinking is read as a part of it: "</p>""#
         );
     }
 

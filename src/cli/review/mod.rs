@@ -35,8 +35,12 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Keys: y takes the change, n leaves it, a takes it and all the rest (their diffs are shown first, and it is asked once), q leaves
-it and all the rest, ? tells so.
+Keys:
+  y   takes the change
+  n   leaves it
+  a   takes it and all the rest; their diffs are shown first, and it is asked once
+  q   leaves it and all the rest
+  ?   tells the keys
 
 Examples:
   obverse review                           all that is pending

@@ -4,6 +4,11 @@
 //! tried for the decisions that its counterexample touches, each by the messages that failed before it is verified in full, and one is kept
 //! if more comes back with it. Where the first candidates come to nothing, or to a part of the format that is seen and not understood, any
 //! other candidate that leads on will do.
+//!
+//! The search goes uphill, one decision at a time, since the candidates of all decisions together are a product that nobody could
+//! verify. So it may end where only two changes at once would help, and what does not come back is then reported. Its cost is the number
+//! of tries, which has a limit ([`MAX_TRIES`]), times one analysis and one verification; most candidates end at the few
+//! messages that failed before ([`MAX_FAILING`]), which is why those are tried first.
 
 #[cfg(test)]
 mod tests;

@@ -41,10 +41,8 @@ mod run;
 mod tests;
 
 pub use arena::{ExprId, Expression, Grammar, Rule, RuleId};
-pub use build::Expr;
 pub use builtin::Builtin;
 pub use class::{CharClass, ClassError};
-pub use document::Invalid;
 pub use error::{BuildError, NESTING};
 pub use run::{
     Expectation, Expected, Failure, LimitError, Limits, Node, Options, Parser, Status, Tree,

@@ -9,7 +9,7 @@ fn template(expr: Expr) -> Template {
     Template::new(Grammar::build(expr).unwrap_or_else(|error| panic!("{error}")))
 }
 
-use crate::grammar::peg::Expr;
+use crate::grammar::peg::build::Expr;
 
 type Told = (Vec<Event<'static>>, Vec<ParseError>, Map);
 

@@ -1,4 +1,12 @@
-//! Running an automaton.
+//! Running an automaton: Pike's simulation, which follows all ways through it at once.
+//!
+//! A thread stands for each state that some way has reached, and the threads are kept in the order in which backtracking would try their ways,
+//! so that the match of the first is the one that Python finds. A state that was reached in this round is not entered
+//! again: whoever came first has priority, and what both would find from there is the same. That is what bounds the work by the text
+//! times the states of the pattern, and the memory by its states, where backtracking would be exponential for some patterns.
+//!
+//! While a match is searched a thread carries only where its match begins, since slots for every group would be copied whenever threads part. The
+//! groups are found by running once more, over the match alone.
 
 use std::ops::Range;
 use std::rc::Rc;

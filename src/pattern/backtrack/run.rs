@@ -2,6 +2,11 @@
 //!
 //! A run keeps no call stack of its own: it stands still wherever text is missing and goes on from there when the text
 //! has come, so that nothing is tried again because of how the text was cut.
+//!
+//! Backtracking alone takes exponential time on some patterns. Where no group is asked for, an instruction that failed at a position fails
+//! there whatever led to it; a loop remembers where it did (`memory.rs`, `compile.rs`), and the work is bounded by the program times the text.
+//! Where what matches depends on groups this does not hold, and what bounds the work is the number of steps, which may grow
+//! with the text that was read and no faster (`limits.rs`): beyond it a search ends in an error.
 
 use super::compile::{Instruction, Program};
 use super::memory::Memory;

@@ -17,6 +17,12 @@
 //!
 //! There is no program for what refers to groups, looks back over a length that is not fixed, or repeats what may match nothing; there the
 //! engine is all.
+//!
+//! # What it buys
+//!
+//! A simulated automaton read the choice "anything, up to this or the end" byte by byte, nine to fifty times slower than Python, and a response
+//! schema is read as a whole, where Python's speed is what people have. With this folder every input that was measured is read several times as fast as by
+//! Python, and of 2310 cases two were slower (`docs/performance.md`).
 
 mod ahead;
 mod compile;

@@ -136,6 +136,103 @@ fn a_public_name_stands_for_one_thing() {
     }
 }
 
+/// The names of a module, from the crate's root.
+type Module = Vec<String>;
+
+/// The module that a file is; the crate's root is empty.
+fn module(path: &Path) -> Module {
+    let parts = path.with_extension("");
+    let names = parts.iter().map(|part| part.to_string_lossy().into_owned());
+    names
+        .filter(|name| name != "mod" && name != "lib")
+        .collect()
+}
+
+/// The re-exports of things that are public where they are declared, too, since every module on the way to them is: these have two paths.
+fn public_twice(files: &[(PathBuf, String)]) -> Vec<String> {
+    let mut modules: BTreeMap<Module, Vec<String>> = BTreeMap::new();
+    let mut uses: Vec<(Module, String)> = Vec::new();
+    for (path, text) in files.iter().filter(|(path, _)| !path.starts_with("cli")) {
+        let code = scan(text).code;
+        let here = module(path);
+        let declared = |start: &str| -> Vec<String> {
+            let all = format!("\n{code}");
+            let start = format!("\n{start} ");
+            let found = all.split(start.as_str()).skip(1);
+            found
+                .filter_map(|rest| rest.split([';', '{']).next())
+                .map(|name| name.trim().to_owned())
+                .collect()
+        };
+        for used in declared("pub use") {
+            uses.push((here.clone(), used));
+        }
+        let open = declared("pub mod");
+        modules.entry(here).or_default().extend(open);
+    }
+    let mut found = Vec::new();
+    for (here, used) in uses {
+        // A list of names ends at its brace, and leaves the module's name; a single name stands last.
+        let mut steps: Vec<String> = used
+            .split("::")
+            .map(|step| step.trim().to_owned())
+            .collect();
+        let name = steps.pop().unwrap_or_default();
+        let mut from = match steps.first().map(String::as_str) {
+            Some("crate") => Vec::new(),
+            Some("super") => here[..here.len().saturating_sub(1)].to_vec(),
+            _ => here.clone(),
+        };
+        let is_named = |step: &&String| matches!(step.as_str(), "crate" | "self" | "super");
+        let is_rooted = steps.first().as_ref().is_some_and(is_named);
+        let mut is_open = !steps.is_empty();
+        for step in &steps[usize::from(is_rooted)..] {
+            let known = modules.get(&from);
+            is_open &= known.is_some_and(|names| names.contains(step));
+            from.push(step.clone());
+        }
+        if is_open {
+            found.push(format!("{}: {}::{name}", here.join("::"), from.join("::")));
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_is_public_under_two_paths() {
+    let found = public_twice(&sources());
+    assert!(
+        found.is_empty(),
+        "take back the re-export, or make the module that it comes from private: {found:#?}"
+    );
+}
+
+#[test]
+fn a_second_path_is_found() {
+    let files = [
+        ("lib.rs", "pub mod room;\nmod hidden;\n"),
+        (
+            "room/mod.rs",
+            "pub mod open;\nmod closed;\npub use open::It;\npub use closed::Other;\npub use self::open::{\n    A, B,\n};\n\
+             pub use crate::hidden::Third;\npub(crate) use open::Fourth;\n",
+        ),
+        (
+            "room/closed.rs",
+            "pub use crate::room::open::Fifth;\npub use super::open::Sixth;\n",
+        ),
+    ];
+    let files = files.map(|(path, text)| (PathBuf::from(path), text.to_owned()));
+    assert_eq!(
+        public_twice(&files),
+        [
+            "room: room::open::It",
+            "room: room::open::",
+            "room::closed: room::open::Fifth",
+            "room::closed: room::open::Sixth",
+        ]
+    );
+}
+
 #[test]
 fn a_type_that_may_grow_is_told_from_one_that_may_not() {
     let types = |text: &str| -> Vec<(String, bool)> {

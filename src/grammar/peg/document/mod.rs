@@ -94,7 +94,7 @@ impl Grammar {
     ///
     /// let error = Grammar::from_json(r#"{"peg": 1, "root": {"ref": "x"}}"#).unwrap_err();
     /// assert_eq!(error.to_string(), "$.root: rule `root` refers to `x`, and there is no such rule");
-    /// # Ok::<(), obverse::grammar::peg::Invalid>(())
+    /// # Ok::<(), obverse::grammar::peg::document::Invalid>(())
     /// ```
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
         let (value, places) = parse(text)?;
