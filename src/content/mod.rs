@@ -220,6 +220,14 @@ impl ContentParser {
         }
     }
 
+    /// For `xml-inline`, the pattern of a tag; `None` where it is unusable.
+    pub(crate) fn tag_pattern(&self) -> Option<&Pattern> {
+        match &self.parser {
+            Parser::XmlInline(xml) => Some(xml.form()?.pattern),
+            _ => None,
+        }
+    }
+
     /// For `json`, the strings that it takes; `None` where its arguments are unusable.
     pub(crate) fn string_forms(&self) -> Option<StringForms<'_>> {
         match &self.parser {

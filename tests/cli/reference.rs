@@ -82,7 +82,13 @@ fn the_lines_of_bulk_work_are_the_references() {
         return;
     };
     let run = Bench::new().run_with("parse --jsonl", asked.join("\n"));
-    assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+    assert_eq!(run.status, 1);
+    // Some prefixes have no start anchor, which is all that there is to tell.
+    let told = run
+        .stderr
+        .lines()
+        .filter(|line| line.contains("[no-anchor]"));
+    assert_eq!((told.count(), run.stderr.lines().count()), (1, 3), "{run}");
     assert_eq!(run.stdout.lines().count(), asked.len());
     let parse = |line: &str| events_and_message(&json::parse(line).expect("JSON"));
     for (((name, _), expected), line) in questions.iter().zip(answers).zip(run.stdout.lines()) {

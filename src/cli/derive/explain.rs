@@ -54,7 +54,7 @@ pub(super) fn explanation(report: &Report, wanted: &str, verbosity: Verbosity) -
     evidence(&markers, &report.source) + &decisions(&settled)
 }
 
-/// What was decided, a line for each decision, and then what was read, a line for each marker: who asks first wants to see all of it on
+/// The decisions, a line for each, and then the markers that were read, a line for each: who asks first wants to see all of it on
 /// a screen or two, and asks for the rest by name.
 fn short(source: &str, settled: &[Decision], read: &[Evidence], verbosity: Verbosity) -> String {
     let mut out = String::new();

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::Deviation;
 use super::marked::{Mark, Marked, Part};
-use crate::content::Form;
 use crate::derive::probe::CALLS_KEY;
 use crate::judge::Case;
 use crate::response_template::ResponseTemplate;
@@ -186,14 +185,12 @@ fn without(text: &str, part: &Range<usize>) -> String {
 
 /// The response with the tags of each of its calls the other way round; `None` where no call has two.
 fn in_tags(marked: &Marked<'_>, template: &ResponseTemplate) -> Option<String> {
-    let Some(Form::Tags(tags)) = template.field(CALLS_KEY)?.content.form() else {
-        return None;
-    };
+    let tags = template.field(CALLS_KEY)?.content.tag_pattern()?;
     let text = marked.case.response.as_str();
     let mut out = String::new();
     let mut at = 0;
     for region in marked.calls() {
-        let found = tags.pattern.find_iter(&text[region.clone()]);
+        let found = tags.find_iter(&text[region.clone()]);
         let spans: Vec<Range<usize>> = found
             .map_while(Result::ok)
             .map(|found| region.start + found.span.start..region.start + found.span.end)
