@@ -5,6 +5,7 @@ use crate::derive::deviate::UnclaimedCounts;
 use crate::derive::evidence::finding::{Finding, REFUSED_BY_ENGINE};
 use crate::derive::learn;
 use crate::derive::proof::Proof;
+use crate::parser::UnclaimedCause;
 use crate::response_template::{Document, Engine};
 use crate::value::{Value, json};
 
@@ -26,11 +27,21 @@ pub(super) fn assumed_tokens(source: &ChatTemplateSource) -> impl Iterator<Item 
 pub(super) fn unclaimed_text(unclaimed: &UnclaimedCounts) -> Option<Finding> {
     let example = unclaimed.example()?;
     let quote = json::quote;
+    let (which, so) = match example.cause {
+        UnclaimedCause::NoField => (
+            "that stands outside of what the model's parts are wrapped in goes to no field",
+            "content that takes what is left would lose what renders prove",
+        ),
+        UnclaimedCause::Replaced => ("goes to no field", "a later text takes its place"),
+        _ => (
+            "within calls goes to no field",
+            "of a call that is not written out, so that it has less or more than the model meant: `unclaimed` tells of it",
+        ),
+    };
     Some(Finding::warning(
         "text-unclaimed",
         format!(
-            "text is in no field of the message, in {} of {} responses as rendered, changed and cut short: {} in {}; \
-             a response template that takes it would lose what renders prove",
+            "text {which}, in {} of {} responses as rendered, changed and cut short: {} in {}; {so}",
             unclaimed.lost(),
             unclaimed.tried(),
             quote(&example.text),

@@ -89,7 +89,6 @@ fn calls_are_opened_and_closed_otherwise() {
     assert!(is_borne(&report, Deviation::ParametersReordered));
     for (deviation, changed) in [
         (Deviation::CallUnclosed, "</arg><call "),
-        (Deviation::CallOpenedTwice, "><call "),
         (Deviation::ReasoningClosedTwice, "</think></think>"),
     ] {
         let lost = verdict(&report, deviation).unwrap();
@@ -97,6 +96,9 @@ fn calls_are_opened_and_closed_otherwise() {
         assert!(smallest.response.contains(changed), "{smallest:?}");
         assert_ne!(smallest.expected, smallest.parsed);
     }
+    // The second open stands between tags then, where nothing of the call is lost with it.
+    assert!(is_borne(&report, Deviation::CallOpenedTwice));
+    assert_eq!(report.unclaimed.renders.lost, 0, "{:?}", report.unclaimed);
     let reordered = report_of_two_tags();
     assert_eq!(
         reordered,
@@ -109,7 +111,7 @@ fn calls_are_opened_and_closed_otherwise() {
 
 /// A call with two tags, as it is changed.
 fn report_of_two_tags() -> Option<String> {
-    let document = r#"{"start_anchor": "<assistant>", "fields": {"tool_calls": {"open_pattern": "<call (?P<name>\\w+)>", "close": "</call>",
+    let document = r#"{"start_anchor": "<assistant>", "fields": {"tool_calls": {"open_pattern": "<call \\w+>", "close": "</call>",
         "repeats": true, "content": "xml-inline", "content_args": {"tag_pattern": "<arg (?P<key>\\w+)>(?P<value>.*?)</arg>"}},
         "content": {"close": "<end>"}}}"#;
     let template = Arc::new(ResponseTemplate::from_json(document).unwrap());
