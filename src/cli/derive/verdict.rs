@@ -251,7 +251,7 @@ fn of_lost(wanted: &Value, path: &value::Path, place: &str, found: &Counterexamp
     else {
         return format!("{place} is lost");
     };
-    let others = || read.iter().filter(|(name, _)| !whole.contains_key(*name));
+    let others = || read.iter().filter(|(name, _)| !whole.contains_key(name));
     if place == "an argument" {
         let cut = others().find(|(name, _)| !name.is_empty() && key.starts_with(name.as_str()));
         let Some((name, _)) = cut else {
