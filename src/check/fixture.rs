@@ -28,7 +28,7 @@ pub struct Fixture {
     pub expected: Option<Value>,
     /// The first error, when the response is one that does not parse.
     pub error: Option<ExpectedError>,
-    /// The texts of the response that no field takes, and that are meant to go nowhere. White space alone is not listed.
+    /// The texts of the response that are in no field of the message, and that are meant to go nowhere. White space alone is not listed.
     pub unclaimed: Vec<String>,
     /// The events, adjacent chunks of a region joined or not, when they were recorded.
     pub events: Option<Vec<Value>>,

@@ -28,7 +28,7 @@ pub struct Replay {
     pub events: Vec<Event<'static>>,
     /// The message, or what there is of it when there are errors.
     pub message: Map,
-    /// The text that no field takes, white space alone left out.
+    /// The text that is in no field of the message, white space alone left out.
     pub unclaimed: Vec<Unclaimed>,
     /// Each region that does not parse, and last what ended the parse, if something did.
     pub errors: Vec<ParseError>,

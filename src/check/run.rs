@@ -28,7 +28,7 @@ pub enum Failure {
         /// The first error there is.
         found: Option<Box<ParseError>>,
     },
-    /// Text that no field takes, and that the fixture does not list; and what it lists that a field takes, or that is not there.
+    /// Text that is in no field of the message, and that the fixture does not list; and what it lists that is in one, or not there.
     Unclaimed {
         /// The text that is not listed.
         unexpected: Vec<Unclaimed>,

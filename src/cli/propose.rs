@@ -243,17 +243,10 @@ impl Request<'_> {
 
     /// A script that parses a response of the format.
     fn script(&self) -> String {
-        let mut cases = self.derivation.cases.iter();
-        let calls = |message: &Value| message.get("tool_calls").is_some();
-        let has_calls = self
-            .derivation
-            .cases
-            .iter()
-            .any(|case| calls(&case.message));
-        let wanted = cases
-            .by_ref()
-            .filter(|case| calls(&case.message) == has_calls)
-            .min_by_key(|case| case.response.len());
+        // The shortest with a call, if there is one.
+        let is_without = |message: &Value| message.get("tool_calls").is_none();
+        let cases = self.derivation.cases.iter();
+        let wanted = cases.min_by_key(|case| (is_without(&case.message), case.response.len()));
         let python = |value: &Value| obverse::value::python::repr(value);
         let Some(case) = wanted else {
             return String::new();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::{ContentError, ContentErrorKind as Kind};
 use super::scalar::Strip;
-use super::{Lines, ValueParser};
+use super::{Lines, Places, ValueParser};
 use crate::value::{Map, Value, json, python};
 
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl KvLines {
             let start = piece.as_ptr().addr() - text.as_ptr().addr();
             start..start + piece.len()
         };
-        let mut taken: Vec<&str> = Vec::new();
+        let mut places = Places::default();
         let lines: Box<dyn Iterator<Item = &str>> = match &self.line_sep {
             LineSep::Text(separator) => Box::new(text.split(separator.as_str())),
             LineSep::Space => {
@@ -104,21 +104,10 @@ impl KvLines {
                 let start = place(value).start;
                 error.inside(&format!("value of {}", json::quote(key)), Some(start))
             })?;
-            if out.insert(key.to_owned(), parsed).is_some() {
-                let mut before = taken.iter().rev();
-                if let Some(replaced) = before.find(|line| self.key(line) == Some(key)) {
-                    pass_over(place(replaced));
-                }
-            }
-            taken.push(line);
+            let (index, _) = out.insert_full(key, parsed);
+            places.note(index, place(line), pass_over);
         }
         Ok(Value::Object(out))
-    }
-
-    /// The key of a line.
-    fn key<'l>(&self, line: &'l str) -> Option<&'l str> {
-        let (key, _) = line.split_once(self.kv_sep.as_ref().ok()?.as_str())?;
-        Some(self.strip.apply(key))
     }
 }
 

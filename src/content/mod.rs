@@ -400,6 +400,20 @@ impl ValueParser {
     }
 }
 
+/// Where in a text the members of an object stand, by their index in it.
+#[derive(Debug, Default)]
+struct Places(Vec<Range<usize>>);
+
+impl Places {
+    /// Notes the place of a member that was just written, and tells of the place of the one that it took the place of.
+    fn note(&mut self, index: usize, place: Range<usize>, pass_over: &mut dyn FnMut(Range<usize>)) {
+        match self.0.get_mut(index) {
+            Some(known) => pass_over(std::mem::replace(known, place)),
+            None => self.0.push(place),
+        }
+    }
+}
+
 /// The value of a region: its text through the content parser, then through the transform.
 ///
 /// `captures` are the named groups of the opening delimiter that took part in its match. With `each` the parsed text

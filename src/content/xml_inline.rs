@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::{ContentError, ContentErrorKind as Kind};
-use super::{Tags, ValueParser};
+use super::{Places, Tags, ValueParser};
 use crate::pattern::{Pattern, fixed_texts};
 use crate::value::{Map, Value, json};
 
@@ -70,6 +70,7 @@ impl XmlInline {
         pass_over: &mut dyn FnMut(Range<usize>),
     ) -> Result<Value, ContentError> {
         let mut out = Map::new();
+        let mut places = Places::default();
         let mut read = 0;
         let Some(tag) = &self.tag else {
             return Ok(Value::Object(out));
@@ -117,11 +118,8 @@ impl XmlInline {
                     *first = Value::Array(vec![std::mem::take(first), value])
                 }
                 _ => {
-                    if out.insert(key.to_owned(), value).is_some()
-                        && let Some(replaced) = self.last_before(text, key, found.span.start)
-                    {
-                        pass_over(replaced);
-                    }
+                    let (index, _) = out.insert_full(key, value);
+                    places.note(index, found.span, pass_over);
                 }
             }
         }
@@ -140,18 +138,6 @@ impl XmlInline {
         {
             pass_over(span);
         }
-    }
-
-    /// The place of the last tag with that key which ends before a place.
-    fn last_before(&self, text: &str, key: &str, end: usize) -> Option<Range<usize>> {
-        let found = self.tag.as_ref()?.find_iter(text).map_while(Result::ok);
-        let before = found.take_while(|found| found.span.start < end);
-        let alike = before.filter(|found| {
-            let mut groups = found.groups.iter();
-            let span = groups.find_map(|(name, span)| (name == "key").then_some(span.clone())?);
-            span.is_some_and(|span| &text[span] == key)
-        });
-        alike.last().map(|found| found.span)
     }
 }
 

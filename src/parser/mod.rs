@@ -46,7 +46,7 @@ use machine::Machine;
 /// # Errors
 ///
 /// The first region that does not parse, or a required field that is missing. The rest of the message can still be had
-/// from a [`ResponseParser`], which also tells what text no field takes.
+/// from a [`ResponseParser`], which also tells what text is in no field of the message.
 ///
 /// ```
 /// use obverse::{parser::parse_response, response_template::ResponseTemplate, value::Value};

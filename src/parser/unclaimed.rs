@@ -343,6 +343,10 @@ mod tests {
         let found = dropped(lines, "<c>\na: 1\nand more\nb: 2\na: 3\n</c>");
         let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
         assert_eq!(texts, ["and more", "a: 1"]);
+        // Each takes the place of the one before it.
+        let thrice = dropped(lines, "<c>a: 1\nb: 2\na: 3\nb: 4\na: 5</c>");
+        let texts: Vec<&str> = thrice.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(texts, ["a: 1", "b: 2", "a: 3"]);
     }
 
     #[test]

@@ -256,7 +256,7 @@ impl Exchange {
         }
     }
 
-    /// Tells and returns what of the response the client cannot see: regions that do not parse, and text that no field takes.
+    /// Tells and returns what of the response the client cannot see: regions that do not parse, and text that is in no field.
     fn lost(&self) -> Option<Value> {
         let parser = self.parser.parser();
         let short = |text: &str| {

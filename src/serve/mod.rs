@@ -198,7 +198,7 @@ pub enum Notice {
         /// The reason.
         why: String,
     },
-    /// A response has a part that does not parse, or that no field takes.
+    /// A response has a part that does not parse, or that is in no field of the message.
     Lost {
         /// The exchange.
         id: String,

@@ -1,6 +1,7 @@
 //! The subjects of a check: response templates, each with its chat template and its fixtures.
 
 use std::collections::{HashMap, HashSet};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -209,14 +210,16 @@ fn refuse_no_suite(path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     let name = input::name(path);
+    // A suite shows in its first line, and is read by who reads it.
+    let is_object = |line: String| matches!(json::parse(&line), Ok(Value::Object(_)));
+    let lines = BufReader::new(input::open(path)?).lines();
+    if !is_model && lines.map_while(Result::ok).any(is_object) {
+        return Ok(());
+    }
     let text = match is_model {
         true => String::new(),
         false => input::read_text(path)?,
     };
-    let is_object = |line: &str| matches!(json::parse(line), Ok(Value::Object(_)));
-    if text.lines().any(is_object) {
-        return Ok(());
-    }
     if is_model || is_chat_template(&text) {
         let hint = format!(
             "`obverse derive {name}` derives a response template from it, and `obverse check TEMPLATE --chat-template {name}` holds one to it"

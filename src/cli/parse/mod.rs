@@ -59,7 +59,7 @@ const RAW: usize = 200;
 /// of the text that is parsed, whose first prefix_bytes are the prefix's. A piece is what a read returns, or with --chunks a
 /// chunk; of a character that is cut, nothing is parsed before its last byte.
 ///
-/// Text of the response that no field takes is told on standard error, and so are markers that stand in the text of a field: fixed
+/// Text of the response that is in no field of the message is told on standard error, and so are markers that stand in the text of a field: fixed
 /// texts of the response template's delimiters, and the special tokens of the tokenizer whose configuration holds it. In --jsonl they are `unclaimed`, a list of {start, end, text} in bytes, and `leaked`,
 /// of {field, start, end, text}; so they are in the last line of --events. White space alone is not told.
 ///

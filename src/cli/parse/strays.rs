@@ -1,4 +1,4 @@
-//! Strays of a response: text that no field takes, and markers in the text of fields.
+//! Strays of a response: text that is in no field of the message, and markers in the text of fields.
 
 use std::ops::Range;
 

@@ -99,7 +99,7 @@ const PIECE: usize = 64 * 1024;
 /// No response may be longer.
 const LONGEST: usize = 64 << 20;
 
-/// How many characters of a text that no field takes are shown.
+/// How many characters of a text that is in no field are shown.
 const SHOWN: usize = 80;
 
 /// A response as it arrived.

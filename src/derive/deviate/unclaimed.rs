@@ -96,8 +96,9 @@ impl UnclaimedCount {
         self.tried += 1;
         let (message, lost) = read(template, case, response)?;
         // A marker that is written twice is no loss within a call that is whole.
-        let is_whole = super::is_same(&message, &case.message);
-        let is_marker = |one: &Lost| is_whole && one.cause == UnclaimedCause::PassedOver;
+        let is_marker = |one: &Lost| {
+            one.cause == UnclaimedCause::PassedOver && super::is_same(&message, &case.message)
+        };
         let mut lost = lost.into_iter();
         let lost = lost.find(|one| !one.is_under_way(response) && !is_marker(one));
         if let Some(Lost { text, cause, .. }) = lost {

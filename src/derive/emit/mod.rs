@@ -58,10 +58,7 @@ fn regions(
     let ends = Ends::of(analysis, target);
     let mut fields = IndexMap::new();
     if let Some(reasoning) = &analysis.reasoning {
-        let mut field = texts::joined(
-            texts::reasoning(analysis, reasoning, &ends, choices),
-            target,
-        );
+        let mut field = texts::thoughts(analysis, reasoning, &ends, target, choices);
         if analysis.json_texts.contains(&probe::REASONING) {
             field = texts::as_json(field);
         }

@@ -94,8 +94,9 @@ pub(super) fn content(
     // A second text of the content takes the place of the first, were it but the beginning of what ends the turn. There is
     // one behind a call or a reasoning, and behind a close of its own.
     let has_more = close.is_some() || analysis.calls.is_some() || analysis.reasoning.is_some();
-    let joined = has_more && !target.served && joins(choices);
+    let is_joined = has_more && !target.served && joins(choices);
     let field = FieldDocument {
+        content: Some("text".to_owned()),
         open: match (&analysis.content.open, &analysis.reasoning) {
             (Some(open), _) => {
                 let others = analysis.content.others.iter();
@@ -109,11 +110,9 @@ pub(super) fn content(
             _ => None,
         },
         close,
-        repeats: joined,
-        join: joined.then(String::new),
-        content: Some("text".to_owned()),
         ..FieldDocument::default()
     };
+    let field = joined(field, is_joined);
     match analysis.json_texts.contains(&probe::CONTENT) {
         true => as_json(field),
         false => field,
@@ -165,26 +164,25 @@ fn literal_close(analysis: &Analysis, ends: &Ends<'_>) -> Option<Delimiter> {
     }
 }
 
-/// Returns true if the texts before and after a call, or a reasoning, are joined. Nothing is put between the two: white space alone, as models write it
-/// before a marker, and a default are texts as well, and must add nothing.
+/// Returns true if the texts of the content are put together: those around a call or a reasoning, and what stands behind the content's own
+/// close. Nothing is put between two: white space alone, as models write it before a marker, and a default are texts as well, and must add
+/// nothing.
 fn joins(choices: &Choices) -> bool {
     let joined = [
         "joined",
         "all of it, put together",
-        "text after a call, or behind a reasoning that stands there, would take the place of the text before it",
+        "text behind a call, a reasoning or what closes the content would take the place of the text before it",
     ];
     let last = [
         "the last",
         "what is said last",
-        "where nothing is said after a call nothing is to be put together",
+        "where nothing is said there nothing is to be put together",
     ];
     choices.whether(DecisionId::TextAroundCalls, [joined, last])
 }
 
-/// The region with its texts put together, since a second one would take the place of the first: a model may think again behind a call or
-/// an answer, whether its chat template writes that or not. Who serves has no way to say it.
-pub(super) fn joined(field: FieldDocument, target: Target) -> FieldDocument {
-    let is_joined = field.open.is_some() && !target.served;
+/// The region with its texts put together if they are to be. Otherwise a second one takes the place of the first.
+fn joined(field: FieldDocument, is_joined: bool) -> FieldDocument {
     FieldDocument {
         repeats: is_joined,
         join: is_joined.then(String::new),
@@ -226,7 +224,21 @@ fn next_part(analysis: &Analysis, ends: &Ends<'_>, choices: &Choices) -> String 
     parts.join("|")
 }
 
-/// The region of the reasoning.
+/// The region of the reasoning, with its texts put together: a model may think again behind a call or an answer, whether its chat template
+/// writes that or not. The engines that serve do not all have a way to say it.
+pub(super) fn thoughts(
+    analysis: &Analysis,
+    reasoning: &Reasoning,
+    ends: &Ends<'_>,
+    target: Target,
+    choices: &Choices,
+) -> FieldDocument {
+    let field = self::reasoning(analysis, reasoning, ends, choices);
+    let is_joined = field.open.is_some() && !target.served;
+    joined(field, is_joined)
+}
+
+/// The region of a reasoning, or of another text that stands in markers as one does.
 ///
 /// Where nothing of its own closes it, what opens the next part does, or what ends the turn.
 pub(super) fn reasoning(

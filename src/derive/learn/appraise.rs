@@ -1,7 +1,7 @@
 //! How well a response template reads a recorded response.
 //!
 //! Nobody says what the message of a recorded response is, so that it cannot be compared with one. What can be told is what a reading
-//! lacks: text that no field takes, markers that stay in a text, regions that do not parse, and calls that stand in the response (an object
+//! lacks: text that is in no field of the message, markers that stay in a text, regions that do not parse, and calls that stand in the response (an object
 //! with the name of a tool) and are not in the message. These are counted, the worst first, and two readings are compared count by count. A
 //! reading is better only if no count is greater, so that text which is no longer lost may not be leaked into another field instead. Where
 //! the recorded response comes with its message, the distance to that counts alone. One parse, and one search for the markers.
@@ -34,7 +34,7 @@ pub(super) struct Shortfall {
     unfit: usize,
     /// Regions that do not parse.
     malformed: usize,
-    /// Bytes of text that no field takes; what is a constant of the chat template is none.
+    /// Bytes of text that is in no field of the message; what is a constant of the chat template is none.
     lost: usize,
     /// Markers that stand in texts.
     leaked: usize,
@@ -47,7 +47,7 @@ pub(super) struct Shortfall {
 pub(super) struct Appraised {
     pub(super) shortfall: Shortfall,
     pub(super) message: Map,
-    /// The stretches that are not understood, in bytes of the response: that no field takes, markers in texts, regions that do not
+    /// The stretches that are not understood, in bytes of the response: that are in no field, markers in texts, regions that do not
     /// parse.
     pub(super) spots: Vec<Spot>,
     /// The calls that are not read, of those that stand in such a stretch.

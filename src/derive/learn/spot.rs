@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) span: Range<usize>,
-    /// The field in whose region it stands; `None` where no field takes it.
+    /// The field in whose region it stands; `None` where the text is in no field of the message.
     pub(super) field: Option<String>,
     pub(super) is_malformed: bool,
 }

@@ -7,8 +7,11 @@ impl Machine {
     /// How much memory there is for text and values, in bytes; see [`crate::parser::ResponseParser::kept_bytes`].
     pub(in crate::parser) fn kept_bytes(&self) -> usize {
         let unclaimed: usize = self.unclaimed().iter().map(|lost| lost.text.len()).sum();
+        let replaceable = self.rare().replaceable.iter();
+        let replaceable = replaceable.filter_map(|one| one.text.as_ref());
+        let replaceable: usize = replaceable.map(String::capacity).sum();
         let message: usize = self.message().values().map(heap).sum();
-        self.buffer.capacity() + self.region.body.capacity() + unclaimed + message
+        self.buffer.capacity() + self.region.body.capacity() + unclaimed + replaceable + message
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Rare {
     pub(super) malformed: Vec<ParseError>,
     /// The delimiters since they were last taken, when they are asked for.
     pub(super) passed: Vec<Passed>,
-    /// The text that no field took.
+    /// The text that is in no field of the message.
     pub(super) unclaimed: Account,
     /// The delimiters' texts that are looked for in the text of regions, if any are.
     pub(super) markers: Option<Arc<Markers>>,

@@ -118,7 +118,7 @@ pub(crate) struct Timeline {
     regions: Vec<Region>,
     delimiters: Vec<(Range<usize>, usize, Edge)>,
     watches: Vec<Watch>,
-    /// The text of the response that no field takes.
+    /// The text of the response that is in no field of the message.
     unclaimed: Vec<Unclaimed>,
     /// Where markers stand in the text of regions, in its order.
     leaked: Vec<Range<usize>>,
@@ -214,7 +214,7 @@ impl Timeline {
         &self.regions
     }
 
-    /// The text of the response that no field takes, white space alone left out; places count from where the response begins.
+    /// The text of the response that is in no field of the message, white space alone left out; places count from where the response begins.
     pub(crate) fn unclaimed(&self) -> impl Iterator<Item = &Unclaimed> {
         self.unclaimed.iter().filter(|lost| !lost.is_white_space())
     }

@@ -23,12 +23,11 @@ pub(crate) fn explain(state: &State) -> Option<String> {
         EntryKind::Error => region?.error.as_ref().map(|error| error.message.clone()),
         EntryKind::Close => {
             let region = region?;
-            let place = region.text.start - timeline.prefix().min(region.text.start)
-                ..region.text.end - timeline.prefix().min(region.text.end);
+            let prefix = timeline.prefix();
             let inside = |lost: &&Unclaimed| {
                 lost.cause == UnclaimedCause::PassedOver
-                    && place.start <= lost.span.start
-                    && lost.span.end <= place.end
+                    && region.text.start <= prefix + lost.span.start
+                    && prefix + lost.span.end <= region.text.end
             };
             if let Some(lost) = timeline.unclaimed().find(inside) {
                 let text = short(&Value::from(lost.text.as_str()));

@@ -109,9 +109,9 @@ fn deviations(all: &[Derived]) -> String {
 }
 
 const UNCLAIMED: &str = "
-## Text that no field takes
+## Text that is in no field
 
-A response template drops text that stands in none of its fields. Each derivation counts of how many responses some text other than white space was dropped: as they are rendered,
+A response template drops text that stands in none of its fields, and tags of a call that are not written out. Each derivation counts of how many responses some text other than white space was dropped: as they are rendered,
 changed as above, and cut short at a dozen places. Its report has the shortest under `unclaimed`. Of all chat templates those that are not in this table drop none.
 
 ";

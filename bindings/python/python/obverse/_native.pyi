@@ -71,7 +71,7 @@ class Parser:
 
     @property
     def unclaimed(self) -> list[dict[str, Any]]:
-        """The text of the response that no field takes, so far: dicts of `start`, `end` (bytes of its UTF-8) and `text`."""
+        """The text of the response that is in no field of the message, so far: dicts of `start`, `end` (bytes of its UTF-8) and `text`; where a field took it and dropped it, with the `cause` and the `field`."""
 
     @property
     def malformed(self) -> list[dict[str, Any]]:
