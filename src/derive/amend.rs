@@ -17,7 +17,7 @@ use crate::derive::learn::{self, Responses};
 use crate::derive::proof::{self, Proof};
 use crate::derive::read::analysis::Analysis;
 use crate::derive::{DeriveError, Options, compare, probe};
-use crate::judge::{self, Case, Judge, RoundId};
+use crate::judge::{self, Case, Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::{Map, Value, json};
 
@@ -26,7 +26,7 @@ pub(super) struct Bench<'a> {
     pub(super) judge: &'a Judge<'a>,
     pub(super) analysis: &'a Analysis,
     pub(super) target: Target,
-    pub(super) thorough: bool,
+    pub(super) scrutiny: Scrutiny,
 }
 
 impl Bench<'_> {
@@ -41,7 +41,7 @@ impl Bench<'_> {
             analysis: self.analysis,
             target: self.target,
             template,
-            thorough: self.thorough,
+            scrutiny: self.scrutiny,
         }
     }
 
@@ -88,7 +88,12 @@ impl Amended {
         self.findings.push(Finding::info(code, told));
     }
 
-    fn template(&self) -> Result<Arc<ResponseTemplate>, DeriveError> {
+    /// Returns the amended response template.
+    ///
+    /// # Errors
+    ///
+    /// When an amendment is no valid response template.
+    pub(super) fn template(&self) -> Result<Arc<ResponseTemplate>, DeriveError> {
         let template = ResponseTemplate::from_value(&self.document.to_value())?;
         Ok(Arc::new(template))
     }

@@ -11,6 +11,7 @@
 //! - `proof` has it judged, which proves it by inversion;
 //! - where the renders can be understood in several ways, `choice` keeps all candidates, and `search` tries others where a message does
 //!   not come back;
+//! - `draft` has all of that done by whole responses first, and proves the outcome in pieces;
 //! - `learn` widens what was derived by what recorded responses show, and `amend` takes that, and whatever else renders do not show, as far
 //!   as nothing that they prove is lost;
 //! - `deviate` tries deviations, in which models write otherwise than a chat template renders, and tells which of them are borne;
@@ -25,6 +26,7 @@ mod amend;
 mod choice;
 mod compare;
 mod deviate;
+mod draft;
 mod emit;
 mod evidence;
 pub mod inspect;
@@ -37,13 +39,13 @@ mod render;
 mod report;
 mod search;
 
-use std::sync::Arc;
+use std::time::Instant;
 
 use crate::chat_template::{ChatTemplateSource, Clock, RenderError};
 use crate::judge::{self, Judge};
-use crate::response_template::{Document, Engine, Invalid, ResponseTemplate};
+use crate::response_template::{Document, Engine, Invalid};
 use crate::value::Value;
-use amend::{Amended, Bench};
+use amend::Amended;
 
 pub use crate::judge::{Case, Kind, KindVerdict, LeftOutCount, Rounds};
 pub use deviate::{Deviation, DeviationVerdict, UnclaimedCount, UnclaimedCounts, UnclaimedExample};
@@ -188,6 +190,7 @@ pub enum DeriveError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivation, DeriveError> {
+    let started = Instant::now();
     let clock = options.clock_or_some_day();
     let mut renderer = render::open(source, clock)?;
     let target = emit::Target::of(&options.engines);
@@ -205,26 +208,24 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     renderer.know(&judge.traced());
     renderer.slots = judge.slots().to_vec();
     renderer.read_quotes();
-    let search::Settled {
-        mut analysis,
-        document,
-        proof,
-        decisions,
-        mut cost,
-    } = search::settle(&renderer, &judge, options)?;
-    let bench = Bench {
+    let setup = render::cost::since(started, &judge);
+    let bench = draft::Bench {
+        source,
+        renderer: &renderer,
         judge: &judge,
-        analysis: &analysis,
-        target,
-        thorough: options.thorough,
+        options,
+        variables: &variables,
     };
-    let mut amended = Amended::new(document, proof);
-    amended.close_at_end_tokens(&bench, &source.tokens.end, &options.engines);
-    amended.read_made_ids(&bench);
-    if !options.responses.is_empty() {
-        amended.learn_from_responses(&bench, source, options, &renderer.pieces, &variables)?;
-    }
-    amended.claim_all_text(&bench, &options.engines)?;
+    let draft = draft::proved(&bench)?;
+    let spoken_of = proof::spoken_of(draft.bench(&bench));
+    let draft::Draft {
+        mut analysis,
+        decisions,
+        amended,
+        template,
+        mut cost,
+        ..
+    } = draft;
     let Amended {
         document,
         mut proof,
@@ -233,10 +234,8 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
         responses,
         read,
     } = amended;
-    let template = Arc::new(ResponseTemplate::from_value(&document.to_value())?);
-    proof
-        .findings
-        .extend(proof::spoken_of(bench.for_proof(&template)));
+    cost.setup = setup;
+    proof.findings.extend(spoken_of);
     analysis.evidence.extend(learnt);
     let supports;
     (supports, cost.supports) =
@@ -261,15 +260,19 @@ pub fn derive(source: &ChatTemplateSource, options: &Options) -> Result<Derivati
     findings.extend(remarks::refusals(&options.engines, &document));
     let is_in_part = !proof.judgement.unproved.is_empty();
     let verdict = Verdict::of(proof.rounds, &findings, is_in_part);
+    let tried;
+    (tried, cost.deviations) = render::cost::measured(&judge, || {
+        deviate::tried(
+            &template,
+            &proof.judgement.cases,
+            emit::reasoning_field(&analysis, target),
+            &source.tokens.end,
+        )
+    });
     let deviate::Tried {
         verdicts: deviations,
         unclaimed,
-    } = deviate::tried(
-        &template,
-        &proof.judgement.cases,
-        emit::reasoning_field(&analysis, target),
-        &source.tokens.end,
-    );
+    } = tried;
     findings.extend(remarks::unclaimed_text(&unclaimed));
     let report = Report {
         source: source.path.display().to_string(),

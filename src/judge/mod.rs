@@ -70,6 +70,7 @@ use rounds::{Group, Round};
 use slot::Slot;
 use survey::Survey;
 pub use trial::Counterexample;
+pub(crate) use trial::Scrutiny;
 use trial::{Outcome, Parses, Tried};
 pub(crate) use unproved::Unproved;
 
@@ -123,8 +124,8 @@ pub(crate) struct Judge<'a> {
     survey: Survey,
     /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
     calling: Vec<OnceCell<Group>>,
-    /// The parses of the last response template that was tried.
-    parsed: RefCell<Option<(Arc<ResponseTemplate>, Rc<Parses>)>>,
+    /// The parses of the last response template that was tried, and its scrutiny.
+    parsed: RefCell<Option<(Arc<ResponseTemplate>, Scrutiny, Rc<Parses>)>>,
 }
 
 /// A response template to be judged, and the form in which it is judged.
@@ -133,23 +134,23 @@ pub(crate) struct Subject<'a> {
     pub(crate) template: &'a Arc<ResponseTemplate>,
     /// The field for reasoning, where it is renamed before it is appended.
     pub(crate) reasoning_field: Option<&'a str>,
+    pub(crate) scrutiny: Scrutiny,
 }
 
-/// Parses a case's response, whole and in pieces, and returns the message and the error, if there is one.
+/// Parses a case's response, and returns the message and the error, if there is one.
 pub(crate) fn parse(
     template: &Arc<ResponseTemplate>,
     case: &Case,
-    thorough: bool,
+    scrutiny: Scrutiny,
 ) -> (Value, Option<String>) {
-    let tried = Tried::new(template, None, &[], thorough);
+    let tried = Tried::new(template, None, &[], scrutiny);
     let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
     (Value::Object(parsed), error)
 }
 
-/// Parses a case's response as a whole and returns the message.
+/// Parses a case's response as a whole and returns the message, as far as it can be parsed.
 pub(crate) fn parse_whole(template: &Arc<ResponseTemplate>, case: &Case) -> Value {
-    let tried = Tried::new(template, None, &[], false);
-    Value::Object(tried.parse_whole(&case.prefix, &case.response, &case.tools))
+    parse(template, case, Scrutiny::Whole).0
 }
 
 impl<'a> Judge<'a> {
@@ -177,7 +178,7 @@ impl<'a> Judge<'a> {
         judgement::judge(self, subject)
     }
 
-    /// Parses a case's response, whole and in pieces, and returns the message and the error, if there is one.
+    /// Parses a case's response, and returns the message and the error, if there is one.
     pub(crate) fn parse(&self, subject: Subject<'_>, case: &Case) -> (Value, Option<String>) {
         let tried = self.tried(subject);
         let (parsed, error) = tried.parse(&case.prefix, &case.response, &case.tools);
@@ -291,10 +292,15 @@ impl<'a> Judge<'a> {
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
         let mut last = self.parsed.borrow_mut();
         let cache = match &*last {
-            Some((template, cache)) if Arc::ptr_eq(template, subject.template) => Rc::clone(cache),
+            Some((template, scrutiny, cache))
+                if Arc::ptr_eq(template, subject.template) && *scrutiny == subject.scrutiny =>
+            {
+                Rc::clone(cache)
+            }
             _ => {
                 let cache = Rc::<Parses>::default();
-                *last = Some((Arc::clone(subject.template), Rc::clone(&cache)));
+                let template = Arc::clone(subject.template);
+                *last = Some((template, subject.scrutiny, Rc::clone(&cache)));
                 cache
             }
         };
@@ -302,7 +308,7 @@ impl<'a> Judge<'a> {
             subject.template,
             subject.reasoning_field,
             &self.survey.slots.aliases,
-            self.setup.thorough,
+            subject.scrutiny,
         );
         tried.with_cache(cache)
     }

@@ -2,7 +2,9 @@
 //!
 //! Nothing here depends on the response template that is judged, so that any number of them can be held to the same rounds.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::expected::{Expected, Sight};
@@ -43,6 +45,30 @@ pub(super) struct Round {
     pub(super) kinds: Vec<Kind>,
     /// The tools whose schemas name the types of its arguments.
     pub(super) tools: Rc<[Value]>,
+    /// The byte ranges of `rendered` that are numbers which come from no input as they are, once they are asked for.
+    counted: OnceCell<Vec<Range<usize>>>,
+}
+
+impl Round {
+    /// The byte ranges of the render's numbers behind the history that come from no input as they are, such as the `0` of `functions.f:0`
+    /// where the chat template counts calls.
+    ///
+    /// Rendering with origins costs more than reading the response does, so that it is done once for all response templates.
+    pub(super) fn counted(&self, manner: &Manner, renderer: &Renderer<'_>) -> &[Range<usize>] {
+        self.counted.get_or_init(|| {
+            let further = std::slice::from_ref(&self.written);
+            let Ok(traced) = renderer.traced(&self.place.place, further, manner) else {
+                return Vec::new();
+            };
+            let runs = traced.runs.iter();
+            let numbers = runs.filter(|run| {
+                let text = &traced.text[run.start..run.end];
+                let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                is_number && run.start >= self.history_end && run.origin.is_derived()
+            });
+            numbers.map(|run| run.start..run.end).collect()
+        })
+    }
 }
 
 /// The reason why a message makes no round.
@@ -228,6 +254,7 @@ impl Group {
             place: at.clone(),
             full,
             rendered,
+            counted: OnceCell::new(),
         })
     }
 }

@@ -14,7 +14,7 @@ mod unproved;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::{Judge, Judgement, Kind, KindVerdict, Setup, Subject};
+use super::{Judge, Judgement, Kind, KindVerdict, Scrutiny, Setup, Subject};
 use crate::chat_template;
 use crate::response_template::ResponseTemplate;
 use crate::value::Map;
@@ -101,6 +101,10 @@ impl Ways<'_> {
         let subject = Subject {
             template: &Arc::new(template),
             reasoning_field: self.reasoning_field,
+            scrutiny: match self.thorough {
+                true => Scrutiny::EverySize,
+                false => Scrutiny::Pieces,
+            },
         };
         ask(&Judge::new(&source, &setup), subject)
     }

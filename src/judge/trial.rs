@@ -8,6 +8,8 @@
 //! says so.
 //!
 //! A response that comes up in many rounds is parsed once. The cost of a round is otherwise some parses of its turn and one render.
+//! [`Scrutiny`] says which parses: reading in pieces and as the reference does costs five times as much as reading the whole, and hardly ever
+//! tells anything else.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -85,6 +87,17 @@ impl Outcome {
     }
 }
 
+/// The ways in which a response is read before its message is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scrutiny {
+    /// The whole response at once. That is enough to tell candidates apart, and proves nothing.
+    Whole,
+    /// The whole, and one character at a time, by our parser and as transformers reads it.
+    Pieces,
+    /// As [`Self::Pieces`], and in pieces of every size.
+    EverySize,
+}
+
 /// A response template, and the parses that it made so far.
 #[derive(Debug)]
 pub(super) struct Tried<'a> {
@@ -93,12 +106,11 @@ pub(super) struct Tried<'a> {
     pub(super) reasoning_field: Option<&'a str>,
     /// The keys under which a reasoning renders alike.
     pub(super) aliases: &'a [String],
-    /// True to try more, however long that takes.
-    pub(super) thorough: bool,
+    scrutiny: Scrutiny,
     cache: Rc<Parses>,
 }
 
-/// The parses of a response template by their responses. A response that comes up in many places is parsed once.
+/// The parses of a response template by their responses, all under one scrutiny. A response that comes up in many places is parsed once.
 #[derive(Debug, Default)]
 pub(super) struct Parses(RefCell<HashMap<String, Vec<CachedParse>>>);
 
@@ -126,13 +138,13 @@ impl<'a> Tried<'a> {
         template: &'a Arc<ResponseTemplate>,
         reasoning_field: Option<&'a str>,
         aliases: &'a [String],
-        thorough: bool,
+        scrutiny: Scrutiny,
     ) -> Self {
         Self {
             template,
             reasoning_field,
             aliases,
-            thorough,
+            scrutiny,
             cache: Rc::default(),
         }
     }
@@ -357,20 +369,18 @@ impl<'a> Tried<'a> {
         parsed
     }
 
-    /// The message as far as the whole response was parsed.
-    pub(super) fn parse_whole(&self, prefix: &str, response: &str, tools: &[Value]) -> Map {
-        self.parse_in(prefix, [response], tools).0
-    }
-
     fn parse_anew(&self, prefix: &str, response: &str, tools: &[Value]) -> Parsed {
-        let sizes: Vec<usize> = if self.thorough {
-            (1..response.chars().count()).collect()
-        } else {
-            vec![1, 7]
+        let sizes: Vec<usize> = match self.scrutiny {
+            Scrutiny::Whole => Vec::new(),
+            Scrutiny::Pieces => vec![1],
+            Scrutiny::EverySize => (1..response.chars().count()).collect(),
         };
         let (parsed, error) = in_pieces(response, &sizes, |chunks| {
             self.parse_in(prefix, chunks.iter().copied(), tools)
         });
+        if self.scrutiny == Scrutiny::Whole {
+            return (parsed, error);
+        }
         let error = error.or_else(|| {
             let prompted = self.template.after_last_anchor(prefix).unwrap_or(prefix);
             let misread = arrival::misread(self.template, prompted, response)?;
@@ -454,18 +464,11 @@ fn without_made_ids(
     if !ids.iter().enumerate().all(is_apart) {
         return None;
     }
-    let further = std::slice::from_ref(&round.written);
-    let traced = renderer.traced(&round.place.place, further, manner).ok()?;
-    let said = traced.text.get(round.history_end..)?;
+    let said = round.rendered.get(round.history_end..)?;
+    let counted = round.counted(manner, renderer);
     let is_counted = |span: Range<usize>| {
-        traced.runs.iter().any(|run| {
-            let text = &traced.text[run.start..run.end];
-            run.origin.is_derived()
-                && span.start <= run.start
-                && run.end <= span.end
-                && !text.is_empty()
-                && text.bytes().all(|byte| byte.is_ascii_digit())
-        })
+        let mut numbers = counted.iter();
+        numbers.any(|number| span.start <= number.start && number.end <= span.end)
     };
     let is_made = |id: &&str| {
         let mut all = said.match_indices(*id);

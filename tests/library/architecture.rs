@@ -169,6 +169,12 @@ const DERIVER: &[(&str, &[&str])] = &[
     ),
     ("deviate", &["probe"]),
     (
+        "draft",
+        &[
+            "amend", "evidence", "read", "render", "emit", "proof", "search",
+        ],
+    ),
+    (
         "search",
         &[
             "probe", "evidence", "choice", "render", "read", "emit", "proof",

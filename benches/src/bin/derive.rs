@@ -1,13 +1,13 @@
 //! What deriving takes, and where the time goes: `derive [TEMPLATE.jinja ...]`, by default the project's own chat templates.
 //!
-//! For each the best of several runs, in milliseconds: all of it, rendering, analysing and verifying without rendering. Beside
-//! them, in the same run, a floor: the same number of renders of one conversation of two turns, and nothing else.
+//! For each the best of several runs, in milliseconds: all of it, rendering, and without rendering the survey of all messages, analysing,
+//! verifying (of amendments, too) and trying deviations. Beside them, in the same run, a floor: the same number of renders of one conversation of two turns, and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use obverse::chat_template::{self, ChatTemplateSource, RenderInput};
-use obverse::derive::{Cost, Options, derive};
+use obverse::derive::{Cost, Options, Stage, derive};
 use obverse::value::json;
 
 /// How often each is derived from.
@@ -18,9 +18,9 @@ fn main() {
     if paths.is_empty() {
         paths = own();
     }
-    println!("| chat template | renders | all | rendering | analysing | verifying | floor |");
-    println!("|---|---:|---:|---:|---:|---:|---:|");
-    let mut all = [Duration::ZERO; 5];
+    println!("| chat template | renders | all | rendering | surveying | analysing | verifying | deviating | floor |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let mut all = [Duration::ZERO; 7];
     let mut slowest = Duration::ZERO;
     for path in &paths {
         let source = chat_template::load(path).expect("a chat template").assuming_tokens();
@@ -32,8 +32,10 @@ fn main() {
         let cells = [
             sum.total,
             sum.rendering,
-            cost.analysis.total - cost.analysis.rendering,
-            cost.verification.total - cost.verification.rendering,
+            alone(&cost.setup),
+            alone(&cost.analysis),
+            alone(&cost.verification) + alone(&cost.amendments),
+            alone(&cost.deviations),
             floor(&source, sum.renders),
         ];
         println!("| {} | {} | {} |", name(path), sum.renders, row(cells));
@@ -44,6 +46,11 @@ fn main() {
     }
     println!("| all | | {} |", row(all));
     println!("\nthe slowest takes {} ms", milliseconds(slowest));
+}
+
+/// The time that a stage takes without rendering.
+fn alone(stage: &Stage) -> Duration {
+    stage.total - stage.rendering
 }
 
 fn own() -> Vec<PathBuf> {
@@ -86,7 +93,7 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn row(cells: [Duration; 5]) -> String {
+fn row(cells: [Duration; 7]) -> String {
     cells.map(milliseconds).join(" | ")
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::derive::probe::CALLS_KEY;
-use crate::judge::{self, Case, Counterexample};
+use crate::judge::{self, Case, Counterexample, Scrutiny};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, Value, python};
 
@@ -197,16 +197,18 @@ pub(in crate::derive) fn tried(
             .filter_map(|one| change::changed(deviation, one, &marked, ends, template));
         for case in changed {
             verdict.tried += 1;
-            let whole = unclaimed.deviations.count(template, &case, &case.response);
+            unclaimed.deviations.count(template, &case, &case.response);
             let size = |found: &Counterexample| found.response.len();
             let known = verdict.smallest.as_ref();
             let is_smallest = known.is_none_or(|found| size(found) > case.response.len());
-            // Pieces are not asked for where the whole is something else and would not be told.
-            if !is_smallest && !whole.is_some_and(|whole| is_same(&whole, &case.message)) {
-                continue;
+            let (mut parsed, mut error) = judge::parse(template, &case, Scrutiny::Whole);
+            let mut is_back = error.is_none() && is_same(&parsed, &case.message);
+            // The responses of a deviation differ in their texts alone, so that one of them shows whether pieces are read as the whole is.
+            if is_back && verdict.came_back == 0 {
+                (parsed, error) = judge::parse(template, &case, Scrutiny::Pieces);
+                is_back = error.is_none() && is_same(&parsed, &case.message);
             }
-            let (parsed, error) = judge::parse(template, &case, false);
-            if error.is_none() && is_same(&parsed, &case.message) {
+            if is_back {
                 verdict.came_back += 1;
                 continue;
             }

@@ -14,7 +14,7 @@ use crate::derive::read::analysis::Analysis;
 use crate::derive::read::arguments::Style;
 use crate::derive::read::cut::Body;
 use crate::diagnostic::Severity;
-use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Subject, Unproved};
+use crate::judge::{self, Case, Failure, Judge, Judgement, Rounds, Scrutiny, Subject, Unproved};
 use crate::response_template::ResponseTemplate;
 use crate::value::{Map, json};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Bench<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) target: Target,
     pub(super) template: &'a Arc<ResponseTemplate>,
-    pub(super) thorough: bool,
+    pub(super) scrutiny: Scrutiny,
 }
 
 impl<'a> Bench<'a> {
@@ -40,6 +40,7 @@ impl<'a> Bench<'a> {
         Subject {
             template: self.template,
             reasoning_field: self.target.reasoning_field(),
+            scrutiny: self.scrutiny,
         }
     }
 
@@ -286,7 +287,7 @@ fn marker_in_text(excused: &Counterexample) -> Finding {
 /// Cuts responses short: all of them if there is time, else the one that has most to lose.
 fn cut_short(bench: Bench<'_>, proof: &mut Proof) {
     let cases = &proof.judgement.cases;
-    let chosen: Vec<&Case> = if bench.thorough {
+    let chosen: Vec<&Case> = if bench.scrutiny == Scrutiny::EverySize {
         cases.iter().collect()
     } else {
         let size = |case: &&Case| {

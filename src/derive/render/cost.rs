@@ -10,10 +10,16 @@ use crate::judge::Judge;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
+    /// The stage of rendering all messages that there are, before anything is derived.
+    pub setup: Stage,
     /// The stage of finding the format.
     pub analysis: Stage,
     /// The stage of proving the response template.
     pub verification: Stage,
+    /// The stage of changing it where renders do not show everything, with the proofs that this takes.
+    pub amendments: Stage,
+    /// The stage of trying how much it bears of what models write otherwise than they are rendered.
+    pub deviations: Stage,
     /// The stage of finding out which features the chat template supports.
     pub supports: Stage,
     /// The stage of finding the places in the chat template that write the markers.
@@ -36,10 +42,34 @@ impl Cost {
     /// All stages together.
     pub fn sum(&self) -> Stage {
         let mut sum = Stage::default();
-        for stage in [self.analysis, self.verification, self.supports, self.places] {
-            sum += stage;
+        for stage in self.stages() {
+            sum += *stage;
         }
         sum
+    }
+
+    fn stages(&self) -> [&Stage; 7] {
+        [
+            &self.setup,
+            &self.analysis,
+            &self.verification,
+            &self.amendments,
+            &self.deviations,
+            &self.supports,
+            &self.places,
+        ]
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.setup += other.setup;
+        self.analysis += other.analysis;
+        self.verification += other.verification;
+        self.amendments += other.amendments;
+        self.deviations += other.deviations;
+        self.supports += other.supports;
+        self.places += other.places;
     }
 }
 
@@ -66,6 +96,16 @@ impl Renders for Renderer<'_> {
 impl Renders for Judge<'_> {
     fn rendered(&self) -> (usize, Duration) {
         self.rendered()
+    }
+}
+
+/// The stage that began then, and in which the renderer made all its renders.
+pub(in crate::derive) fn since(started: Instant, renderer: &impl Renders) -> Stage {
+    let (renders, rendering) = renderer.rendered();
+    Stage {
+        renders,
+        rendering,
+        total: started.elapsed(),
     }
 }
 

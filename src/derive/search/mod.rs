@@ -27,7 +27,7 @@ use crate::derive::render::cost::{self, Cost};
 use crate::derive::render::renderer::{self, Renderer};
 use crate::derive::{DeriveError, Options};
 use crate::diagnostic::Severity;
-use crate::judge::{Judge, RoundId};
+use crate::judge::{Judge, RoundId, Scrutiny};
 use crate::response_template::{Document, Engine, ResponseTemplate};
 use crate::value::Value;
 
@@ -46,7 +46,7 @@ pub(in crate::derive) struct Settled {
     pub(in crate::derive) cost: Cost,
 }
 
-/// Derives a response template, and makes every decision.
+/// Derives a response template, and makes every decision by messages that come back under this scrutiny.
 ///
 /// # Errors
 ///
@@ -56,13 +56,14 @@ pub(in crate::derive) fn settle(
     renderer: &Renderer<'_>,
     judge: &Judge<'_>,
     options: &Options,
+    scrutiny: Scrutiny,
 ) -> Result<Settled, DeriveError> {
     let mut driver = Driver {
         renderer,
         judge,
         engines: &options.engines,
         target: Target::of(&options.engines),
-        thorough: options.thorough,
+        scrutiny,
         preferred: Vec::new(),
         cost: Cost::default(),
         lost: Vec::new(),
@@ -132,7 +133,7 @@ struct Driver<'a> {
     /// The engines that the response template is for.
     engines: &'a [Engine],
     target: Target,
-    thorough: bool,
+    scrutiny: Scrutiny,
     /// The decisions that somebody has made, which are not searched.
     preferred: Vec<Preference>,
     cost: Cost,
@@ -320,7 +321,7 @@ impl Driver<'_> {
             analysis: &attempt.analysis,
             target: self.target,
             template: &attempt.template,
-            thorough: self.thorough,
+            scrutiny: self.scrutiny,
         }
     }
 

@@ -65,7 +65,7 @@ fn a_parsed_message_is_compared_part_by_part() {
         ..manner.clone()
     };
     let aliases = ["alias".to_owned()];
-    let tried = Tried::new(&template, Some("renamed"), &aliases, false);
+    let tried = Tried::new(&template, Some("renamed"), &aliases, Scrutiny::Pieces);
     let one = r#"{"function": {"name": "f", "arguments": {"a": 1}}}"#;
     let calls = |calls: &[&str]| format!(r#"{{"tool_calls": [{}]}}"#, calls.join(", "));
     let (said, nothing) = (r#"{"content": "Oh"}"#, "{}");

@@ -202,7 +202,10 @@ fn cases_parse_to_their_messages() {
     let judgement = judged(&chat, &response);
     assert!(judgement.cases.len() >= judgement.rounds.passed);
     for case in &judgement.cases {
-        assert_eq!(parse(&template, case, false), (case.message.clone(), None));
+        assert_eq!(
+            parse(&template, case, Scrutiny::Pieces),
+            (case.message.clone(), None)
+        );
         assert_eq!(first_loss(&template, case), None);
         assert_eq!(count_cuts(case), case.response.chars().count());
     }
@@ -210,7 +213,7 @@ fn cases_parse_to_their_messages() {
         response: "<c>{".to_owned(),
         ..judgement.cases[0].clone()
     };
-    assert!(parse(&template, &broken, true).1.is_some());
+    assert!(parse(&template, &broken, Scrutiny::EverySize).1.is_some());
     // Cut at its marker, it asks for a tool's arguments that are not there.
     let open = CALLS.replace(
         r#""content": "json""#,

@@ -1,0 +1,131 @@
+//! A draft: the response template that the search settles and the amendments change, at two prices.
+//!
+//! A response is believed to be read right only when it is read so whole and in pieces, by our parser and as transformers reads it. Reading
+//! it in pieces costs five times as much as reading it whole, a search reads some hundred responses for each of its candidates, and hardly
+//! ever do the pieces tell anything that the whole does not. So everything is first decided by whole responses. The outcome is then proved in
+//! pieces, once. Where that proof finds less than the cheap one did, everything is decided anew in pieces. What is reported is always the
+//! proof in pieces.
+//!
+//! For example, a close of `</s>|end` reads `the end</s>` right as a whole text, and transformers, fed one character at a time, takes the
+//! `end` in it. The draft by whole responses takes such a close, its proof in pieces fails, and the second draft takes another candidate.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::amend::{self, Amended};
+use super::evidence::decision::Decision;
+use super::read::analysis::Analysis;
+use super::render::cost::{self, Cost};
+use super::render::renderer::Renderer;
+use super::{DeriveError, Options, emit, proof, search};
+use crate::chat_template::ChatTemplateSource;
+use crate::judge::{Judge, RoundId, Scrutiny};
+use crate::response_template::ResponseTemplate;
+use crate::value::{Map, Value};
+
+/// The bench on which a draft is made.
+pub(super) struct Bench<'a> {
+    pub(super) source: &'a ChatTemplateSource,
+    pub(super) renderer: &'a Renderer<'a>,
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) options: &'a Options,
+    /// The variables without which the chat template does not render, for these tools.
+    pub(super) variables: &'a dyn Fn(&[Value]) -> Map,
+}
+
+/// A response template with all that was decided for it, and its proof.
+pub(super) struct Draft {
+    pub(super) analysis: Analysis,
+    pub(super) decisions: Vec<Decision>,
+    pub(super) amended: Amended,
+    pub(super) template: Arc<ResponseTemplate>,
+    /// The scrutiny under which the template was proved.
+    pub(super) scrutiny: Scrutiny,
+    pub(super) cost: Cost,
+}
+
+/// Drafts a response template and proves it in pieces.
+///
+/// # Errors
+///
+/// When the search settles nothing, or an amendment is no valid response template.
+pub(super) fn proved(bench: &Bench<'_>) -> Result<Draft, DeriveError> {
+    if bench.options.thorough {
+        return draft(bench, Scrutiny::EverySize);
+    }
+    let mut cheap = draft(bench, Scrutiny::Whole)?;
+    if cheap.holds_in_pieces(bench) {
+        return Ok(cheap);
+    }
+    let mut again = draft(bench, Scrutiny::Pieces)?;
+    again.cost += cheap.cost;
+    Ok(again)
+}
+
+fn draft(bench: &Bench<'_>, scrutiny: Scrutiny) -> Result<Draft, DeriveError> {
+    let (renderer, judge, options) = (bench.renderer, bench.judge, bench.options);
+    let search::Settled {
+        analysis,
+        document,
+        proof,
+        decisions,
+        mut cost,
+    } = search::settle(renderer, judge, options, scrutiny)?;
+    let on = amend::Bench {
+        judge,
+        analysis: &analysis,
+        target: emit::Target::of(&options.engines),
+        scrutiny,
+    };
+    let mut amended = Amended::new(document, proof);
+    let done;
+    (done, cost.amendments) = cost::measured(judge, || {
+        amended.close_at_end_tokens(&on, &bench.source.tokens.end, &options.engines);
+        amended.read_made_ids(&on);
+        if !options.responses.is_empty() {
+            let pieces = &renderer.pieces;
+            amended.learn_from_responses(&on, bench.source, options, pieces, bench.variables)?;
+        }
+        amended.claim_all_text(&on, &options.engines)?;
+        amended.template()
+    });
+    let template = done?;
+    Ok(Draft {
+        analysis,
+        decisions,
+        amended,
+        template,
+        scrutiny,
+        cost,
+    })
+}
+
+impl Draft {
+    /// Returns the bench for the draft's template, as a proof takes it.
+    pub(super) fn bench<'a>(&'a self, bench: &'a Bench<'_>) -> proof::Bench<'a> {
+        proof::Bench {
+            judge: bench.judge,
+            analysis: &self.analysis,
+            target: emit::Target::of(&bench.options.engines),
+            template: &self.template,
+            scrutiny: self.scrutiny,
+        }
+    }
+
+    /// Proves the draft in pieces, and takes that proof if nothing is lost by it. Returns false where something is.
+    fn holds_in_pieces(&mut self, bench: &Bench<'_>) -> bool {
+        self.scrutiny = Scrutiny::Pieces;
+        let (proof, stage) = cost::measured(bench.judge, || proof::prove(self.bench(bench)));
+        self.cost.verification += stage;
+        let known = &self.amended.proof;
+        let back: HashSet<RoundId> = proof.judgement.back.iter().copied().collect();
+        let is_back = known
+            .judgement
+            .back
+            .iter()
+            .all(|round| back.contains(round));
+        let holds = is_back && proof.errors().count() <= known.errors().count();
+        self.amended.proof = proof;
+        holds
+    }
+}
