@@ -124,8 +124,16 @@ pub(crate) struct Judge<'a> {
     survey: Survey,
     /// The rounds with calls, for each manner in which they are rendered differently, once they are needed.
     calling: Vec<OnceCell<Group>>,
-    /// The parses of the last response template that was tried, and its scrutiny.
-    parsed: RefCell<Option<(Arc<ResponseTemplate>, Scrutiny, Rc<Parses>)>>,
+    /// The last response template that was tried, with its parses.
+    last: RefCell<Option<LastTried>>,
+}
+
+/// A response template that was tried under one scrutiny, with the parses that it made.
+#[derive(Debug)]
+struct LastTried {
+    template: Arc<ResponseTemplate>,
+    scrutiny: Scrutiny,
+    parses: Rc<Parses>,
 }
 
 /// A response template to be judged, and the form in which it is judged.
@@ -163,7 +171,7 @@ impl<'a> Judge<'a> {
             setup,
             renderer,
             survey,
-            parsed: RefCell::default(),
+            last: RefCell::default(),
         }
     }
 
@@ -290,18 +298,20 @@ impl<'a> Judge<'a> {
     }
 
     fn tried<'s>(&'s self, subject: Subject<'s>) -> Tried<'s> {
-        let mut last = self.parsed.borrow_mut();
-        let cache = match &*last {
-            Some((template, scrutiny, cache))
-                if Arc::ptr_eq(template, subject.template) && *scrutiny == subject.scrutiny =>
-            {
-                Rc::clone(cache)
-            }
-            _ => {
-                let cache = Rc::<Parses>::default();
-                let template = Arc::clone(subject.template);
-                *last = Some((template, subject.scrutiny, Rc::clone(&cache)));
-                cache
+        let mut last = self.last.borrow_mut();
+        let is_last = |last: &&mut LastTried| {
+            Arc::ptr_eq(&last.template, subject.template) && last.scrutiny == subject.scrutiny
+        };
+        let parses = match last.as_mut().filter(is_last) {
+            Some(last) => Rc::clone(&last.parses),
+            None => {
+                let parses = Rc::<Parses>::default();
+                *last = Some(LastTried {
+                    template: Arc::clone(subject.template),
+                    scrutiny: subject.scrutiny,
+                    parses: Rc::clone(&parses),
+                });
+                parses
             }
         };
         let tried = Tried::new(
@@ -310,7 +320,7 @@ impl<'a> Judge<'a> {
             &self.survey.slots.aliases,
             subject.scrutiny,
         );
-        tried.with_cache(cache)
+        tried.with_cache(parses)
     }
 
     /// The rounds with calls in the manner of that index.
