@@ -24,7 +24,7 @@ setup:
 
 # write docs/formats.md anew; needs the reference and the corpus
 formats:
-    OBVERSE_UPDATE=1 cargo test --test reference formats
+    OBVERSE_UPDATE=1 cargo test --test reference formats -- --ignored
 
 # write docs/recorded.md anew; needs the corpus and a release build
 recorded:

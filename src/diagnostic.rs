@@ -30,6 +30,7 @@ pub struct Label {
 
 /// Where in a document a diagnostic belongs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The JSON path, such as `$.fields.content.close`; `None` for a source that is not JSON.
     pub path: Option<String>,

@@ -43,6 +43,7 @@ const SPECIAL_TOKENS: [&str; 7] = [
 
 /// The chat templates of one model and what its configuration says of them.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ChatTemplateSource {
     /// A name for output files: the file's stem, or the folder's name where the file's name says nothing.
     pub name: String,

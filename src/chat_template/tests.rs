@@ -170,7 +170,7 @@ fn sources_that_nest_without_end_do_not_compile() {
         let error = syntax(&source);
         assert!(error.to_string().contains("limit"), "{source:.40}: {error}");
     }
-    // What is long without being deep is fine.
+    // A template that is long without being deep is taken.
     let list = format!("{{{{ [{}]|length }}}}", "1, ".repeat(20_000));
     assert_eq!(render(&list).as_deref(), Ok("20000"));
     let sum = format!("{{{{ 0{} }}}}", " + 1".repeat(500));

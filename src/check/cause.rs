@@ -254,11 +254,7 @@ mod tests {
     fn cause(fields: &str, prefix: &str, response: &str, expected: &str) -> Option<[String; 3]> {
         let document = format!(r#"{{"start_anchor": "A:", "fields": {fields}}}"#);
         let template = Arc::new(ResponseTemplate::from_json(&document).unwrap());
-        let setting = Setting {
-            template: &template,
-            prefix,
-            tools: &[],
-        };
+        let setting = Setting::new(&template, prefix, &[]);
         let fixture = Fixture {
             response: response.to_owned(),
             expected: Some(json::parse(expected).unwrap()),

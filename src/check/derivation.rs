@@ -77,11 +77,7 @@ fn disagreement(
     template: &Arc<ResponseTemplate>,
     names: &mut Names<'_>,
 ) -> Option<Disagreement> {
-    let setting = Setting {
-        template,
-        prefix: &case.prefix,
-        tools: &case.tools,
-    };
+    let setting = Setting::new(template, &case.prefix, &case.tools);
     let found = setting.replay([case.response.as_str()]).message;
     let mut differences = differences(&case.message, &Value::Object(found.clone()));
     if let Some((expected, other)) = renamed(&differences)

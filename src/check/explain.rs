@@ -69,11 +69,7 @@ pub fn explain(
     failures: &[Failure],
     written: Option<&DocumentText<'_>>,
 ) -> Vec<Diagnostic> {
-    let setting = Setting {
-        template,
-        prefix,
-        tools: &fixture.tools,
-    };
+    let setting = Setting::new(template, prefix, &fixture.tools);
     let has_message = !failures.iter().any(|f| matches!(f, Failure::Message(_)));
     let mut all: Vec<Diagnostic> = failures
         .iter()

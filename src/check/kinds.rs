@@ -23,6 +23,7 @@ pub struct DisagreementKind<'d> {
 
 /// In what a message is not the expected one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum What {
     /// One key has the value of another.
     Renamed {

@@ -32,7 +32,7 @@ pub use replay::{Replay, Setting};
 pub use run::{Failure, check};
 pub use suite::{Found, find};
 
-// What only the binary and the debugger use. It is no part of the library's interface and may change with any release.
+// Only the binary and the debugger use these. They are no part of the library's interface and may change with any release.
 #[doc(hidden)]
 pub use change::FileChange;
 #[doc(hidden)]

@@ -265,11 +265,7 @@ mod tests {
     /// The finding for an answer to a question about the response `Hi`.
     fn told_of(answer: &str) -> Option<(Severity, String)> {
         let template = Arc::new(ResponseTemplate::from_json(DOCUMENT).unwrap());
-        let setting = Setting {
-            template: &template,
-            prefix: "A:",
-            tools: &[],
-        };
+        let setting = Setting::new(&template, "A:", &[]);
         let fixture = Fixture {
             response: "Hi".to_owned(),
             ..Fixture::default()

@@ -10,6 +10,7 @@ use crate::value::{Map, Value};
 
 /// The setting of a parse: the response template, the prefix and the tools.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Setting<'a> {
     /// The response template.
     pub template: &'a Arc<ResponseTemplate>,
@@ -37,6 +38,15 @@ pub struct Replay {
 }
 
 impl<'a> Setting<'a> {
+    /// The setting with this response template, prefix and these tools.
+    pub fn new(template: &'a Arc<ResponseTemplate>, prefix: &'a str, tools: &'a [Value]) -> Self {
+        Self {
+            template,
+            prefix,
+            tools,
+        }
+    }
+
     /// The setting in which a case of a derivation is parsed.
     pub fn of(template: &'a Arc<ResponseTemplate>, case: &'a Case) -> Self {
         Self {

@@ -17,6 +17,7 @@ const DEPTH: usize = 32;
 
 /// A fixture that was found, not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// Its name: the folder's path, or the file's with the line's number and name.
     pub name: String,

@@ -2,22 +2,23 @@
 
 use std::path::PathBuf;
 
-use obverse::conversation::annotate::{AnnotateError, annotate};
+use obverse::conversation::annotate::{AnnotateError, Annotation, annotate};
 use obverse::diagnostic::Diagnostic;
 use obverse::value::{Map, Value, json};
 
 use super::problem::Problem;
 use super::render::select;
+use super::shape::ShapeArgs;
 use super::source::{self, SourceArgs};
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, input, output};
+use super::{escape, input, output, wire};
 
 /// Write a chat template with {% generation %} marks around what the model writes, for trainers
 ///
 /// Nothing else is changed: the marks are put between the characters of the source. That they are right is proved first: every
 /// conversation of a suite must render to the same text, and what is marked must be what `obverse spans` tells. What was proved is told on
-/// standard error. Where no place in the source can be marked, what stands in the way is shown, and the exit status is 1.
+/// standard error; with --format json it stands beside the chat template in one object on standard output. Where no place in the source can be marked, what stands in the way is shown, and the exit status is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A .jinja file, a tokenizer_config.json, a model folder, or org/model from the cache of the Hub; - reads a chat template from standard input
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// The chat template to mark of several
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -44,6 +48,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             return Err(problem.with_status(Status::Found).into());
         }
     };
+    if args.shape.is_json() {
+        output::print_json(&wire::pretty(&report(&annotation)))?;
+        return Ok(Status::Done);
+    }
     output::print_text(&annotation.source)?;
     let marked = match annotation.marks {
         0 => "it has marks, and they are left as they are".to_owned(),
@@ -66,6 +74,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     output::tell(&told);
     Ok(Status::Done)
+}
+
+/// The marked chat template and what was proved of it, for programs.
+fn report(annotation: &Annotation) -> Value {
+    let other = annotation.other_under.iter().cloned().map(Value::Object);
+    Value::Object(wire::object([
+        ("chat_template", Value::from(annotation.source.as_str())),
+        ("marks", Value::count(annotation.marks)),
+        ("proved", Value::count(annotation.proved)),
+        ("other_under", Value::Array(other.collect())),
+    ]))
 }
 
 fn count(count: usize, what: &str) -> String {

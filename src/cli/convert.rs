@@ -13,6 +13,7 @@ use obverse::value::{Map, Value, json};
 
 use super::problem::{Document, Problem};
 use super::replace::{refuse_protected, replace_or_force};
+use super::shape::Shape;
 use super::source::SourceArgs;
 use super::status::Status;
 use super::stop::Stop;
@@ -49,6 +50,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// How to tell the report: human, on standard error; or json, on standard output in the place of the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Shape::Human, hide_possible_values = true, conflicts_with = "report")]
+    format: Shape,
+
     /// Store the result in the tokenizer_config.json, beside the old key, instead of writing it to standard output
     #[arg(long)]
     write: bool,
@@ -59,6 +64,15 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     source_args: SourceArgs,
+}
+
+impl Args {
+    /// Tells people, unless a program is told the same.
+    fn tell(&self, text: &str) {
+        if self.format == Shape::Human {
+            output::tell(text);
+        }
+    }
 }
 
 /// A value of `--to`.
@@ -163,9 +177,10 @@ impl Destination {
                 Problem::all(invalid.into_diagnostics()).about(document)
             })?;
             replace_or_force(&self.file, &written, args.force)?;
-            output::tell(&format!("  wrote {}\n", input::name(&self.file)));
+            args.tell(&format!("  wrote {}\n", input::name(&self.file)));
         }
-        if args.report.as_deref().is_some_and(input::is_stdin) {
+        let is_asked = args.format == Shape::Json;
+        if is_asked || args.report.as_deref().is_some_and(input::is_stdin) {
             output::print_json(&wire::pretty(report))?;
         } else if !args.write {
             output::print_json(&wire::pretty(value))?;
@@ -250,7 +265,7 @@ fn forward(
             members.insert("derived", value.transpose()?.unwrap_or_default());
         }
     }
-    output::tell(&told);
+    args.tell(&told);
     place.store(args, config::KEY, &conversion.document.to_value(), &written)?;
     Ok(match report.verdict {
         Verdict::Proved => Status::Done,
@@ -317,7 +332,7 @@ fn back(
     for difference in &found.differences {
         told.push_str(&shown(difference, "schema", "template"));
     }
-    output::tell(&told);
+    args.tell(&told);
     let report = Value::Object(Map::from([
         ("proved", Value::Bool(found.is_proved())),
         ("samples", wire::reported("the report", &found.samples)?),

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use obverse::check;
 use obverse::project::FILE;
+use obverse::value::Value;
 
 use super::problem::Problem;
 use super::replace::replace_or_force;
+use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
-use super::{input, output, project};
+use super::{input, output, project, wire};
 
 /// The placeholder in patterns for the name of a response template.
 const NAME: &str = "{name}";
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// Replace an obverse.toml that is there
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 }
 
 /// Looks and writes.
@@ -54,13 +59,36 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     }
     let entries = seen.entries();
     let text = written(&entries);
-    if args.print {
-        output::print_text(&text)?;
-        return Ok(Status::Done);
+    if !args.print {
+        replace_or_force(&file, &text, args.force)?;
     }
-    replace_or_force(&file, &text, args.force)?;
-    output::tell(&told(&file, &entries, &seen.chat_templates));
+    if args.shape.is_json() {
+        let written = (!args.print).then_some(file.as_path());
+        output::print_json(&wire::pretty(&report(written, &text, &entries)))?;
+    } else if args.print {
+        output::print_text(&text)?;
+    } else {
+        output::tell(&told(&file, &entries, &seen.chat_templates));
+    }
     Ok(Status::Done)
+}
+
+/// The outcome for programs.
+fn report(written: Option<&Path>, text: &str, entries: &[Entry]) -> Value {
+    let string = |text: Option<&str>| text.map_or(Value::Null, Value::from);
+    let entries = entries.iter().map(|entry| {
+        let files = entry.files.iter().map(|file| Value::from(file.as_str()));
+        Value::Object(wire::object([
+            ("files", Value::Array(files.collect())),
+            ("chat_template", string(entry.chat_template.as_deref())),
+            ("fixtures", string(entry.fixtures.as_deref())),
+        ]))
+    });
+    Value::Object(wire::object([
+        ("written", string(written.map(shown).as_deref())),
+        ("text", Value::from(text)),
+        ("templates", Value::Array(entries.collect())),
+    ]))
 }
 
 /// That there is nothing that an entry could be about, and what can be done.

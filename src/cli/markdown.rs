@@ -12,6 +12,9 @@ use super::escape;
 /// Lines of text are no longer than this, however wide the terminal is.
 const WIDEST: usize = 100;
 
+/// A space at which no line is broken, until the page is written: a character for private use, which no page has.
+const KEPT: char = '\u{e000}';
+
 /// Before a line of code.
 const INDENT: &str = "    ";
 
@@ -24,7 +27,7 @@ pub(crate) fn render(markdown: &str, columns: Option<usize>) -> String {
     for event in Parser::new_ext(markdown, Extensions::ENABLE_TABLES) {
         page.take(event);
     }
-    page.out.trim_end().to_owned() + "\n"
+    page.out.trim_end().replace(KEPT, " ") + "\n"
 }
 
 #[derive(Default)]
@@ -37,6 +40,7 @@ struct Page {
     is_faint: bool,
     is_code: bool,
     is_heading: bool,
+    is_table: bool,
     /// How deep in lists.
     depth: usize,
     /// The rows of the table that is under way.
@@ -51,8 +55,13 @@ impl Page {
             Event::Text(text) if self.is_code => self.code(&text),
             Event::Text(text) => self.words(&text),
             Event::Code(code) => {
-                let shown = escape::line(&code).into_owned();
-                self.text.push_str(&each_word(&shown, BLUE));
+                let shown = escape::line(&code);
+                // Code says something else when it is torn, and is broken only where no line has room for it.
+                let styled = match display_width(&shown) <= self.room() {
+                    true => paint(BLUE, &shown.replace(' ', KEPT.encode_utf8(&mut [0; 4]))),
+                    false => each_word(&shown, BLUE),
+                };
+                self.text.push_str(&styled);
             }
             Event::SoftBreak | Event::HardBreak => self.text.push(' '),
             Event::Rule => self.out.push('\n'),
@@ -69,7 +78,10 @@ impl Page {
                 self.is_code = true
             }
             Tag::List(_) => self.depth += 1,
-            Tag::Table(_) => self.rows.clear(),
+            Tag::Table(_) => {
+                self.rows.clear();
+                self.is_table = true;
+            }
             Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
             _ => {}
         }
@@ -99,8 +111,19 @@ impl Page {
                     row.push(cell);
                 }
             }
-            TagEnd::Table => self.table(),
+            TagEnd::Table => {
+                self.is_table = false;
+                self.table();
+            }
             _ => {}
+        }
+    }
+
+    /// The columns that a line of text has at least, further in as it may stand.
+    fn room(&self) -> usize {
+        match self.is_table {
+            true => self.columns / 2,
+            false => self.columns.saturating_sub(2 * self.depth),
         }
     }
 
@@ -210,6 +233,20 @@ mod tests {
         x  a cell of words
         ");
         assert!(text.contains("\u{1b}[1ma-code"), "{text:?}");
+    }
+
+    #[test]
+    fn code_stays_whole_where_a_line_has_room_for_it() {
+        let text = "One two three `\"close\": \"x\"` four.\n\n- and `a b` there `obverse derive x --explain --out-dir y`\n";
+        let plain = anstream::adapter::strip_str(&render(text, Some(24))).to_string();
+        insta::assert_snapshot!(plain, @r#"
+        One two three
+        "close": "x" four.
+
+        - and a b there obverse
+          derive x --explain
+          --out-dir y
+        "#);
     }
 
     #[test]

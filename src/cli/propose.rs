@@ -17,10 +17,11 @@ use super::derive::derive_problem;
 use super::problem::{Document, Problem};
 use super::quoted::{block, code, shell};
 use super::replace::{make_folder, replace_or_force};
+use super::shape::ShapeArgs;
 use super::source::SourceArgs;
 use super::status::Status;
 use super::stop::Stop;
-use super::{escape, input, output};
+use super::{escape, input, output, wire};
 
 /// The files of the folder.
 const CONFIG: &str = "tokenizer_config.json";
@@ -35,7 +36,7 @@ const TITLE: &str = "Add a response template";
 /// A response template is derived from SOURCE. DIR then has the model's tokenizer_config.json with it, in which nothing else is changed; PULL_REQUEST.md, the
 /// text of the request: what was derived, how it was proved, what was not, and how to check it; and fixtures, by which `obverse check DIR` does.
 ///
-/// Nothing is sent anywhere. The command that opens the pull request is written to standard output. Exit status 1 where the response template is not proved.
+/// Nothing is sent anywhere. The command that opens the pull request is written to standard output, with --format json the verdict and the paths too. Exit status 1 where the response template is not proved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -58,6 +59,9 @@ pub(crate) struct Args {
     /// Write into a folder that is there already
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 
     #[command(flatten)]
     source_args: SourceArgs,
@@ -94,10 +98,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         .as_ref()
         .is_some_and(|before| before.document == document)
     {
-        output::tell(&format!(
-            "{} has this response template already: there is nothing to propose\n",
-            input::name(&path)
-        ));
+        if args.shape.is_json() {
+            let report = report(&model(args), &derivation.report, None)?;
+            output::print_json(&wire::pretty(&report))?;
+        } else {
+            output::tell(&format!(
+                "{} has this response template already: there is nothing to propose\n",
+                input::name(&path)
+            ));
+        }
         return Ok(Status::Done);
     }
     let written = config::write(&text, &document).map_err(invalid)?;
@@ -125,8 +134,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
             .map_err(|error| input::fixture_problem(&error))?;
         kept.push(scaffold.name);
     }
-    tell(args, &derivation.report, &kept);
-    output::print_text(&format!("{}\n", command(&model, &args.out_dir)))?;
+    let command = command(&model, &args.out_dir);
+    if args.shape.is_json() {
+        let made = Made {
+            folder: &args.out_dir,
+            fixtures: &kept,
+            command: &command,
+        };
+        let report = report(&model, &derivation.report, Some(&made))?;
+        output::print_json(&wire::pretty(&report))?;
+    } else {
+        tell(args, &derivation.report, &kept);
+        output::print_text(&format!("{command}\n"))?;
+    }
     Ok(if derivation.report.verified {
         Status::Done
     } else {
@@ -164,6 +184,39 @@ fn command(model: &str, folder: &Path) -> String {
         file(CONFIG),
         file(REQUEST)
     )
+}
+
+/// The folder that was made.
+struct Made<'a> {
+    folder: &'a Path,
+    fixtures: &'a [&'a str],
+    command: &'a str,
+}
+
+/// The outcome for programs; nothing is made for a model that has the response template already.
+fn report(model: &str, report: &Report, made: Option<&Made<'_>>) -> Result<Value, Problem> {
+    let strings = |items: Vec<String>| {
+        let items = items.into_iter().map(Value::from);
+        Value::Array(items.collect())
+    };
+    let within = |made: &Made<'_>, name: &str| made.folder.join(name).display().to_string();
+    let files = made.map(|made| [CONFIG, REQUEST].map(|name| within(made, name)).to_vec());
+    let fixtures = made.map(|made| {
+        let folder = Path::new(FIXTURES);
+        let named = made.fixtures.iter().map(|name| folder.join(name));
+        let named = named.map(|name| within(made, &name.to_string_lossy()));
+        named.collect::<Vec<_>>()
+    });
+    Ok(Value::Object(wire::object([
+        ("model", Value::from(model)),
+        ("verdict", wire::reported("the verdict", &report.verdict)?),
+        ("files", strings(files.unwrap_or_default())),
+        ("fixtures", strings(fixtures.unwrap_or_default())),
+        (
+            "command",
+            made.map_or(Value::Null, |made| Value::from(made.command)),
+        ),
+    ])))
 }
 
 /// Tells people what was written.

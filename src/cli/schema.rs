@@ -59,6 +59,16 @@ enum Of {
     Review,
     /// New fixtures, as new --format json writes them
     New,
+    /// A file for a folder, as init --format json tells it
+    Init,
+    /// A recorded response, as record --format json tells it
+    Recording,
+    /// The folder of a pull request, as propose --format json tells it
+    Proposal,
+    /// The report of convert
+    Conversion,
+    /// A marked chat template, as annotate --format json writes it
+    Annotation,
     /// A session of the debugger, which debug --record writes
     Session,
 }
@@ -89,6 +99,11 @@ impl Of {
             Self::Spans => include_str!("../../schemas/spans.json"),
             Self::Review => include_str!("../../schemas/review.json"),
             Self::New => include_str!("../../schemas/new.json"),
+            Self::Init => include_str!("../../schemas/init.json"),
+            Self::Recording => include_str!("../../schemas/recording.json"),
+            Self::Proposal => include_str!("../../schemas/proposal.json"),
+            Self::Conversion => include_str!("../../schemas/conversion.json"),
+            Self::Annotation => include_str!("../../schemas/annotation.json"),
             Self::Session => include_str!("../../schemas/session.json"),
         }
     }

@@ -163,7 +163,7 @@ impl Type {
         // White space behind the word does not count.
         let text = text.trim_end_matches(python::is_space);
         match self {
-            // What `int` and `float` take: signs, digits of any script, `inf`, `nan`.
+            // `int` and `float` take signs, digits of any script, `inf` and `nan`.
             Self::Integer | Self::Number => {
                 !first.is_alphabetic() || matches!(first, 'i' | 'I' | 'n' | 'N')
             }

@@ -300,7 +300,7 @@ impl Node {
         let value = match self {
             Self::Literal(value) => value,
             Self::Placeholder { names, only } => {
-                // What is moved is not written again. What is not there is an error.
+                // A value that is moved is not written a second time. A key that is missing is an error.
                 if *only && let Some(value) = scope.take(names) {
                     return Ok(value);
                 }

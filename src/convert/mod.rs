@@ -44,6 +44,7 @@ pub struct Sample {
 /// The origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum SampleOrigin {
     /// The sample was recorded and given.
     Given,

@@ -126,7 +126,7 @@ impl Growing {
                     path: Cow::Borrowed(&base),
                 });
             }
-            // What cannot be joined to has an error at its end.
+            // A region that nothing can be joined to has an error at its end.
             let joins = description.join.as_deref().filter(|_| !past.at_end);
             match joins {
                 Some(separator) if past.joined => tell.text(&base, separator),

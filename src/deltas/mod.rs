@@ -242,7 +242,7 @@ impl DeltaParser {
         let tools = ToolSchemas::from_tools(tools);
         let mut growing = Growing::new(Arc::clone(&template), tools.clone(), options.certain);
         let mut parser_options = options.parser;
-        // What is passed on at the end must be there then.
+        // Text that is passed on at the end must be kept until then.
         parser_options.forget &= !options.certain;
         let mut initial = None;
         let mut sink = |step: Step<'_>| {

@@ -114,7 +114,7 @@ impl DecisionId {
         match self {
             Self::Anchor => "anchor",
             Self::AnchorAfterTool => "anchor after a tool's result",
-            Self::Trailer => "afterword",
+            Self::Trailer => "trailer",
             Self::UnaskedPrompt => "unasked prompt",
             Self::AnswerObject => "answer object",
             Self::TurnEnd => "turn end",

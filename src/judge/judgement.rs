@@ -32,7 +32,6 @@ pub struct Rounds {
     /// Messages that the chat template refuses, or of which it leaves out the parts that make their kind.
     pub skipped: usize,
     /// Reasoning that the chat template drops and that came back when it was written by hand into the turn, between the markers.
-    #[serde(rename = "spliced")]
     pub injected: usize,
     /// Responses cut short that lost nothing which was finished, and raised no error.
     pub cut: usize,

@@ -189,7 +189,7 @@ impl Chat {
 const TOOL: &str = r#"{"type": "function", "function": {"name": "x", "description": "x", "parameters": {"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["a"]}}}"#;
 
 fn parse(text: &str) -> Value {
-    // What is parsed here stands in this file.
+    // The chat template that is parsed here stands in this file.
     json::parse(text).unwrap_or_default()
 }
 

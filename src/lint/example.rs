@@ -10,6 +10,7 @@ use crate::{
 
 /// A response template that falls into the trap, and its twin that does not.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Example {
     /// The response template that has it.
     pub bad: &'static str,
@@ -23,6 +24,7 @@ pub struct Example {
 
 /// The difference that is visible with both response templates of an [`Example`]. A test holds what stands here to what happens.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Shows {
     /// The message of a response, or the error that begins with `error: `.
     Message {

@@ -83,7 +83,7 @@ impl Growing {
         let mut finished = before.clone();
         for (field, value) in closed {
             if let Some(field) = self.parser.machine.template().field(&field) {
-                // What cannot be added has ended the parse with an error.
+                // Text that cannot be added has ended the parse with an error.
                 let _ = add_to_message(&mut finished, field, value);
             }
         }

@@ -246,7 +246,7 @@ impl Machine {
             return result;
         }
         let mut buffer = std::mem::take(&mut self.buffer);
-        // What is never read is not kept.
+        // Text that will not be read is not kept.
         if self.is_reading() {
             buffer.push_str(text);
         }

@@ -88,6 +88,7 @@ pub enum Edge {
 
 /// How much has been seen of a delimiter that has not been passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Waiting {
     /// Nothing: it does not begin in the text that has arrived.
     Nothing,

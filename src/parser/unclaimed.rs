@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(two, [lost("1", Replaced), lost("2", Replaced)]);
         let joined = r#"{"content": {"close": "</s>", "repeats": true, "join": ""}}"#;
         assert_eq!(found(joined, "One.</s>Two."), []);
-        // What has another form in the message is told as it stands in the response.
+        // A value that has another form in the message is told as it stands in the response.
         let json = r#"{"j": {"open": "<j>", "close": "</j>", "content": "json"}}"#;
         let both = found(json, r#"<j> {"a": 1}</j>x<j>2</j>"#);
         assert_eq!(both, [lost("x", NoField), lost(r#" {"a": 1}"#, Replaced)]);

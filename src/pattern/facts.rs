@@ -55,7 +55,7 @@ pub(super) fn grows(node: &Node) -> bool {
         Node::Concat(nodes) | Node::Alternation(nodes) => nodes.iter().all(grows),
         Node::Repeat(repeat) => repeat.kind != RepeatKind::Possessive && grows(&repeat.node),
         Node::Group(_, node) => grows(node),
-        // What stands before a place stays the same.
+        // The text before a place does not change any more.
         Node::Look(look) => (look.behind || !look.negative) && grows(&look.node),
         Node::Atomic(_) | Node::Backreference { .. } | Node::Conditional(_) => false,
     }
@@ -70,7 +70,7 @@ const SAMPLE_BYTES: usize = 4096;
 impl Facts {
     /// The facts about a compiled pattern.
     pub fn of(pattern: &Pattern) -> Self {
-        // What compiled once parses; should it not, the empty pattern makes no claims that matter.
+        // A pattern that has compiled can be parsed again; should it not, the empty pattern makes no claims that matter.
         pattern.parsed().map_or_else(
             |_| Self {
                 node: Node::Class(class::none()),

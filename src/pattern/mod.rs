@@ -183,7 +183,7 @@ impl Pattern {
             Some(text) if !text.is_empty() => Strategy::Literal(Literals::new(&[text])),
             _ => match Automaton::new(&parsed) {
                 Ok(automaton) => Strategy::Automaton(automaton),
-                // What an automaton spells out byte by byte may still be a short program.
+                // A pattern that makes a large automaton, byte by byte, may still make a short program.
                 Err(BuildError::TooLarge | BuildError::Unsuitable) => {
                     Strategy::Backtracking(Program::new(&parsed).ok_or_else(too_large)?)
                 }

@@ -313,7 +313,7 @@ fn extend(node: &Node, ways: &mut Vec<(Vec<Sought>, bool)>) {
     };
     match node {
         Node::Empty | Node::Assert(_) => {}
-        // What must stand before the match is not there where nothing is that is avoided.
+        // A look-behind at the very beginning has no text before it, so that it rules out an empty way that goes on.
         Node::Look(look) if look.behind && !look.negative => {
             ways.retain(|(way, goes_on)| !goes_on || !way.is_empty());
         }

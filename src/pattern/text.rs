@@ -73,7 +73,7 @@ impl Window<'_> {
             Assert::NotWordBoundary { ascii } => {
                 is_word(self.before(at), ascii) == is_word(self.after(at)?, ascii)
             }
-            // What stands before is known, so that most places need not wait for what follows.
+            // The character before a place is known, so that most places need not wait for the one behind.
             Assert::WordStart { ascii } => {
                 !is_word(self.before(at), ascii) && is_word(self.after(at)?, ascii)
             }

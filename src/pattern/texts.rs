@@ -19,12 +19,12 @@ pub fn fixed_texts(pattern: &Pattern) -> Vec<String> {
         (Some(literals), _) => texts.extend_from_slice(literals),
         (None, Ok(parsed)) => {
             collect(&parsed.node, false, &mut texts);
-            // What is only looked at is another delimiter's, unless nothing else is there.
+            // Text that is only looked at belongs to another delimiter, unless there is nothing else.
             if texts.iter().all(String::is_empty) {
                 collect(&parsed.node, true, &mut texts);
             }
         }
-        // What compiled once parses.
+        // A pattern that has compiled can be parsed again.
         (None, Err(_)) => {}
     }
     let mut seen = std::collections::HashSet::new();

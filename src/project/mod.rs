@@ -41,6 +41,7 @@ pub const FILE: &str = "obverse.toml";
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ProjectFile {
     /// The files that belong to each group of response templates.
     #[serde(default)]

@@ -11,6 +11,7 @@ pub const KEY: &str = "response_schema";
 
 /// The place where a response schema was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Source {
     /// The text is the document.
     Document,

@@ -35,6 +35,7 @@ const CONFIG_KEYS: [&str; 8] = [
 
 /// Where a response template was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Source {
     /// The text is the document.
     Document,

@@ -90,7 +90,7 @@ fn literal_pattern(
     if findings.diagnostics.len() > before {
         return None;
     }
-    // What is wrong with literals has no place inside one of them.
+    // A mistake in a list of literals has no place inside one of them.
     let compiled = Pattern::literals(&texts.into_iter().collect::<Vec<_>>());
     let report = |error: PatternError| {
         let diagnostic = Diagnostic::error(

@@ -214,7 +214,7 @@ impl Exchange {
         if let Out::Stream(out) = &mut self.client.out {
             out.push_str(self.client.protocol.last_frame());
         }
-        // What was cut is no whole response.
+        // A response that was cut is not recorded as a whole one.
         self.client.state = match self.is_cut() {
             true => State::Enough,
             false => State::Ended,

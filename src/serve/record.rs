@@ -77,11 +77,7 @@ impl Recorder {
     /// That it cannot be written.
     pub(super) fn keep(&self, name: &str, kept: Kept, how: How) -> Result<PathBuf, String> {
         let response = kept.chunks.concat();
-        let setting = Setting {
-            template: &self.template,
-            prefix: &kept.prompt,
-            tools: &kept.tools,
-        };
+        let setting = Setting::new(&self.template, &kept.prompt, &kept.tools);
         let whole = setting.replay([response.as_str()]);
         let mut fixture = Fixture {
             response,

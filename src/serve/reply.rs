@@ -46,7 +46,7 @@ impl Reply {
         };
         if let Some(piece) = pieces.next().await? {
             self.exchange.take(piece)?;
-            // What has arrived with it is sent with it.
+            // Whatever has arrived by then is sent with it.
             while let Some(piece) = pieces.arrived() {
                 self.exchange.take(piece)?;
             }

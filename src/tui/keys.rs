@@ -228,7 +228,7 @@ fn quitting(code: KeyCode) -> Option<Action> {
 }
 
 fn normal(code: KeyCode, modifiers: KeyModifiers) -> Option<Action> {
-    // Whether Shift was held is in the character already.
+    // The character itself tells that Shift was held.
     let modifiers = match code {
         KeyCode::Char(_) => modifiers - SHIFT,
         _ => modifiers,

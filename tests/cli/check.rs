@@ -74,7 +74,7 @@ fn what_is_meant_for_an_engine_is_derived_again_for_it() {
     let bench = served("engines = [\"vllm\"]");
     let run = bench.run("check");
     assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{run}");
-    // What is asked for counts, not what the file says.
+    // The engines that are asked for count, not those of the file.
     let other = bench.run("check --for transformers");
     assert_eq!(other.status, 1, "{other}");
     assert!(

@@ -111,6 +111,15 @@ fn an_explanation_is_short_unless_more_is_asked_for() {
         "{short}"
     );
     assert!(short.contains("    content close  pattern: "), "{short}");
+    assert!(
+        short.contains("without --explain, or with -v: what the chat template supports"),
+        "{short}"
+    );
+    let whole = bench.run("derive chat.jinja --explain -v").stderr;
+    assert!(
+        whole.contains("  supports   ") && !short.contains("  supports   "),
+        "{whole}"
+    );
     // Each place would tell it again.
     let plain = bench.run("derive chat.jinja").stderr;
     let named = |text: &str| text.matches("chat.jinja").count();
@@ -511,7 +520,7 @@ fn recorded_responses_teach_what_no_render_shows() {
         "{told}"
     );
     assert!(told.contains("taught by said.jsonl:2 to\n"), "{told}");
-    // What was kept are fixtures that hold.
+    // The fixtures that were kept hold.
     std::fs::write(bench.path("learnt.json"), &run.stdout).unwrap();
     std::fs::write(bench.path("kept/response_template.json"), &run.stdout).unwrap();
     let checked = bench.run("check kept");

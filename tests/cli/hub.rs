@@ -116,7 +116,7 @@ fn what_is_not_cached_is_told_with_what_brings_it() {
     // A path with the ending of a file is no model.
     let file = run(&bench, "derive org/other.jinja");
     assert!(file.stderr.contains("error[unreadable]"), "{file}");
-    // What is there goes before what is cached.
+    // A folder that is there goes before the cache.
     std::fs::create_dir_all(bench.path("org/Model-1.5")).expect("a folder");
     std::fs::write(
         bench.path("org/Model-1.5/chat_template.jinja"),

@@ -50,7 +50,7 @@ fn what_belongs_together_is_found() {
     deny = ["warnings"]
     "#);
     assert_eq!(bench.run("check").status, 0);
-    // What is there is not replaced unasked.
+    // A file that is there is not replaced unasked.
     assert_snapshot!(bench.run("init").refused(2), @r#"
     error[exists]: there is an obverse.toml already
      |

@@ -887,7 +887,7 @@ fn what_is_read_whole_has_a_limit() {
             .status,
         0
     );
-    // What is parsed as it arrives may be longer, if no region of it is.
+    // A response that is parsed as it arrives may be longer, if no region of it is.
     assert_eq!(
         bench
             .run_with(
@@ -941,7 +941,7 @@ fn what_is_parsed_as_it_arrives_has_a_limit_for_each_region() {
         last[last.find("\"limits\"").expect("limits")..].to_owned()
     };
     assert_snapshot!(limits("--max-response 1G"), @r#""limits": {"region_bytes": {"used": 0, "most": 1073741824}, "held_bytes": {"used": 0, "most": 1073741824}, "regions": {"used": 1, "most": 1000000}}}"#);
-    // What is cut into chunks is read whole, and measured when it is.
+    // A response that is to be cut into chunks is read whole first, and measured then.
     assert_snapshot!(limits("--max-response 4 --chunks 1"), @r#""limits": {"region_bytes": {"used": 0, "most": 268435456}, "held_bytes": {"used": 0, "most": 67108864}, "regions": {"used": 1, "most": 1000000}}}"#);
 }
 

@@ -506,7 +506,7 @@ fn a_suite_asks_for_every_kind_and_teaches_the_deriver() {
     }
     let offered = lines.iter().filter(|line| line.get("tools").is_some());
     assert_eq!(offered.count(), 5);
-    // What is there is left alone.
+    // Fixtures that are there are left alone.
     let again = asked(&bench, "recorded.jsonl", &["--chat-template", "chat.jinja"]);
     assert_eq!(again.status, 0, "{again}");
     assert_eq!(

@@ -235,7 +235,7 @@ fn long_output_goes_through_a_pager_and_pages_are_made_to_be_read() {
     assert!(text.contains("\n  \"start_anchor\": "), "{text}");
     for arguments in [
         &["explain", "dollar", "--no-pager"][..],
-        // What is short is not worth a pager.
+        // Short output is not worth a pager.
         &["derive", "chat.jinja"],
     ] {
         let text = paged(&bench, arguments);

@@ -233,7 +233,7 @@ fn shells_complete_the_verbs_and_their_options() {
     }
     let told = bench.run("completions nothing").refused(2);
     assert!(told.contains("bash"), "{told}");
-    // What is printed is what the shell takes.
+    // The shell takes the completions that are printed.
     let bench = bench.file("complete.bash", "source /dev/stdin\nCOMP_WORDS=(obverse der)\nCOMP_CWORD=1\n_obverse obverse der obverse\necho \"${COMPREPLY[@]}\"\n");
     let script = bench.run("completions bash").done();
     if let Ok(mut child) = std::process::Command::new("bash")
@@ -401,4 +401,92 @@ fn what_is_told_to_people_is_told_to_programs() {
         "obverse check --no-derive --update fixtures/chat/plain"
     );
     assert_eq!(pending["changes"][0]["before"], "{}\n");
+}
+
+#[test]
+fn what_is_made_is_told_to_programs() {
+    let config = serde_json::json!({"chat_template": crate::bench::CHAT});
+    let bench = crate::check::project()
+        .file("kite/tokenizer_config.json", config.to_string())
+        .file(
+            "schema.json",
+            r#"{"properties": {"content": {"type": "string", "x-regex": "^(.*?)</end>"}}}"#,
+        );
+    let told = |arguments: &str, input: &str, schema: &str| -> serde_json::Value {
+        let run = bench.run_with(arguments, input);
+        let value =
+            serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"));
+        assert_eq!(run.stderr, "", "{arguments}");
+        let schema = bench.run(&format!("schema {schema}")).done();
+        let schema = serde_json::from_str(&schema).expect("JSON");
+        assert_eq!(mismatch(&schema, &value), None, "{arguments}: {value}");
+        value
+    };
+    let proposed = told(
+        "propose kite --model org/kite --out-dir out --format json",
+        "",
+        "proposal",
+    );
+    assert_eq!(proposed["verdict"], "proved");
+    assert_eq!(proposed["files"][0], "out/tokenizer_config.json");
+    assert_eq!(proposed["fixtures"][0], "out/fixtures/plain");
+    let command = proposed["command"].as_str().expect("a command");
+    assert!(command.starts_with("hf upload org/kite "), "{command}");
+    let again = told("propose out --out-dir none --format json", "", "proposal");
+    assert_eq!(again["command"], serde_json::Value::Null);
+
+    let before = bench.read("obverse.toml");
+    let shown = told("init --print --format json", "", "init");
+    assert_eq!(
+        (&shown["written"], bench.read("obverse.toml")),
+        (&serde_json::Value::Null, before)
+    );
+    let made = told("init --force --format json", "", "init");
+    assert_eq!(
+        (&made["written"], &made["text"]),
+        (&"obverse.toml".into(), &bench.read("obverse.toml").into())
+    );
+    assert_eq!(
+        made["templates"][0]["files"][0],
+        shown["templates"][0]["files"][0]
+    );
+
+    let recorded = told(
+        "record fixtures/chat/typed --template derived/chat.json --format json",
+        "Hi</assistant>",
+        "recording",
+    );
+    let fixture = &recorded["fixtures"][0];
+    assert_eq!(
+        (&fixture["status"], &fixture["bytes"]),
+        (&"recorded".into(), &14.into())
+    );
+    assert_eq!(fixture["message"]["content"], "Hi");
+
+    let report = bench.run("convert schema.json --format json");
+    let schema: serde_json::Value =
+        serde_json::from_str(&bench.run("schema conversion").done()).expect("JSON");
+    let value: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
+    assert_eq!(mismatch(&schema, &value), None, "{value}");
+    assert_eq!(
+        (report.stderr.as_str(), &value["candidates"].is_u64()),
+        ("", &true),
+        "{value}"
+    );
+    assert_eq!(
+        bench
+            .run("convert schema.json --format json --report -")
+            .status,
+        2
+    );
+
+    let marked = told("annotate chat.jinja --format json", "", "annotation");
+    assert!(
+        marked["chat_template"]
+            .as_str()
+            .expect("a text")
+            .contains("{% generation %}"),
+        "{marked}"
+    );
+    assert!(marked["proved"].as_u64() > Some(0), "{marked}");
 }

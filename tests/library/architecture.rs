@@ -382,7 +382,7 @@ fn wrong_imports(path: &Path, text: &str) -> Vec<String> {
         .into_iter()
         .filter(|target| {
             let known = ROOMS.iter().any(|(name, _)| name == target);
-            // What is no room is an item of the crate's root, which has none that a room may use.
+            // A name that is no room is an item of the crate's root, which has none that a room may use.
             !known
                 || (*target != room
                     && !allowed.contains(&target.as_str())

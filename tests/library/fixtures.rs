@@ -207,7 +207,7 @@ fn transformers_parses_them_to_the_same() {
             .get(key)
             .and_then(Value::as_object)
             .expect("a message");
-        // What is empty goes from the message with its end, which an error does not reach.
+        // Empty values leave the message at its end, which an error does not reach.
         let wanted = fixture.expected.as_ref().expect("a message");
         let found: Map = found
             .iter()

@@ -1,6 +1,6 @@
 //! What is observed of chat templates small enough to be read here, and of real ones that nothing goes wrong.
 
-use obverse::chat_template::{self, ChatTemplateSource};
+use obverse::chat_template;
 use obverse::derive::Options;
 use obverse::derive::inspect::{
     After, Answers, ContentPlace, Effect, InspectError, Inspection, Lifetime, Outcome, SystemPlace,
@@ -392,13 +392,10 @@ fn each_template_of_a_source_is_inspected() {
     )
     .unwrap();
     let broken = chat_template::from_text("broken", "{{ raise_exception('never') }}").unwrap();
-    let source = ChatTemplateSource {
-        templates: vec![
-            ("default".to_owned(), plain.templates[0].1.clone()),
-            ("tool_use".to_owned(), broken.templates[0].1.clone()),
-        ],
-        ..plain
-    };
+    let mut source = plain;
+    source
+        .templates
+        .push(("tool_use".to_owned(), broken.templates[0].1.clone()));
     let found = inspect(&source, &Options::default()).templates;
     assert!(found[0].answers.is_some() && found[0].error.is_none());
     assert_eq!(found[1].name, "tool_use");

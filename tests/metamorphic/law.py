@@ -235,7 +235,7 @@ def compared(original, other, change):
     # How often a response is cut short follows from its length, and so from the length of the markers in it.
     other_lengths = change.text is not changes.same or change.written is not changes.same
     for name in dict.fromkeys([*expected["rounds"], *found["rounds"]]):
-        if name in ("cut", "passed", "spliced", "skipped", "alike") and other_lengths:
+        if name in ("cut", "passed", "injected", "skipped", "alike") and other_lengths:
             continue
         one, two = expected["rounds"].get(name), found["rounds"].get(name)
         if other_lengths:

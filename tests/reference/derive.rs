@@ -3,7 +3,8 @@
 use obverse::derive::{Case, Verdict};
 use obverse::value::{Map, Value, json};
 
-use crate::support::{corpus, derived};
+use crate::support::corpus;
+use crate::support::derived::{self, Derived};
 
 /// Every chat template on the list comes to this verdict.
 fn come_to(verdict: Verdict, list: &str) {
@@ -23,22 +24,24 @@ fn come_to(verdict: Verdict, list: &str) {
 }
 
 #[test]
+#[ignore = "derives the whole corpus; `.ci/run` runs it"]
 fn real_chat_templates_are_proved() {
     come_to(Verdict::Proved, "tests/corpus/proved.txt");
 }
 
 #[test]
+#[ignore = "derives the whole corpus; `.ci/run` runs it"]
 fn real_chat_templates_are_proved_as_far_as_renders_show() {
     come_to(Verdict::ProvedInPart, "tests/corpus/in_part.txt");
 }
 
 #[test]
+#[ignore = "derives the whole corpus; `.ci/run` runs it"]
 fn real_chat_templates_are_derived_as_far_as_the_format_goes() {
     come_to(Verdict::Inexpressible, "tests/corpus/inexpressible.txt");
 }
 
-/// What comes back here of the whole corpus and of the project's own chat templates: a question to the reference for each case, and
-/// the answer that is right.
+/// What comes back here of some chat templates: a question to the reference for each case, and the answer that is right.
 struct Asked {
     proved: usize,
     questions: Vec<String>,
@@ -47,6 +50,7 @@ struct Asked {
 
 /// Asks about the cases of each derivation that `pick` takes, with the response as `write` writes it.
 fn ask_about(
+    all: &[Derived],
     pick: impl Fn(Vec<Case>) -> Vec<Case>,
     write: impl Fn(&str) -> (&'static str, Value),
 ) -> Asked {
@@ -55,7 +59,7 @@ fn ask_about(
         questions: Vec::new(),
         expected: Vec::new(),
     };
-    for derived in derived::all() {
+    for derived in all {
         let outcome = derived.outcome.as_ref().ok();
         let Some(derivation) =
             outcome.filter(|derivation| derivation.report.verdict != Verdict::NotProved)
@@ -100,20 +104,17 @@ impl Asked {
 }
 
 /// Whatever comes back here is parsed by the reference to the same messages.
-#[test]
-fn the_reference_parses_the_same() {
+fn parsed_whole(all: &[Derived]) -> Option<(usize, usize)> {
     let asked = ask_about(
+        all,
         |cases| cases,
         |response| ("response", Value::from(response)),
     );
-    if let Some((messages, proved)) = asked.are_right() {
-        assert!(proved > 10 && messages > 500);
-    }
+    asked.are_right()
 }
 
 /// And also when it arrives character by character: the longest response of each number of calls, and a short one.
-#[test]
-fn the_reference_streams_to_the_same() {
+fn parsed_by_character(all: &[Derived]) -> Option<(usize, usize)> {
     let longest = |mut cases: Vec<Case>| {
         let calls = |case: &Case| {
             let calls = case.message.get("tool_calls").and_then(Value::as_array);
@@ -128,7 +129,35 @@ fn the_reference_streams_to_the_same() {
         let characters = response.chars().map(|c| Value::from(c.to_string()));
         ("chunks", characters.collect::<Vec<_>>().into())
     };
-    if let Some((messages, proved)) = ask_about(longest, characters).are_right() {
+    ask_about(all, longest, characters).are_right()
+}
+
+#[test]
+fn the_reference_parses_the_same() {
+    if let Some((messages, proved)) = parsed_whole(derived::few()) {
+        assert!(proved > 2 && messages > 100);
+    }
+}
+
+#[test]
+#[ignore = "derives the whole corpus; `.ci/run` runs it"]
+fn the_reference_parses_the_same_at_length() {
+    if let Some((messages, proved)) = parsed_whole(derived::all()) {
+        assert!(proved > 10 && messages > 500);
+    }
+}
+
+#[test]
+fn the_reference_streams_to_the_same() {
+    if let Some((messages, proved)) = parsed_by_character(derived::few()) {
+        assert!(proved > 2 && messages > 10);
+    }
+}
+
+#[test]
+#[ignore = "derives the whole corpus; `.ci/run` runs it"]
+fn the_reference_streams_to_the_same_at_length() {
+    if let Some((messages, proved)) = parsed_by_character(derived::all()) {
         assert!(proved > 10 && messages > 100);
     }
 }

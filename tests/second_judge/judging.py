@@ -365,10 +365,10 @@ class Judge:
             at = [a for a in anchors if len(turn.prefix) < a <= len(turn.prefix) + len(lead)]
             if at:
                 yield whole[: at[-1]], whole[at[-1] :], False
-        for short in self.without_afterword(message, context, manner, whole, turn):
+        for short in self.without_trailer(message, context, manner, whole, turn):
             yield turn.prefix, short, True
 
-    def without_afterword(self, message, context, manner, whole, turn):
+    def without_trailer(self, message, context, manner, whole, turn):
         """Responses without what the chat template writes at the end of every conversation: where a further question takes the place of
         the end of the text, the message had ended before."""
         history, spoken = context.history(manner)

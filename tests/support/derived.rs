@@ -72,6 +72,27 @@ pub fn own_templates() -> Vec<(String, PathBuf)> {
     found
 }
 
+/// The derivations of a few of all of these, spread over their list, so that formats of every age and author are among them: for tests
+/// that run daily, beside others that are ignored and take all.
+pub fn few() -> &'static [Derived] {
+    /// One in so many.
+    const STEP: usize = 16;
+    static FEW: OnceLock<Vec<Derived>> = OnceLock::new();
+    FEW.get_or_init(|| {
+        let mut files = own_templates();
+        files.extend(corpus::templates());
+        let files: Vec<_> = files.into_iter().step_by(STEP).collect();
+        derive_all(&files)
+    })
+}
+
+/// The derivations of some chat templates of the corpus, by their names below its folder; none where there is no corpus.
+pub fn of_corpus(names: &[&str]) -> Vec<Derived> {
+    let mut files = corpus::templates();
+    files.retain(|(name, _)| names.contains(&name.as_str()));
+    derive_all(&files)
+}
+
 fn derive_all(files: &[(String, PathBuf)]) -> Vec<Derived> {
     cores::each(files, |(name, path)| derive_one(name, path))
 }

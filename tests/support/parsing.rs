@@ -54,7 +54,7 @@ pub fn parse(
             return outcome;
         }
     };
-    // What is wrong in the prefix is what the first call says.
+    // An error of the prefix is told by the first call.
     if !prefix.is_empty()
         && let Err(error) = parser.feed("")
     {
@@ -118,7 +118,7 @@ pub fn misaccounted(template: &ResponseTemplate, prefix: &str, chunks: &[&str]) 
         if text.get(span.clone()) != Some(&*lost.text) || span.is_empty() {
             return Some(format!("{lost:?} is not in {text:?}"));
         }
-        // What a field took and dropped is a region's.
+        // Text that a field took and dropped belongs to a region.
         if lost.field.is_none() {
             others.push(span);
         }

@@ -134,7 +134,7 @@ impl Pty {
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
-                // What it wrote last may still be on its way.
+                // The last of its output may still be on its way.
                 thread::sleep(Duration::from_millis(100));
                 return status.exit_code();
             }

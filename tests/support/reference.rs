@@ -98,7 +98,7 @@ fn start(script: &str) -> Option<Child> {
 
 fn start_with(python: &Path, script: &str) -> Child {
     Command::new(python)
-        // What transformers has to say of missing frameworks is not for the tests.
+        // transformers' warnings about missing frameworks are not for the tests.
         .env("TRANSFORMERS_VERBOSITY", "error")
         .arg(
             Path::new(env!("CARGO_MANIFEST_DIR"))

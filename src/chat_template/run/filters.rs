@@ -28,7 +28,7 @@ impl Render<'_> {
         self.spend(1 + weight(&subject))?;
         let marked_up = matches!(subject, Py::Markup(_));
         let subject = match name {
-            // What is marked up already is not escaped again.
+            // Text that is marked as safe already is not escaped again.
             "safe" | "string" | "escape" | "e" if marked_up => {
                 return args.none(name).map(|()| subject);
             }

@@ -321,7 +321,7 @@ fn compared(trace: &Trace, op: CompareOp, left: &Py, right: &Py) -> Taint {
         (CompareOp::In | CompareOp::NotIn, Py::Dict(dict) | Py::View(View::Keys, dict)) => {
             match left.as_str() {
                 Some(key) => match dict.get_str(key) {
-                    // Whether a member of an input is there is told by the place where it is or would be.
+                    // The place where a member of an input is, or would be, stands for the question whether it is there.
                     Some(_) if !dict.shape().is_itself() => dict.shape(),
                     _ => trace.not_found(dict.shape(), key),
                 },

@@ -16,11 +16,7 @@ pub(super) fn of_fixture(
     whole: &Replay,
 ) -> Option<Diagnostic> {
     let (_, template) = subject.loaded.as_ref()?;
-    let setting = Setting {
-        template,
-        prefix,
-        tools: &fixture.tools,
-    };
+    let setting = Setting::new(template, prefix, &fixture.tools);
     let question = Question::about_fixture(subject.document.as_deref()?, &setting, fixture);
     match reference.ask(&question) {
         Ok(answer) => question.disagreement(whole, &answer),

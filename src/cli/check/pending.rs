@@ -85,7 +85,7 @@ fn find(
     } = selection.gather(&workspace, is_task)?;
     tasks.retain(|task| is_wanted(&subjects, task));
     let how = How {
-        // Whether other chunkings give the same is not asked here.
+        // Other chunkings are not tried here.
         effort: Effort::none(),
         clock: selection.project.clock(),
         selection,

@@ -203,7 +203,7 @@ fn derived(args: &Args, path: &Path) -> Result<Opened, Problem> {
     let text = derivation.document.to_json();
     let template =
         Template::load(&text, None).map_err(|invalid| Problem::all(invalid.into_diagnostics()))?;
-    // What does not come back is why somebody looks.
+    // A message that does not come back is why somebody opens the debugger.
     let lost = messages(&derivation.report).into_iter().enumerate();
     let lost = lost.map(|(number, found)| {
         Sample::of_lost(number + 1, found, tools_of(&derivation.cases, found))

@@ -199,7 +199,7 @@ mod tests {
         pty.wait_until("the terminal is taken", |pty| pty.left_behind().len() >= 5);
         assert_ne!(pty.end(), 0);
         assert!(pty.left_behind().is_empty(), "{:?}", pty.left_behind());
-        // What is told stands where one still reads it, at the beginning of lines.
+        // The message must begin at the beginning of a line, where the terminal was left.
         let screen = pty.screen();
         assert!(screen.contains("\non purpose"), "{screen}");
         let bytes = pty.bytes();

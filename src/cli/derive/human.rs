@@ -9,6 +9,7 @@ use obverse::derive::{
 use obverse::diagnostic::Severity;
 
 use super::verdict;
+use crate::cli::check::count;
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::escape;
 use crate::cli::table::{self, marker};
@@ -16,16 +17,50 @@ use crate::cli::table::{self, marker};
 /// The width of the first column.
 const COLUMN: usize = 11;
 
-/// The report, styled and escaped.
-pub(super) fn report(report: &Report) -> String {
+/// The beginning of a report behind which the decisions and their evidence are to be seen on the same screen: what works, what does not,
+/// why, and the format; the rest is named.
+pub(super) fn brief(report: &Report) -> String {
     let mut out = headline(report);
-    out.push_str(&verdict::of(report));
+    out.push_str(&verdict::brief(report));
     out.push('\n');
+    format_rows(&mut out, report);
+    let mut rest = Vec::new();
+    if report.verdict != Verdict::Proved {
+        rest.push("the smallest message that shows it, what to do next".to_owned());
+    }
+    rest.push("what the chat template supports".to_owned());
+    rest.push("how it bears what models write otherwise".to_owned());
+    if !report.findings.is_empty() {
+        rest.push(count(report.findings.len(), "finding"));
+    }
+    let last = rest.pop().unwrap_or_default();
+    let told = format!(
+        "\n  without --explain, or with -v: {} and {last}\n",
+        rest.join(", ")
+    );
+    out.push_str(&paint(DIM, &told));
+    out
+}
+
+/// The rows about the format.
+fn format_rows(out: &mut String, report: &Report) {
     for (name, text) in [
         ("anchor", anchor(&report.start_anchor)),
         ("reasoning", reasoning(&report.reasoning)),
         ("content", content(&report.content)),
         ("tools", tools(&report.tools)),
+    ] {
+        row(out, name, &text);
+    }
+}
+
+/// The report, styled and escaped.
+pub(super) fn report(report: &Report) -> String {
+    let mut out = headline(report);
+    out.push_str(&verdict::of(report));
+    out.push('\n');
+    format_rows(&mut out, report);
+    for (name, text) in [
         ("supports", supports(&report.supports)),
         (
             "kinds",
@@ -90,7 +125,7 @@ fn headline(report: &Report) -> String {
         (rounds.inexpressible, "inexpressible"),
         (rounds.alike, "alike"),
         (rounds.skipped, "skipped"),
-        (rounds.injected, "spliced"),
+        (rounds.injected, "injected"),
         (rounds.cut, "cut short"),
     ] {
         if count > 0 {

@@ -225,7 +225,13 @@ fn tell(args: &Args, derivation: &Derivation) {
     // Of several sources a line each is enough, unless somebody wants to know more.
     let is_whole = args.sources.len() == 1 || verbosity::chosen() == Verbosity::Verbose;
     if args.format == Shape::Human && is_whole {
-        text.push_str(&human::report(&derivation.report));
+        // Who asks for all decisions wants to see them, and has seen the rest before or asks for that.
+        let is_brief =
+            args.explain.as_deref() == Some("") && verbosity::chosen() != Verbosity::Verbose;
+        text.push_str(&match is_brief {
+            true => human::brief(&derivation.report),
+            false => human::report(&derivation.report),
+        });
         text.push_str(&responses::told(&derivation.report));
     }
     match args.explain.as_deref() {

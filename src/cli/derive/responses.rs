@@ -144,7 +144,7 @@ fn recorded(
                 .map_err(|error| Problem::failed("no-prompt", format!("{name}: {error}")))?,
         ),
     };
-    // What was recorded with text lost, or with an error, is not what the response says.
+    // A message that was recorded with text lost, or with an error, is not the message of the response.
     let is_whole = fixture.unclaimed.is_empty() && fixture.error.is_none();
     Ok(Recorded {
         prefix: prefix.map(|prefix| prefix.into_owned()),

@@ -51,6 +51,20 @@ pub(super) fn of(report: &Report) -> String {
     if report.verdict == Verdict::Proved {
         return String::new();
     }
+    let mut out = brief(report);
+    let lost = lost(report);
+    if let Some(first) = lost.first() {
+        out.push_str(&counterexample(first.found));
+    }
+    out.push_str(&next(report, !lost.is_empty()));
+    out
+}
+
+/// What works, what does not, and why, without a message that shows it; nothing for a derivation that is proved.
+pub(super) fn brief(report: &Report) -> String {
+    if report.verdict == Verdict::Proved {
+        return String::new();
+    }
     let mut out = String::from("\n");
     row(
         &mut out,
@@ -66,12 +80,8 @@ pub(super) fn of(report: &Report) -> String {
         "fails",
         &fails.map(failing).collect::<Vec<_>>().join(", "),
     );
-    let lost = lost(report);
-    row(&mut out, "why", &causes(report, &lost).join("\n"));
-    if let Some(first) = lost.first() {
-        out.push_str(&counterexample(first.found));
-    }
-    out.push_str(&next(report, !lost.is_empty()));
+    let causes = causes(report, &lost(report));
+    row(&mut out, "why", &causes.join("\n"));
     out
 }
 

@@ -280,7 +280,7 @@ impl Args {
 
 /// Parses a response that is there.
 fn whole(mut session: Session, name: &str, text: &str) -> Result<Status, Stop> {
-    // What is wrong in the prefix is what the first call says.
+    // An error of the prefix is told by the first call.
     session.feed("", &mut |_| ());
     let mut errors = session.take_errors();
     show(&errors, "the prefix", None, usize::MAX);

@@ -1,6 +1,7 @@
 //! `obverse record`: a fixture out of a response while it is written.
 
 mod lines;
+mod outcomes;
 #[cfg(feature = "http")]
 mod server;
 #[cfg(feature = "http")]
@@ -19,16 +20,18 @@ use super::given::{self, GivenArgs};
 use super::problem::{self, Document, Problem};
 use super::project::{self, ProjectArgs, Workspace};
 use super::replace::apply;
+use super::shape::ShapeArgs;
 use super::status::Status;
 use super::stop::Stop;
 use super::template::{self, Opened};
 use super::{escape, input, output, render, source, wire};
+use outcomes::Outcomes;
 
 /// Record a response as a fixture, in the chunks in which it arrives
 ///
 /// The response is read from standard input, as raw text or, with --jsonl, as JSON lines or server-sent events; or a server is
 /// asked for it. What the response template of the fixture makes of it is recorded as expected.json and written to
-/// standard output: read it. Exit status 1 when the response does not parse, or when it broke off; what there is of it is
+/// standard output: read it; with --format json an object with what became of each fixture stands there instead. Exit status 1 when the response does not parse, or when it broke off; what there is of it is
 /// recorded all the same.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -62,6 +65,9 @@ pub(crate) struct Args {
     /// Replace the fixture if there is one already
     #[arg(long)]
     force: bool,
+
+    #[command(flatten)]
+    shape: ShapeArgs,
 
     /// Ask the server for responses of every kind (plain, with reasoning, one call, several, long ones, a refusal) and add each to the
     /// suite, without the message: what `obverse derive --responses` learns from
@@ -172,7 +178,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     {
         given::warn_without_anchor(&found.template);
     }
-    let recording = record(args, &fixture.prompt, &prefix)?;
+    let mut recording = record(args, &fixture.prompt, &prefix)?;
     if recording.chunks.is_empty() {
         let why = recording
             .broken
@@ -189,27 +195,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
         fixture.response.len(),
         super::check::count(recording.chunks.len(), "chunk")
     );
-    let (is_limited, broken) = (recording.is_limited, recording.broken);
-    fixture.chunks = Some(recording.chunks);
+    fixture.chunks = Some(std::mem::take(&mut recording.chunks));
+    let mut outcomes = Outcomes::new(args.shape.is_json());
     let mut status = Status::Done;
-    let message = match &template {
+    let parsed = match &template {
         Some(found) => {
-            let setting = Setting {
-                template: &found.template,
-                prefix: &prefix,
-                tools: &fixture.tools,
-            };
+            let setting = Setting::new(&found.template, &prefix, &fixture.tools);
             let whole = setting.replay([fixture.response.as_str()]);
             if let Some(error) = whole.errors.first() {
                 status = Status::Found;
-                output::tell(&format!(
+                outcomes.tell(&format!(
                     "it does not parse: {}\n",
                     escape::line(&error.to_string())
                 ));
             }
-            // What is recorded as expected is not for that as it should be.
+            // A message is recorded as expected although text of the response is lost, so that is told.
             for lost in whole.unclaimed.iter().take(problem::MANY) {
-                output::tell(&format!(
+                outcomes.tell(&format!(
                     "bytes {} to {}: {}: {}\n",
                     lost.span.start,
                     lost.span.end,
@@ -218,21 +220,25 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
                 ));
             }
             fixture = fixture.with(&whole);
-            Some(whole.message)
+            Some(whole)
         }
         None => None,
     };
     place.keep(&fixture)?;
-    output::tell(&format!("recorded {}: {told}\n", place.shown()));
-    if tell_end(&fixture.response, is_limited, broken.as_deref()) == Status::Found {
+    let name = place.shown();
+    outcomes.recorded(&name, &fixture, &recording, parsed.as_ref());
+    outcomes.tell(&format!("recorded {name}: {told}\n"));
+    if tell_end(&outcomes, &fixture.response, &recording) == Status::Found {
         status = Status::Found;
     }
-    match message {
-        Some(message) => output::print_json(&wire::line(message))?,
-        None => output::tell(
+    match parsed {
+        Some(parsed) if !args.shape.is_json() => output::print_json(&wire::line(parsed.message))?,
+        Some(_) => {}
+        None => outcomes.tell(
             "no response template belongs to it, so that it records no message; name one with --template, or in obverse.toml\n",
         ),
     }
+    outcomes.end()?;
     Ok(status)
 }
 
@@ -257,11 +263,12 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
         source::warn_of_ignored(chat, &kwargs);
     }
     let mut status = Status::Done;
+    let mut outcomes = Outcomes::new(args.shape.is_json());
     let (mut has_come, mut failed) = (false, Vec::new());
     for (name, mut fixture) in suite::fixtures(&kwargs, &args.given.tools()?) {
         let place = Destination::Suite(path, name);
         if place.is_taken(false)? {
-            output::tell(&format!("{} is there already\n", place.shown()));
+            outcomes.there(&place.shown());
             continue;
         }
         let prefix = match fixture.prefix(chat.as_ref(), args.project.clock()) {
@@ -269,11 +276,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
             // A chat template may refuse tools, say; what it takes is asked for all the same.
             Err(error) if chat.is_some() => {
                 status = Status::Found;
-                output::tell(&format!(
-                    "{} is left out: {}\n",
-                    place.shown(),
-                    escape::line(&error.to_string())
-                ));
+                outcomes.left_out(&place.shown(), &escape::line(&error.to_string()));
                 continue;
             }
             Err(error) => {
@@ -282,7 +285,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
                     .into());
             }
         };
-        let recording = match server.record(&prefix) {
+        let mut recording = match server.record(&prefix) {
             Ok(recording) => recording,
             // One request may be too much for a server that answers the others. What it says twice before anything has come, it says
             // to all of them.
@@ -294,62 +297,60 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
                 if again && !has_come {
                     return Err(problem.into());
                 }
-                output::tell(&format!("{} is left out: {why}\n", place.shown()));
+                outcomes.left_out(&place.shown(), &why);
                 failed.push(problem);
                 continue;
             }
         };
         has_come = true;
-        let broken = recording.broken.clone();
         if recording.chunks.is_empty() {
             status = Status::Found;
-            let why = broken.unwrap_or_else(|| "no text has arrived".to_owned());
-            output::tell(&format!(
-                "{} is left out: {}\n",
-                place.shown(),
-                escape::line(&why)
-            ));
+            let broken = recording.broken.as_deref();
+            let why = broken.unwrap_or("no text has arrived");
+            outcomes.left_out(&place.shown(), &escape::line(why));
             continue;
         }
         fixture.response = recording.chunks.concat();
-        fixture.chunks = Some(recording.chunks);
+        fixture.chunks = Some(std::mem::take(&mut recording.chunks));
         place.keep(&fixture)?;
-        output::tell(&format!(
-            "recorded {}: {} bytes\n",
-            place.shown(),
-            fixture.response.len()
-        ));
-        if tell_end(&fixture.response, recording.is_limited, broken.as_deref()) == Status::Found {
+        let (name, bytes) = (place.shown(), fixture.response.len());
+        outcomes.recorded(&name, &fixture, &recording, None);
+        outcomes.tell(&format!("recorded {name}: {bytes} bytes\n"));
+        if tell_end(&outcomes, &fixture.response, &recording) == Status::Found {
             status = Status::Found;
         }
     }
     match failed.pop() {
-        None => Ok(status),
+        None => {
+            outcomes.end()?;
+            Ok(status)
+        }
         Some(problem) if !has_come => Err(problem.into()),
         Some(_) => {
-            output::tell(&format!(
+            outcomes.tell(&format!(
                 "{} not answered; the same command asks for what is missing\n",
                 super::check::count(failed.len() + 1, "request")
             ));
+            outcomes.end()?;
             Ok(Status::Found)
         }
     }
 }
 
 /// Tells how a response ended, if not as it should.
-fn tell_end(response: &str, is_limited: bool, broken: Option<&str>) -> Status {
-    if is_limited {
-        output::tell("it ended at the limit of tokens\n");
+fn tell_end(outcomes: &Outcomes, response: &str, recording: &Recording) -> Status {
+    if recording.is_limited {
+        outcomes.tell("it ended at the limit of tokens\n");
     }
     if response.contains(char::REPLACEMENT_CHARACTER) {
-        output::tell(
+        outcomes.tell(
             "it has U+FFFD in it: whoever wrote it cut a character, or wrote one that is none\n",
         );
     }
-    let Some(why) = broken else {
+    let Some(why) = &recording.broken else {
         return Status::Done;
     };
-    output::tell(&format!("it broke off: {}\n", escape::line(why)));
+    outcomes.tell(&format!("it broke off: {}\n", escape::line(why)));
     Status::Found
 }
 

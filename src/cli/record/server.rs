@@ -209,7 +209,7 @@ impl Server<'_> {
     fn refused(&self, answer: &mut Response<Body>) -> Problem {
         let status = answer.status();
         let mut bytes = Vec::new();
-        // What cannot be read is not told.
+        // An answer that cannot be read is not quoted.
         let _ = answer
             .body_mut()
             .as_reader()

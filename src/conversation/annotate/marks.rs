@@ -129,7 +129,7 @@ impl<'s> Marks<'s> {
         if !seen.others.iter().all(is_none) {
             return Status::Blocked(Reason::Unsteady);
         }
-        // What the prompt ends behind writes nothing of the model's then, wherever it is cut.
+        // A statement behind which the prompt ends writes nothing of the model's then, wherever it is cut.
         let own: Vec<Wrote> = seen
             .own
             .iter()

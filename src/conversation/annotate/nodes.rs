@@ -59,7 +59,7 @@ pub(super) fn nodes(source: &str) -> Vec<Node> {
         at: 0,
     };
     let mut out = Vec::new();
-    // What ends nothing that was opened does not compile; were it there it would be a tag of its own.
+    // An end tag that ends nothing does not compile; were there one, it would be a tag of its own.
     while let Some(stray) = reader.body(&mut out, &[]) {
         out.push(Node::Tag(stray));
     }

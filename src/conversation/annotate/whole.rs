@@ -95,7 +95,7 @@ impl Finder<'_> {
     ) -> Option<()> {
         let (first, last) = (nodes.first()?, nodes.last()?);
         let range = first.range().start..last.range().end;
-        // What one of them assigns the others may use.
+        // A variable that one of them assigns may be used by the others.
         if nodes.iter().any(|node| leaks(node, self.source, behind)) {
             return None;
         }

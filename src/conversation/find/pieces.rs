@@ -182,7 +182,7 @@ fn mark_repeated(runs: &mut [(Range<usize>, Class)], talk: &Talk, renderer: &Ren
                 match most.get_mut(path) {
                     Some(0) => *class = Class::Repeated,
                     Some(left) => *left -= 1,
-                    // What the turn alone does not show may well be its own: a chat template may shorten the last turn.
+                    // A text that the turn alone does not show may well be its own: a chat template may shorten the last turn.
                     None => {}
                 }
             }

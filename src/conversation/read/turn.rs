@@ -121,7 +121,7 @@ pub(super) fn spoken(
     for prefix in prefixes(reader, template, before) {
         let response = format!("{body}{end}");
         let spans = delimiters(template, &prefix, &response, tools);
-        // What ends the turn is no text of it.
+        // The marker that ends the turn is no text of it.
         let spans: Vec<Range<usize>> = spans
             .into_iter()
             .filter(|span| span.end <= body.len())

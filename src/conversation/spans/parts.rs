@@ -39,7 +39,7 @@ pub(super) fn of(
             };
             let range = run.start.max(own.start)..run.end.min(own.end);
             match found.last_mut() {
-                // What is derived or escaped comes in several runs; between the texts of a call stands what belongs to it.
+                // A text that is derived or escaped comes in several runs; whatever stands between the texts of a call belongs to the call.
                 Some((last, last_call, known))
                     if (*last, *last_call) == (part, call)
                         && (known.end == range.start || part == Part::Call) =>

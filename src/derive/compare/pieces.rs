@@ -517,7 +517,7 @@ fn part(known: &mut BTreeSet<String>, mut markers: BTreeSet<String>, marks: &BTr
             })
             .flat_map(|(one, rest)| {
                 let rest = rest.trim_matches(python::is_space);
-                // What stands beside it in a third constant is a marker then as well.
+                // The text beside it in a third constant is then a marker as well.
                 let others = known.iter().filter(|other| **other != whole);
                 let beside = others.filter_map(|other| {
                     let beside = other

@@ -282,7 +282,7 @@ fn values(argument: &Pairs) -> String {
         let between: Vec<&str> = around.iter().map(|a| a.between.trim_end()).collect();
         return value(&any_of(&between), lead, &first.close);
     }
-    // What begins like another way and goes on is tried before it.
+    // A way that begins like another and goes on is tried before that one.
     let mut around: Vec<&Around> = around.iter().collect();
     around.sort_by_key(|way| std::cmp::Reverse(way.between.trim_end().len()));
     let quoted = quotes.and_then(|(open, close)| {

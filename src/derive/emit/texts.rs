@@ -22,7 +22,7 @@ pub(super) fn content(
     let beginning = analysis.anchor.in_response.as_deref().map(str::trim);
     let beside_calls = analysis.content.beside_calls.iter().map(String::as_str);
     let passed: Vec<&str> = beginning.into_iter().chain(beside_calls).collect();
-    // What stands before calls closes the content, too.
+    // The marker before calls closes the content, too.
     let before_calls = match (&analysis.content.before_calls, &analysis.calls) {
         (Some(marker), Some(calls)) => Some(if marker.is_empty() {
             let written = Written::new(analysis, calls, ends, choices);
@@ -103,7 +103,7 @@ pub(super) fn content(
                 let opens = std::iter::once(open).chain(others).cloned().collect();
                 Some(markers(opens, slot::pattern))
             }
-            // What closes a reasoning that nothing opens is what opens the content.
+            // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
             (None, Some(reasoning)) if reasoning.open.is_empty() => {
                 Some(markers(vec![reasoning.close.clone()], slot::pattern))
             }

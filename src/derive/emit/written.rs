@@ -237,7 +237,7 @@ impl<'a> Written<'a> {
         };
         let ends_in_slot = behind.ends_with(slot::is_one);
         let behind = marker::behind(self.pieces, behind, captures);
-        // What is in a slot is whole where white space follows it.
+        // The value in a slot is whole where white space follows it.
         let end = match ends_in_slot && self.calls.call.1.ends_with(char::is_whitespace) {
             true => "(?=\\s)",
             false => "",

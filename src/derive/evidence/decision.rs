@@ -87,6 +87,7 @@ impl ReportedCandidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Fate {
     /// The candidate was taken.
     Taken,

@@ -57,6 +57,7 @@ pub struct CallDetails {
 /// The place of the content of a message with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ContentPlace {
     /// Before the calls.
     Before,

@@ -46,7 +46,7 @@ pub(super) fn changes(left: &str, right: &str) -> Vec<RenderChange> {
             between = piece.text;
             continue;
         }
-        // What is common by chance parts no change.
+        // A few characters that are common by chance do not part a change in two.
         let goes_on = !between.chars().any(char::is_alphanumeric);
         if !found.last().is_some_and(|_| goes_on) {
             found.push((String::new(), String::new()));

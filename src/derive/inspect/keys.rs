@@ -39,6 +39,7 @@ pub struct MessageKey {
 /// The effect of a key on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Effect {
     /// A text that the key is given is in the render.
     Rendered,
@@ -79,7 +80,7 @@ fn of_role(subject: &Subject<'_>, role: &str) -> Vec<MessageKey> {
                 .map(|talk| effect(subject, talk, role, &key))
                 .min()
                 .unwrap_or(Effect::None);
-            // What is asked for when this key is there.
+            // The next key is asked for in conversations that have this one, too.
             filled = talks
                 .iter()
                 .map(|talk| filling(talk, role, &key, &Value::from(FILLING)))
@@ -89,7 +90,7 @@ fn of_role(subject: &Subject<'_>, role: &str) -> Vec<MessageKey> {
             found.push(MessageKey { key, effect });
         }
     }
-    // What holds other keys says no more than they do.
+    // A key that holds other keys says no more than they do.
     let paths: Vec<String> = found.iter().map(|found| found.key.clone()).collect();
     found.retain(|found| {
         !paths.iter().any(|path| {

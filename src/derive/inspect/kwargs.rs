@@ -42,6 +42,7 @@ pub struct KwargEffect {
 /// A conversation that kwargs are tried on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Situation {
     /// The prompt after a user's message.
     Prompt,

@@ -10,6 +10,7 @@ use crate::value::Value;
 /// A message of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Turn {
     /// A system message.
     System,

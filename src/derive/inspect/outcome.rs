@@ -10,6 +10,7 @@ const LONGEST: usize = 300;
 /// How a chat template treats a part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Outcome {
     /// The words of it are in the text.
     Rendered,

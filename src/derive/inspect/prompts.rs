@@ -31,6 +31,7 @@ pub struct PromptPlace {
 /// The message that a generation prompt follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum After {
     /// A user's message.
     User,

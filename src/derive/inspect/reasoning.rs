@@ -38,6 +38,7 @@ pub struct ReasoningUnder {
 /// How long reasoning is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Lifetime {
     /// It is rendered in every turn of the history.
     Kept,
@@ -65,6 +66,7 @@ pub struct ReasoningSituation {
 /// A place of a message with reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReasoningPlace {
     /// The last message, with content.
     Last,

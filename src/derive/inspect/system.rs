@@ -26,6 +26,7 @@ pub struct System {
 /// The place where a system message is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SystemPlace {
     /// In a turn of its own.
     OwnTurn,

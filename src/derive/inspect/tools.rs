@@ -37,6 +37,7 @@ pub struct Tools {
 /// The form in which a tool is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolForm {
     /// As JSON, the tool whole.
     Json,
@@ -49,6 +50,7 @@ pub enum ToolForm {
 /// The place of the tools in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolsPlace {
     /// Before the first message.
     First,

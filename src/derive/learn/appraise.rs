@@ -292,7 +292,7 @@ pub(super) fn appraise(
     shortfall.unfit = calls::unfit(message.get(CALLS_KEY), &recorded.tools);
     if let Some(expected) = &recorded.expected {
         match calls::is_same(&message, expected) {
-            // What the message says may speak of markers.
+            // The texts of the message may speak of markers.
             true => shortfall = Shortfall::default(),
             false => {
                 shortfall = Shortfall {

@@ -131,7 +131,7 @@ fn names(template: &ResponseTemplate, recorded: &Recorded) -> Vec<Range<usize>> 
             .field(CALLS_KEY)
             .and_then(|field| field.open.as_ref());
         let split = open.and_then(|open| Split::of(open.source()));
-        // What stands directly before the name, and the name.
+        // The text directly before the name, and the name.
         let pattern = split
             .and_then(|split| Pattern::regex(&format!("(?:{}){}", split.before, split.group)).ok());
         let all = pattern.iter().flat_map(|pattern| pattern.find_iter(text));

@@ -417,7 +417,7 @@ fn together(base: &Document, edits: &[Edit]) -> Option<Document> {
 
 /// The document with one change after the other.
 fn one_by_one(base: &Document, edits: &[Edit]) -> Option<Document> {
-    // What refers to another delimiter comes last, and so refers to all that opens it.
+    // A delimiter that refers to another one comes last, so that it refers to all that opens that one.
     let (last, first): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|one| one.refers());
     let mut all = first.into_iter().chain(last);
     all.try_fold(base.clone(), |document, one| one.apply(&document))

@@ -195,7 +195,7 @@ fn a_special_token_is_a_marker_whatever_it_looks_like() {
         message(&known, "", "Bye.~eot"),
         r#"{"role": "assistant", "content": "Bye."}"#
     );
-    // What an engine stops at needs no response.
+    // A token at which an engine stops needs no response that shows it.
     source.tokens.end = vec!["~eot".to_owned()];
     let ended = derive(&source, &options(&[])).unwrap();
     assert_eq!(ended.document, known.document);

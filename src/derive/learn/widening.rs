@@ -352,7 +352,7 @@ impl<'p> Split<'p> {
     fn widened(&self, before: &str, between: &str) -> Option<String> {
         let lead = match whole(self.before, before) {
             true => self.before.to_owned(),
-            // What it was may stand at the end of what it is.
+            // The old delimiter may stand at the end of the new one.
             false => match ends_with(self.before, before) {
                 Some("") => return None,
                 Some(more) => format!("(?:{}\\s*)?{}", escape_loosely(more), self.before),
@@ -360,7 +360,7 @@ impl<'p> Split<'p> {
                 None => {
                     let own = self.before.strip_suffix(SPACE).unwrap_or(self.before);
                     let other = escape_loosely(before.trim_end());
-                    // What goes on from the other is tried first: it would be taken for the name.
+                    // The longer one, which begins with the other, is tried first: its rest would be taken for the name.
                     let ways = match begins(own, before) {
                         true => either(&other, own),
                         false => either(own, &other),

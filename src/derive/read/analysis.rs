@@ -90,7 +90,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
             "the chat template writes {} after the last message, which stands before the generation prompt and is gone once that is answered: the model never writes it",
             json::quote(&trailer)
         );
-        findings.push(Finding::info("afterword", text));
+        findings.push(Finding::info("trailer", text));
     }
 
     let found = anchor::read(
@@ -188,7 +188,7 @@ pub(in crate::derive) fn analyse(renderer: &Renderer<'_>) -> Result<Analysis, Un
         }
     }
 
-    // What closes a reasoning that nothing opens is what opens the content.
+    // Where nothing opens a reasoning, the marker that closes it is the one that opens the content.
     let closed = |reasoning: &&Reasoning| !reasoning.close.is_empty() && !reasoning.open.is_empty();
     if let Some(reasoning) = reasoning.as_ref().filter(closed) {
         for (literal, found) in

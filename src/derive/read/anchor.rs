@@ -155,7 +155,7 @@ pub(in crate::derive) fn read(
     let mut header: Option<String> = None;
     let mut own: Vec<String> = Vec::new();
     let mut gap: Vec<Beginning> = Vec::new();
-    // What all prompts end with, where they say different things before that.
+    // The text that all prompts end with, where they differ before it.
     let mut tail: Option<String> = None;
     let mut before: Option<String> = None;
     let mut evidence = None;

@@ -156,7 +156,7 @@ fn around_candidates(
     after: &str,
 ) -> Vec<Candidate<Repeated>> {
     let mut ways = repeated::candidates(pieces, before, middle, after);
-    // What stands right before and right behind a value is a pair of quotes.
+    // The characters right before and right behind a value are a pair of quotes.
     let quote = between.trim_end().chars().next_back();
     let is_quoted = quote.is_some_and(|quote| {
         !quote.is_alphanumeric() && middle.starts_with(quote) && after.starts_with(quote)
@@ -500,7 +500,7 @@ mod tests {
     fn reads_tags_named_by_the_key() {
         let (pairs, span) =
             read(|key, value| format!("<{key}>{value}</{key}>"), ">", "</f>").unwrap();
-        // Whether the sign before it belongs to the tag, nothing tells.
+        // Nothing tells whether the character before it belongs to the tag.
         assert_eq!(pairs.open, "><");
         assert_eq!(pairs.value[0].close, format!("</{}", slot::KEY));
         let written = "><harbor>opal drift</harbor><timber>violet mast</timber";

@@ -47,7 +47,7 @@ impl Content {
         let Some((before, rest)) = around else {
             return;
         };
-        // What stands before the content without calls as well is none of theirs.
+        // A text that stands before the content of a message without calls, too, is no part of the calls.
         let plain = Assistant::saying(probe::CONTENT);
         let plain = renderer.turn(context, &dialect.write(&plain)).ok();
         let lead = plain.as_ref().and_then(|turn| {

@@ -271,7 +271,7 @@ pub(in crate::derive) fn members(value: &Value, call: &Call, choices: &Choices) 
     let [name, id] =
         [&call.name, &call.id].map(|text| json_shape::find(value, &Value::from(text.as_str())));
     let name = part(DecisionId::NamePlace, name)?;
-    // What was encoded twice is a text, which may be all that the message has of it.
+    // A value that was encoded twice is a text, which may be all that the message has of it.
     let texts = json_shape::find_text(value, &whole);
     let found = [json_shape::find(value, &whole), texts.clone()].concat();
     let arguments = part(DecisionId::ArgumentsPlace, found)?;

@@ -48,7 +48,7 @@ pub(in crate::derive) fn dropped(
                 continue;
             }
             (Some(open), None) => open,
-            // What an answer seemed to go on from after its reasoning was closed opens one, if another marker closes it.
+            // A text from which an answer seemed to go on after its reasoning was closed opens a reasoning, if another marker closes that.
             (None, Some(seeming)) => seeming,
             (None, None) => continue,
         };

@@ -235,7 +235,7 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
             Some((cut, form))
         })
         .collect();
-    // What is JSON is read as JSON: member by member it would be read less well.
+    // Arguments that are JSON are read as JSON: member by member they would be read less well.
     let has_json = found.iter().any(|(cut, _)| cut.body.is_json());
     let found = found
         .into_iter()
@@ -251,7 +251,7 @@ fn forms(renderer: &Renderer<'_>, said: &str, calls: &[Call]) -> Vec<Candidate<(
         };
         Candidate::new(form.describe(), form.describe(), because, (cut, form))
     };
-    // What nothing stands before, but the beginning of a list, has to be told by what it begins with, which then is a marker.
+    // A call that only the beginning of a list stands before has to be told by its own beginning, which is a marker then.
     let is_marked = |literal: &String| {
         !literal
             .trim_matches(|c: char| c == '[' || c.is_whitespace())

@@ -145,7 +145,7 @@ impl<'a> Renderer<'a> {
     #[must_use]
     pub(in crate::derive) fn with_contents_as_they_are(mut self) -> Self {
         self.requirements.parts = false;
-        // What was rendered before was rendered with parts.
+        // The renders so far were made with content as a list of parts.
         self.added = RefCell::default();
         self.cache = RenderCache::default();
         self
@@ -154,7 +154,7 @@ impl<'a> Renderer<'a> {
     /// Begins anew, with these candidates to be taken.
     pub(in crate::derive) fn begin(&self, wanted: Vec<Preference>) {
         self.choices.want(wanted);
-        // What is asked of the ends of conversations may be answered otherwise now.
+        // The ends of conversations, which were looked at before, may be others now.
         let mut added = self.added.borrow_mut();
         added.retain(|(_, added)| !added.is_asked);
     }

@@ -164,7 +164,7 @@ fn a_constructed_message() {
         written(message),
         r#"{"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "a", "arguments": {"x": "say \"hi\"\n", "y": {"k": null}, "z": [1, 2]}}}, {"type": "function", "function": {"name": "b", "arguments": {}}}]}"#
     );
-    // What is no value is left out, and the rest is read.
+    // A member that is no value is left out, and the rest is read.
     let text = "<f=a><p x>nonsense</p></f><f=b></f>";
     let (_, errors, message) = same_for_every_cut(&template, text);
     assert_eq!(errors.len(), 1);

@@ -193,7 +193,7 @@ fn a_prompt_that_closes_an_empty_reasoning_is_shown_around_a_reasoning() {
     let judgement = judged(&chat, &fields(&[THINKING, REST]));
     assert_all_back(&judgement);
     assert_eq!(tails(&judgement), []);
-    // What does not read an empty reasoning does not come back behind that prompt.
+    // A response template that does not read an empty reasoning brings nothing back behind that prompt.
     let filled = THINKING.replace(r#""close": "</r>""#, r#""close_pattern": "(?<!<r>)</r>""#);
     let judgement = judged(&chat, &fields(&[&filled, REST]));
     assert_eq!(tails(&judgement), [("</r>", vec!["think"])]);

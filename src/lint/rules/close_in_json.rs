@@ -33,7 +33,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
         let Some(close) = subject.delimiter(view, Side::Close) else {
             continue;
         };
-        // What closes at the end of the response alone is not met within.
+        // A close that matches at the end of the response alone is not met within it.
         let goes_on = |text: &str| {
             let longer = format!("{text},");
             matches!(close.pattern.search(&longer, 0), Ok(Some(found)) if found.span.start == 0)

@@ -46,7 +46,7 @@ fn check(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     }
     for delimiter in subject.delimiters() {
         let outside = delimiter.side == Side::Open || implicit == Some(delimiter.field);
-        // What matches nothing is the matter of another rule.
+        // Patterns that match nothing are the matter of another rule.
         if !outside || delimiter.facts.emptiness() == Emptiness::Everywhere {
             continue;
         }

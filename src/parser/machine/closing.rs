@@ -114,7 +114,7 @@ impl Machine {
         if let Ok(value) = &parsed
             && !field.content.is_text()
         {
-            // What the content parser took for structure has not leaked.
+            // Markers that the content parser took for structure have not leaked.
             leaked.retain(|one| one.stands_in(value));
         }
         if !leaked.is_empty() {

@@ -222,7 +222,7 @@ impl Simulation {
                     Ok(Some(start)) => self.found = Some(start..self.at),
                     Ok(None) => {}
                     Err(NotArrived) => {
-                        // What follows the next byte is asked for. That byte ends threads already, those among them that ask.
+                        // A look-ahead asks for what follows the next byte. That byte ends threads already, those among them that ask.
                         if let Some(&byte) = rest.first() {
                             let list = &mut self.threads.list;
                             let before = list.len();

@@ -12,7 +12,7 @@ impl Memory {
     /// Adds a position; false when it was there.
     pub(super) fn insert(&mut self, at: usize) -> bool {
         if self.bits.is_empty() || at < self.first {
-            // What lies before is seen only by looking back, and seldom.
+            // Text before the search is seen only by looking back, and seldom.
             self.clear();
             self.first = at / 64 * 64;
         }

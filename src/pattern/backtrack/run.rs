@@ -315,10 +315,10 @@ impl Machine {
                 negative,
                 memories: (first, end),
             } => {
-                // What was remembered did not all come to nothing.
+                // The places that are remembered as tried in vain are forgotten: from some of them the look has matched.
                 self.memories[first..end].iter_mut().for_each(Memory::clear);
                 if negative {
-                    // What a negative look saw is forgotten.
+                    // Groups that a negative look has set are forgotten.
                     while self.backtrack(window, frame.base).is_some() {}
                 } else {
                     self.commit(frame.base);

@@ -107,7 +107,7 @@ impl Gathered {
                 Step::Look {
                     negative, after, ..
                 } => {
-                    // What is looked for must come here, whatever is read behind it.
+                    // The text that is looked for must come here, whatever is read behind it.
                     let mut body = Self::default();
                     if !negative {
                         body.gather(steps, at + 1);
@@ -177,7 +177,7 @@ pub(super) fn needs(steps: &[Step]) -> Needs {
                     after,
                     ..
                 } => bits[*after],
-                // What stands before need not come again.
+                // The text that stands before need not come again.
                 Step::Look { back, after, .. } if *back > 0 => bits[*after],
                 Step::Look { after, .. } | Step::Atomic { after } => bits[at + 1] | bits[*after],
                 Step::Done => 0,

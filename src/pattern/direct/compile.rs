@@ -123,7 +123,7 @@ impl Compiler<'_> {
                 self.emit(Step::Save(2 * group + 1))?;
             }
             Node::Look(look) => {
-                // What has one length ends where it is looked at from, if it begins so far before.
+                // A look-behind of one length ends at the place from which it looks, if it begins that far before it.
                 let back = match look.behind {
                     true => look.node.max_chars()?,
                     false => 0,

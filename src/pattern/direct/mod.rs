@@ -164,7 +164,7 @@ mod tests {
             let outcome = machine.search(&program, &text, 0, None);
             assert_eq!(outcome, Outcome::Nothing, "{source}");
         }
-        // What is looked at is not remembered: the engine would go on.
+        // Places that a look visits are not remembered: the engine would go on from them.
         let source = r"^(?:(?=(?:a+)+\d)a|b)+";
         let parsed = parse_as(source, Dialect::Re).expect("a pattern");
         let program = Program::new(&parsed).expect("a program");

@@ -461,7 +461,7 @@ impl Machine {
         from: usize,
     ) -> Result<usize, OutOfSteps> {
         let mut at = from;
-        // What comes at the very end ends nothing: no character is left there.
+        // A delimiter at the very end ends nothing, since no character is left there.
         while let Some(found) = expects.first(text, at, text.len()) {
             self.pay((found - at) / SEARCHED)?;
             let Some(c) = text[found..].chars().next() else {

@@ -175,7 +175,7 @@ fn add_first_bytes(steps: &[Step], range: Range<usize>, starts: &mut ByteSet) ->
 /// Adds the bytes that the characters of a set can begin with.
 fn add_bytes_of(set: &CharSet, starts: &mut ByteSet) {
     for byte in 0..=255u8 {
-        // What is not ASCII may begin with any byte that is not.
+        // A character beyond ASCII may begin with any byte beyond it.
         if !byte.is_ascii() || set.contains(char::from(byte)) {
             starts.add(byte);
         }

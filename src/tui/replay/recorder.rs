@@ -207,7 +207,7 @@ impl Recorder {
                 let snapshot = parser.parser().snapshot();
                 let until = match snapshot.status {
                     Status::Reading | Status::Ended => snapshot.position,
-                    // What is not read is taken by nothing.
+                    // Text that is not read is taken by no field.
                     Status::Stalled | Status::Finalized => self.timeline.text.len(),
                 };
                 (snapshot.position, until)

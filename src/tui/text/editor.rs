@@ -310,7 +310,7 @@ mod tests {
             [0, 8, 16],
             "flags"
         );
-        // What is spelled out is seen for itself.
+        // A character that is shown spelled out, such as a carriage return or a joiner, is a step of its own.
         assert_eq!(stops("\r\n"), [0, 1, 2]);
         assert_eq!(stops("\u{1f468}\u{200d}\u{1f469}"), [0, 4, 7, 11]);
         let mut editor = Editor::new("e\u{301}");

@@ -106,11 +106,7 @@ pub(super) fn fixture(state: &mut State, folder: &str) -> Effect {
 /// The events of the response when it arrives at once.
 fn events(state: &State) -> Vec<Value> {
     let sample = state.sample();
-    let setting = Setting {
-        template: &state.template.compiled,
-        prefix: &sample.prefix,
-        tools: &sample.tools,
-    };
+    let setting = Setting::new(&state.template.compiled, &sample.prefix, &sample.tools);
     let replay = setting.replay([sample.response.as_str()]);
     let events = replay.events.iter();
     events.map(|event| Value::Object(event.to_map())).collect()

@@ -7,6 +7,7 @@ use crate::value::{Path, Step};
 
 /// Where one value and, if it is a member, its key stand: byte offsets into the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemberSpans {
     /// The key with its quotes; `None` for the root and for items of a list.
     pub key: Option<Range<usize>>,

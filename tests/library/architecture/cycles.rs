@@ -229,7 +229,7 @@ fn resolve(
         }
         (module, rest) = (child, tail);
     }
-    // What a door passes on may have been passed on to it; no chain is longer than the house is deep.
+    // A module may pass on what was passed on to it; no chain of these is longer than the folders are deep.
     let passed_on = rest
         .first()
         .and_then(|name| files.get(&module)?.passed_on.get(name));

@@ -199,7 +199,7 @@ fn a_reasoning_that_is_cut_out_of_an_answer() {
     );
     assert!(derivation.report.rounds.injected > 0);
     assert_eq!(taken(decision(&derivation, "reasoning")).name, "as cut out");
-    // What is only taken off the end of an answer is none.
+    // A text that is only taken off the end of an answer is none.
     let derivation = turns("{{ m.content.split('<in>')[0] }}", "<bot>");
     assert_eq!(derivation.report.reasoning.open, "");
 }
@@ -561,7 +561,7 @@ fn an_end_of_all_may_be_an_end_of_messages() {
     let derivation = derive_text(text).expect("derived");
     proved(&derivation);
     assert_eq!(derivation.report.content.close, "<eos>");
-    let taken = taken(decision(&derivation, "afterword"));
+    let taken = taken(decision(&derivation, "trailer"));
     assert_eq!(taken.name, "the last message's end");
 }
 
@@ -595,7 +595,7 @@ fn losers_say_why_where_they_are_tried() {
         ("\"[/R]\"", Fate::Fails)
     );
     let found = first_marker.counterexample.as_ref().expect("a message");
-    // What would then open the content is not there without a reasoning.
+    // The marker that would then open the content is missing where there is no reasoning.
     assert_eq!(
         found
             .expected

@@ -205,7 +205,7 @@ fn calls_in_every_shape() {
         ),
     ];
     for (what, mode, calls) in shapes {
-        // What ends like a call of such a list is read as one, and so nothing is said before the calls.
+        // Text that ends like a call of such a list is read as one, so that no message here says something before its calls.
         let said = match what.contains("without a marker") {
             true => "{{ m.content if not m.tool_calls }}",
             false => "{{ m.content }}",

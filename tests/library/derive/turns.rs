@@ -156,7 +156,7 @@ fn every_part_in_a_wrapper_that_begins_alike() {
     let derivation = turns(&assistant, prompt);
     let report = &derivation.report;
     assert!(report.verified, "{:#?}", report.findings);
-    // What every part begins with may as well be what the turn begins with.
+    // A text that every part begins with may as well begin the turn.
     assert_eq!(report.start_anchor, ["<bot><in>"]);
     assert_eq!(report.reasoning.open, "think<sep>");
     assert_eq!(report.content.open, "say<sep>");
@@ -310,7 +310,7 @@ fn what_only_stands_before_a_prompt_is_not_the_model_s() {
     assert_eq!(report.content.close, "<end>");
     // An argument may have an exclamation mark in it.
     assert_eq!(report.tools.close, "}!");
-    assert!(findings(&derivation).contains(&"afterword"));
+    assert!(findings(&derivation).contains(&"trailer"));
     let document = derivation.document.to_json();
     assert!(!document.contains("Say what"), "{document}");
     let instructed = "<start><system>Say what to do.<end><start><assistant>";

@@ -85,7 +85,7 @@ fn strings_end_where_json_ends_them() {
             r#"<call>"</call>"</call><call>""</call><call>[]</call>"#,
             r#"{"calls": ["</call>", "", []]}"#,
         ),
-        // What was never a string, or is none any more, hides nothing.
+        // A text that was never a string, or is none any more, hides no delimiter.
         ("<call>{\"a\": \"b\n</call>c\"", r#"{"content": "c\""}"#),
         (r#"<call>["\x</call>c"#, r#"{"content": "c"}"#),
         (r#"<call>{} "</call>c"#, r#"{"content": "c"}"#),

@@ -11,7 +11,7 @@ const HEAD: &str = "\
 # Formats
 
 What `obverse derive` makes of every chat template that is at hand: those of this project, one for each wire format, and the real
-ones that `tests/corpus/fetch.py` fetches. This page is written by `OBVERSE_UPDATE=1 cargo test --test reference formats`; the same test
+ones that `tests/corpus/fetch.py` fetches. This page is written by `OBVERSE_UPDATE=1 cargo test --test reference formats -- --ignored`; the same test
 without it fails when the page is stale.
 
 *proved*: every kind of message that the chat template reads is rendered, and whatever can be seen of each message in its render came
@@ -20,7 +20,7 @@ render; the first of it is named. *inexpressible*: all but those came back that 
 given. *not proved*: something else did not come back; the reason is the first of the report's errors. *kinds*: how many of the kinds of
 messages that are rendered came back whole. *rounds*: messages that came back; beside them those that did not, those that stand for
 another message because of what is in a text of them (alike), those that the chat template refuses or of which it leaves out what makes
-their kind (skipped), and those whose reasoning it drops, written in by hand (spliced).
+their kind (skipped), and those whose reasoning it drops, written in by hand (injected).
 ";
 
 /// The whole page.
@@ -194,8 +194,13 @@ fn beside(peers: &[Peer]) -> String {
 
 fn table<const N: usize>(heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(N));
-    for row in rows {
-        out.push_str(&format!("| {} |\n", row.join(" | ")));
+    for cells in rows {
+        out.push_str(&row(&cells));
     }
     out
+}
+
+/// A row of a table.
+pub fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }

@@ -1,7 +1,7 @@
 //! Our response templates beside the ones that TRL's authors wrote by hand, on the same responses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use obverse::derive::Verdict;
 use obverse::parser::parse_response;
@@ -36,12 +36,6 @@ impl Peer {
     }
 }
 
-/// The comparison; `None` where their response templates or the reference are not there.
-pub fn compared(all: &[Derived]) -> Option<&'static [Peer]> {
-    static PEERS: OnceLock<Option<Vec<Peer>>> = OnceLock::new();
-    PEERS.get_or_init(|| compare(all)).as_deref()
-}
-
 /// One chat template with both response templates and the responses.
 struct Bench<'a> {
     name: &'a str,
@@ -51,7 +45,8 @@ struct Bench<'a> {
     responses: Vec<Response>,
 }
 
-fn compare(all: &[Derived]) -> Option<Vec<Peer>> {
+/// Those of the chat templates beside their peers that have one; `None` where the peers or the reference are not there.
+pub fn compared(all: &[Derived]) -> Option<Vec<Peer>> {
     reference::python()?;
     let path = corpus::dir()?.join("trl/response_templates.json");
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -69,12 +64,14 @@ fn compare(all: &[Derived]) -> Option<Vec<Peer>> {
     let chosen = theirs.get("chat_templates")?.as_object()?;
     let benches: Vec<Bench<'_>> = chosen
         .iter()
-        .map(|(file, name)| {
-            let name = name.as_str().expect("a name");
-            let derived = all
-                .iter()
-                .find(|derived| derived.name == format!("trl/{file}"))
-                .unwrap_or_else(|| panic!("the corpus has no {file}"));
+        .filter_map(|(file, name)| {
+            let derived = all.iter();
+            let derived = derived
+                .filter(|derived| derived.name.strip_prefix("trl/") == Some(file.as_str()))
+                .next()?;
+            Some((file, name.as_str().expect("a name"), derived))
+        })
+        .map(|(file, name, derived)| {
             let derivation = derived
                 .outcome
                 .as_ref()

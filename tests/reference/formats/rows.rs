@@ -135,7 +135,7 @@ fn kinds(derivation: &Derivation) -> String {
 
 fn rounds(rounds: &Json) -> String {
     let mut counts = vec![rounds["passed"].to_string()];
-    for what in ["failed", "inexpressible", "alike", "skipped", "spliced"] {
+    for what in ["failed", "inexpressible", "alike", "skipped", "injected"] {
         let count = &rounds[what];
         if count.as_u64().is_some_and(|count| count > 0) {
             counts.push(format!("{count} {what}"));

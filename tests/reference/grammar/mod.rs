@@ -38,8 +38,8 @@ const LANGUAGES: [(&str, Language); 3] = [
     ("structural-tag", Language::StructuralTag),
 ];
 
-/// The chat templates that are tried each time: one of each kind of format.
-const FEW: [&str; 4] = ["apertus", "gpt_oss", "qwen3", "qwen3_coder"];
+/// The chat templates that are tried each time: one that writes calls as JSON, and one that writes them in tags.
+const FEW: [&str; 2] = ["qwen3", "qwen3_coder"];
 
 /// How many texts are sampled of each grammar.
 const SAMPLES: u64 = 100;

@@ -1,5 +1,7 @@
 //! What `obverse annotate` makes of the corpus, rendered by transformers.
 
+use std::path::{Path, PathBuf};
+
 use obverse::conversation::annotate::{AnnotateError, annotate};
 use obverse::value::json;
 
@@ -17,6 +19,13 @@ chat templates that cannot be marked it is told what stands in the way.
 
 ";
 
+/// The chat templates that are marked here: the path below the corpus's folder, and the file.
+pub(super) fn all() -> Vec<(String, PathBuf)> {
+    let mut all = corpus::templates();
+    all.retain(|(name, _)| !name.ends_with("_training.jinja") && name.ends_with(".jinja"));
+    all
+}
+
 pub(super) fn section() -> String {
     let mut out = TEXT.to_owned();
     let heads = [
@@ -28,28 +37,46 @@ pub(super) fn section() -> String {
     ];
     out += &row(&heads.map(str::to_owned));
     out += &row(&heads.map(|_| "---".to_owned()));
-    let (mut all, mut proved, mut held) = (0, 0, 0);
-    for (name, path) in corpus::templates() {
-        if name.ends_with("_training.jinja") || !name.ends_with(".jinja") {
-            continue;
-        }
-        all += 1;
-        let template = template(&path);
+    let marked = all();
+    let marked: Vec<Marked> = marked
+        .iter()
+        .map(|(name, path)| Marked::of(name, path))
+        .collect();
+    out.extend(marked.iter().map(|marked| marked.row.as_str()));
+    let all = marked.len();
+    let proved = marked.iter().filter(|marked| marked.is_proved).count();
+    let held = marked.iter().filter(|marked| marked.is_held).count();
+    out += &format!(
+        "\nOf {all} chat templates {proved} are marked and proved, and of these {held} have the same mask in each of the conversations here too.\n"
+    );
+    assert!(proved * 10 >= all * 8, "{proved} of {all}");
+    out
+}
+
+/// The outcome for a chat template.
+pub(super) struct Marked {
+    /// Its row of the table.
+    pub(super) row: String,
+    is_proved: bool,
+    /// True if the mask is the same in every conversation here.
+    is_held: bool,
+}
+
+impl Marked {
+    pub(super) fn of(name: &str, path: &Path) -> Self {
+        let template = template(path);
         let annotation = match annotate(&template) {
             Ok(annotation) => annotation,
             Err(error) => {
                 let none = || "–".to_owned();
-                out += &row(&[
-                    name,
-                    none(),
-                    none(),
-                    none(),
-                    obstacle(&error, template.source()),
-                ]);
-                continue;
+                let why = obstacle(&error, template.source());
+                return Self {
+                    row: row(&[name.to_owned(), none(), none(), none(), why]),
+                    is_proved: false,
+                    is_held: false,
+                };
             }
         };
-        proved += 1;
         let mut cases = cases("");
         // Each conversation once, every other one with tools. With kwargs the prompt may be another one, which no mark can follow.
         let mut index = 0;
@@ -79,24 +106,24 @@ pub(super) fn section() -> String {
                 first = Some(case.name.clone());
             }
         }
-        held += usize::from(first.is_none());
+        let is_held = first.is_none();
         let marks = match annotation.marks {
             0 => "its own".to_owned(),
             marks => marks.to_string(),
         };
-        out += &row(&[
-            name,
+        let row = row(&[
+            name.to_owned(),
             marks,
             same_text.to_string(),
             same_mask.to_string(),
             first.map_or_else(String::new, |first| format!("“{first}”")),
         ]);
+        Self {
+            row,
+            is_proved: true,
+            is_held,
+        }
     }
-    out += &format!(
-        "\nOf {all} chat templates {proved} are marked and proved, and of these {held} have the same mask in each of the conversations here too.\n"
-    );
-    assert!(proved * 10 >= all * 8, "{proved} of {all}");
-    out
 }
 
 fn obstacle(error: &AnnotateError, source: &str) -> String {

@@ -1,6 +1,7 @@
 //! TRL's training templates and the chat templates that they were made of.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use obverse::conversation::spans::{Part, Span, Spans};
 use obverse::value::Value;
@@ -33,8 +34,33 @@ struct Other {
     conversation: String,
 }
 
-pub(super) fn section() -> String {
+/// A training template, and the chat template that it was made of.
+pub(super) struct Pair {
+    /// The name of the training template.
+    name: String,
+    /// The name of the chat template.
+    original: String,
+    marked: PathBuf,
+    unmarked: PathBuf,
+}
+
+/// All pairs of the corpus.
+pub(super) fn all() -> Vec<Pair> {
     let templates = corpus::templates();
+    let pair = |(name, marked): &(String, PathBuf)| {
+        let original = format!("{}.jinja", name.strip_suffix("_training.jinja")?);
+        let unmarked = templates.iter().find(|(known, _)| *known == original)?;
+        Some(Pair {
+            name: name.clone(),
+            marked: marked.clone(),
+            unmarked: unmarked.1.clone(),
+            original,
+        })
+    };
+    templates.iter().filter_map(pair).collect()
+}
+
+pub(super) fn section() -> String {
     let mut out = TEXT.to_owned();
     let heads = [
         "chat template",
@@ -45,22 +71,40 @@ pub(super) fn section() -> String {
     ];
     out += &row(&heads.map(str::to_owned));
     out += &row(&heads.map(|_| "---".to_owned()));
-    let (mut all_same, mut pairs, mut whole) = (0, 0, 0);
-    let mut unexplained = Vec::new();
-    for (name, path) in &templates {
-        let Some(base) = name.strip_suffix("_training.jinja") else {
-            continue;
-        };
-        let original = format!("{base}.jinja");
-        let Some((_, unmarked)) = templates.iter().find(|(known, _)| *known == original) else {
-            continue;
-        };
+    let compared: Vec<Compared> = all().iter().map(Compared::of).collect();
+    out.extend(compared.iter().map(|compared| compared.row.as_str()));
+    let all_same: usize = compared.iter().map(|compared| compared.same).sum();
+    let whole = compared.iter().filter(|compared| compared.is_whole).count();
+    let pairs = compared.len();
+    out += &format!(
+        "\nOf {pairs} pairs {whole} have the same mask in every conversation that both render alike, {all_same} conversations in all are the \
+         same, and every difference is one of the kinds above.\n"
+    );
+    out
+}
+
+/// The outcome for a pair.
+pub(super) struct Compared {
+    /// Its row of the table.
+    pub(super) row: String,
+    /// How many conversations have the same mask.
+    same: usize,
+    /// True if all have that both render alike.
+    is_whole: bool,
+}
+
+impl Compared {
+    /// # Panics
+    ///
+    /// When a difference is of none of the kinds that the page tells of.
+    pub(super) fn of(pair: &Pair) -> Self {
+        let name = &pair.name;
         let read = |path| std::fs::read_to_string(path).expect("a chat template");
-        let (source, marked) = (read(unmarked), read(path));
+        let (source, marked) = (read(&pair.unmarked), read(&pair.marked));
         let cases = cases(&source);
         let mut results = rendered(&[&source, &marked], &cases).expect("the reference");
         let (theirs, plain) = (results.remove(1), results.remove(0));
-        let template = template(unmarked);
+        let template = template(&pair.unmarked);
         let (mut same, mut other_text, mut differing) = (0, 0, Vec::new());
         for (case, (plain, theirs)) in cases.iter().zip(plain.iter().zip(&theirs)) {
             let (Some((text, _)), Some(spans)) = (plain, told(&template, case)) else {
@@ -83,33 +127,30 @@ pub(super) fn section() -> String {
         for other in &others {
             kinds.entry(other.kind).or_insert((0, other)).0 += 1;
         }
-        unexplained.extend(
-            others
-                .iter()
-                .filter(|other| other.kind.is_empty())
-                .map(|other| format!("{name}: {:?} in {}", other.text, other.conversation)),
+        let unexplained = others.iter().filter(|other| other.kind.is_empty());
+        let unexplained: Vec<String> = unexplained
+            .map(|other| format!("{:?} in {}", other.text, other.conversation))
+            .collect();
+        assert!(
+            unexplained.is_empty(),
+            "{name}: nothing explains {unexplained:#?}"
         );
         let told = kinds.iter().map(|(kind, (_, other))| {
             format!("{kind}: {} in “{}”", code(&other.text), other.conversation)
         });
-        pairs += 1;
-        all_same += same;
-        whole += usize::from(differing.is_empty());
-        out += &row(&[
-            original.trim_start_matches("trl/").to_owned(),
+        let row = row(&[
+            pair.original.trim_start_matches("trl/").to_owned(),
             same.to_string(),
             other_text.to_string(),
             differing.len().to_string(),
             told.collect::<Vec<_>>().join("; "),
         ]);
+        Self {
+            row,
+            same,
+            is_whole: differing.is_empty(),
+        }
     }
-    unexplained.dedup();
-    assert!(unexplained.is_empty(), "nothing explains: {unexplained:#?}");
-    out += &format!(
-        "\nOf {pairs} pairs {whole} have the same mask in every conversation that both render alike, {all_same} conversations in all are the \
-         same, and every difference is one of the kinds above.\n"
-    );
-    out
 }
 
 /// A conversation, its spans here, and the other mask of it.

@@ -177,7 +177,7 @@ fn compare_whole(ours: &Outcome, reference: &Value, apart: bool) -> Result<(), S
             let lost = ours.unclaimed.iter().filter(|lost| lost.field.is_none());
             let lost = lost.map(|lost| Value::from(lost.text.as_str())).collect();
             let lost = json::to_string(&Value::Array(lost));
-            // What the prefix has is not told, unless it is in the response.
+            // Text of the prefix is told only where it stands in the response, too.
             if apart && lost != text("discarded") {
                 return different("unclaimed text", text("discarded"), lost);
             }

@@ -61,7 +61,7 @@ fn classes_hold_the_characters_that_they_hold_in_the_reference() {
             .map(|found| found.expect("no limit is met").span);
         spans.filter_map(|span| text[span].chars().next()).collect()
     };
-    // What lies between is unassigned, and behind it for private use.
+    // The characters between are unassigned, and those behind are for private use.
     let all: String = ('\0'..'\u{33500}')
         .chain('\u{e0000}'..'\u{e0200}')
         .collect();

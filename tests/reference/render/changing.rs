@@ -133,7 +133,7 @@ fn nesting_by_changes_has_a_limit() {
         let error = template.render(&case.input).expect_err(source).to_string();
         assert!(error.contains("levels of nesting"), "{source}: {error}");
     }
-    // What holds a scope or a loop may hold itself by way of it, and is dropped all the same.
+    // A value that holds a scope or a loop may hold itself through it, and is dropped all the same.
     for source in [
         "{% set a = [] %}{% macro m() %}{{ a }}{% endmacro %}{{ a.append(m) }}",
         "{% set a = [1, 2] %}{% for x in a %}{% if loop.first %}{{ a.append(loop) }}{% endif %}{% endfor %}",

@@ -326,17 +326,30 @@ fn real_templates_render_as_in_transformers_at_length() {
 }
 
 /// How many conversations are made up for each template.
-const MADE_UP: usize = 60;
+const MADE_UP: usize = 15;
 
-/// Conversations made up at random, with values that nobody would expect, under the kwargs that each template reads.
-/// `OBVERSE_SEED` chooses others, `OBVERSE_CASES` how many: `.ci/run` wants more of them.
+/// How many where more time may be taken.
+const MANY_MADE_UP: usize = 60;
+
 #[test]
 fn made_up_conversations_render_as_in_transformers() {
+    made_up(MADE_UP);
+}
+
+#[test]
+#[ignore = "half a minute; `.ci/run` runs it"]
+fn many_made_up_conversations_render_as_in_transformers() {
+    made_up(MANY_MADE_UP);
+}
+
+/// Conversations made up at random, with values that nobody would expect, under the kwargs that each template reads.
+/// `OBVERSE_SEED` chooses others, `OBVERSE_CASES` how many.
+fn made_up(many: usize) {
     let Some(templates) = corpus() else { return };
     let many = std::env::var("OBVERSE_CASES")
         .ok()
         .and_then(|many| many.parse().ok())
-        .unwrap_or(MADE_UP / 4);
+        .unwrap_or(many);
     let seed = Random::new(20_251_120).next();
     compare(SCRIPT, &templates, &|template| {
         (0..many)

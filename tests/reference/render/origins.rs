@@ -275,7 +275,7 @@ fn another(random: &mut Random, value: &mut Value) {
 fn is_excused(decided: &BTreeSet<InputPath>, path: &InputPath, is_shape: bool) -> bool {
     decided.iter().any(|read| {
         let leads_on = read.len() >= path.len();
-        // What holds the place was read for its shape, which is another only when something came or went.
+        // The value that holds the place was read for its shape, which is another only when something came or went.
         let is_holder = is_shape && read.len() + 1 == path.len();
         (leads_on || is_holder) && read.is_along(path)
     })
@@ -335,7 +335,7 @@ pub fn assert_contained(
             );
             true
         }
-        // What cannot be done with the other value raises, as it does in Python.
+        // An operation that the other value does not allow raises, as it does in Python.
         Err(_) => false,
     }
 }

@@ -238,7 +238,7 @@ fn properties(random: &mut Random, members: &mut Map, depth: usize, broken: &mut
     let mut properties = Map::new();
     for _ in 0..random.below(4) {
         let key = random.pick(KEYS);
-        // What is planted in a property must not be written over.
+        // A text that is planted in a property must not be written over.
         if !properties.contains_key(key) {
             properties.insert(key, node(random, depth - 1, broken));
         }

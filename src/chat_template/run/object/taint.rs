@@ -47,7 +47,7 @@ impl Trace {
             Py::Generator(items, _) => Rc::as_ptr(items).addr(),
             _ => return,
         };
-        // What is held twice is looked at once.
+        // A value that is held twice is looked at once.
         if !seen.insert(address) || !self.work(1 + value.len().unwrap_or(0)) {
             return;
         }

@@ -225,7 +225,7 @@ impl Resolver<'_> {
             match self.places[node as usize] {
                 NodeKind::Join(first, second) => {
                     for part in [first, second] {
-                        // What a node joins is older than the node.
+                        // A node joins only nodes that are older than itself.
                         if !std::mem::replace(&mut seen[part as usize], true) {
                             open.push(part);
                         }

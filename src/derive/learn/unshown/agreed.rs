@@ -46,7 +46,7 @@ fn most<T: PartialEq + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
     let all: Vec<T> = all.collect();
     let count = |one: &T| all.iter().filter(|other| *other == one).count();
     let best = all.iter().map(count).max()?;
-    // What fewer than half have is not believed.
+    // A text that fewer than half of them have is not believed.
     all.iter()
         .copied()
         .find(|one| count(one) == best && best * 2 >= all.len())

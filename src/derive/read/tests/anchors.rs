@@ -13,7 +13,7 @@ fn anchor(answer: &str, prompt: &str) -> Vec<String> {
 fn it_begins_where_the_prompt_ends() {
     assert_eq!(anchor("<bot>{{ m.content }}<end>", "<bot>"), ["<bot>"]);
     assert_eq!(anchor("bot:{{ m.content }}\n", "bot:"), ["bot:"]);
-    // What a prompt goes on with is the turn's.
+    // The text with which a prompt goes on belongs to the turn.
     let closed = "<bot><t></t>{{ m.content }}<end>";
     assert_eq!(anchor(closed, "<bot><t></t>"), ["<bot><t></t>"]);
 }

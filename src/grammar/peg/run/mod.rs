@@ -21,6 +21,7 @@ use text::Text;
 
 /// The answer of a grammar to the text so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Status {
     /// The text matches up to this byte, whatever comes behind it.
     Match {

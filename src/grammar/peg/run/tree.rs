@@ -37,6 +37,7 @@ impl Entry {
 
 /// The nodes of what was read so far: the tags, and the rules if they were asked for.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Tree<'a> {
     pub(super) grammar: &'a Grammar,
     pub(super) entries: &'a [Entry],
