@@ -27,7 +27,6 @@ const COMPLETE: &[&str] = &[
     "Document",
     "Encoding",
     "FieldDocument",
-    "Grammar",
     "Handing",
     "Holds",
     "Hole",
