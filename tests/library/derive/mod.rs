@@ -342,6 +342,11 @@ fn templates_from_which_nothing_can_be_read() {
     let silent =
         derive_text("{% for m in messages %}<{{ m.role }}>{% endfor %}").expect_err("no content");
     assert!(matches!(silent, DeriveError::Unreadable(_)), "{silent}");
+}
+
+#[test]
+#[ignore = "a hundred million steps; `.ci/run` runs it"]
+fn an_endless_template_ends_at_a_limit() {
     let endless = derive_text(
         "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}",
     )
