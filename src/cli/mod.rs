@@ -66,6 +66,7 @@ mod template;
 mod verbosity;
 mod width;
 mod wire;
+mod words;
 
 use std::ffi::OsString;
 use std::io::Write as _;

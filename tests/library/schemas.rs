@@ -473,6 +473,51 @@ fn of_each_kind() -> Vec<(&'static str, Value, bool)> {
             r#"{"type": "object", "properties": {"a": {"x-regex": ["b"]}}}"#,
             false,
         ),
+        // The verbs' own documents of these kinds are held to their schemas where the verbs are tested.
+        (
+            "annotation",
+            r#"{"chat_template": "", "marks": 1, "proved": 349, "other_under": [{"enable_thinking": false}]}"#,
+            true,
+        ),
+        (
+            "annotation",
+            r#"{"chat_template": "", "marks": 1, "proved": 1}"#,
+            false,
+        ),
+        (
+            "conversion",
+            r#"{"verdict": "inexpressible", "samples": [], "findings": [{"code": "convert-no-candidate", "path": "$", "message": "m"}],
+                "differences": [], "candidates": 0, "left_out": 0}"#,
+            true,
+        ),
+        ("conversion", r#"{"verdict": "perhaps"}"#, false),
+        (
+            "init",
+            r#"{"written": null, "text": "", "templates": [{"files": ["a.json"], "chat_template": null, "fixtures": null}]}"#,
+            true,
+        ),
+        (
+            "init",
+            r#"{"written": "obverse.toml", "templates": []}"#,
+            false,
+        ),
+        (
+            "proposal",
+            r#"{"model": "org/kite", "verdict": "proved", "files": ["out/a.json"], "fixtures": [], "command": null}"#,
+            true,
+        ),
+        (
+            "proposal",
+            r#"{"model": "org/kite", "verdict": "proved", "files": "a.json", "fixtures": [], "command": null}"#,
+            false,
+        ),
+        (
+            "recording",
+            r#"{"fixtures": [{"name": "a", "status": "recorded", "bytes": 2, "chunks": 1, "limited": false, "broken": null,
+                "message": {"role": "assistant"}, "error": null, "unclaimed": []}]}"#,
+            true,
+        ),
+        ("recording", r#"{"fixtures": [{"name": "a"}]}"#, false),
     ] {
         all.push((kind, serde_json::from_str(value).expect("JSON"), is_one));
     }

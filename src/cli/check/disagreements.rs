@@ -8,8 +8,9 @@ use obverse::response_template::ResponseTemplate;
 use obverse::value::{Path, Value, json};
 
 use super::subject::Subject;
-use super::words::{after, count};
+use super::words::after;
 use crate::cli::input;
+use crate::cli::words::count;
 
 /// How many kinds are told.
 const MANY: usize = 5;

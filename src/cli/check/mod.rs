@@ -23,7 +23,6 @@ use super::stop::Stop;
 pub(crate) use pending::{Pending, pending, pending_now, pending_of};
 use selection::Selected;
 pub(crate) use selection::Selection;
-pub(crate) use words::count;
 
 /// Check recorded responses, and response templates against their chat templates
 ///

@@ -8,7 +8,6 @@ use obverse::check::{self, Fixture, Found};
 use super::Args;
 use super::subject::Subjects;
 use super::task::Task;
-use super::words::count;
 use super::work::{Done, How, RECORDED};
 use crate::cli::progress::Progress;
 use crate::cli::reference::Reference;
@@ -16,6 +15,7 @@ use crate::cli::replace::apply;
 use crate::cli::report::{Format, Report};
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
+use crate::cli::words::count;
 use crate::cli::{bulk, escape, input, output};
 
 /// A pass, before it is made.

@@ -17,11 +17,11 @@ use super::pass::Pass;
 use super::selection::Selected;
 use super::subject::{Subjects, real};
 use super::task::Task;
-use super::words::count;
 use crate::cli::problem::Problem;
 use crate::cli::report::Format;
 use crate::cli::status::Status;
 use crate::cli::stop::Stop;
+use crate::cli::words::count;
 use crate::cli::{escape, output};
 
 /// How long nothing must change before what has changed is looked at: who saves a file writes it in several steps.

@@ -3,12 +3,6 @@
 use obverse::response_template::Engine;
 use obverse::value::json;
 
-/// A number of things, in words.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
-}
-
 /// How many characters of a prompt are shown.
 const PROMPT: usize = 60;
 

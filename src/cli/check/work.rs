@@ -14,10 +14,11 @@ use obverse::value::{Value, json};
 use super::selection::Selection;
 use super::subject::{Subject, Subjects};
 use super::task::Task;
-use super::words::{after, count, derive_words};
+use super::words::{after, derive_words};
 use super::{beside, disagreements, schema};
 use crate::cli::reference::Reference;
 use crate::cli::report::Outcome;
+use crate::cli::words::count;
 use crate::cli::{input, project, source};
 
 /// Codes of what `--update` records anew.

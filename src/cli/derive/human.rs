@@ -9,10 +9,10 @@ use obverse::derive::{
 use obverse::diagnostic::Severity;
 
 use super::verdict;
-use crate::cli::check::count;
 use crate::cli::color::{BLUE, BOLD, DIM, GREEN, RED, YELLOW, paint};
 use crate::cli::escape;
 use crate::cli::table::{self, marker};
+use crate::cli::words::count;
 
 /// The width of the first column.
 const COLUMN: usize = 11;

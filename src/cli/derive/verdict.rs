@@ -60,7 +60,7 @@ pub(super) fn of(report: &Report) -> String {
     out
 }
 
-/// What works, what does not, and why, without a message that shows it; nothing for a derivation that is proved.
+/// Tells which kinds come back, which do not, and why, without a message that shows it; nothing of a derivation that is proved.
 pub(super) fn brief(report: &Report) -> String {
     if report.verdict == Verdict::Proved {
         return String::new();

@@ -193,7 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Stop> {
     let told = format!(
         "{} bytes in {}",
         fixture.response.len(),
-        super::check::count(recording.chunks.len(), "chunk")
+        crate::cli::words::count(recording.chunks.len(), "chunk")
     );
     fixture.chunks = Some(std::mem::take(&mut recording.chunks));
     let mut outcomes = Outcomes::new(args.shape.is_json());
@@ -329,7 +329,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
         Some(_) => {
             outcomes.tell(&format!(
                 "{} not answered; the same command asks for what is missing\n",
-                super::check::count(failed.len() + 1, "request")
+                crate::cli::words::count(failed.len() + 1, "request")
             ));
             outcomes.end()?;
             Ok(Status::Found)

@@ -7,7 +7,7 @@ use obverse::value::{Map, Value};
 use super::Recording;
 use crate::cli::{output, wire};
 
-/// What became of each fixture.
+/// The outcome of each fixture.
 pub(super) struct Outcomes {
     is_json: bool,
     fixtures: Vec<Value>,
