@@ -65,10 +65,9 @@ pub fn compared(all: &[Derived]) -> Option<Vec<Peer>> {
     let benches: Vec<Bench<'_>> = chosen
         .iter()
         .filter_map(|(file, name)| {
-            let derived = all.iter();
-            let derived = derived
-                .filter(|derived| derived.name.strip_prefix("trl/") == Some(file.as_str()))
-                .next()?;
+            let mut derived = all.iter();
+            let derived =
+                derived.find(|derived| derived.name.strip_prefix("trl/") == Some(file.as_str()))?;
             Some((file, name.as_str().expect("a name"), derived))
         })
         .map(|(file, name, derived)| {
