@@ -276,7 +276,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
             // A chat template may refuse tools, say; what it takes is asked for all the same.
             Err(error) if chat.is_some() => {
                 status = Status::Found;
-                outcomes.left_out(&place.shown(), &escape::line(&error.to_string()));
+                outcomes.left_out(&place.shown(), &error.to_string());
                 continue;
             }
             Err(error) => {
@@ -307,7 +307,7 @@ fn record_suite(args: &Args, workspace: &Workspace<'_>) -> Result<Status, Stop> 
             status = Status::Found;
             let broken = recording.broken.as_deref();
             let why = broken.unwrap_or("no text has arrived");
-            outcomes.left_out(&place.shown(), &escape::line(why));
+            outcomes.left_out(&place.shown(), why);
             continue;
         }
         fixture.response = recording.chunks.concat();

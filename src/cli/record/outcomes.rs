@@ -5,7 +5,7 @@ use obverse::parser::Unclaimed;
 use obverse::value::{Map, Value};
 
 use super::Recording;
-use crate::cli::{output, wire};
+use crate::cli::{escape, output, wire};
 
 /// The outcome of each fixture.
 pub(super) struct Outcomes {
@@ -71,7 +71,7 @@ impl Outcomes {
 
     /// Nothing was recorded, for this reason.
     pub(super) fn left_out(&mut self, name: &str, why: &str) {
-        self.tell(&format!("{name} is left out: {why}\n"));
+        self.tell(&format!("{name} is left out: {}\n", escape::line(why)));
         self.add(wire::object([
             ("name", Value::from(name)),
             ("status", Value::from("left_out")),

@@ -26,7 +26,7 @@ fn the_page_is_up_to_date() {
         return;
     }
     let all = derived::all();
-    let Some(peers) = peers::compared(all) else {
+    let Some(peers) = peers::compared(all, true) else {
         return;
     };
     pages::hold(
@@ -51,7 +51,7 @@ fn a_few_rows_of_the_page() {
 #[test]
 fn what_others_parse_is_parsed() {
     let few = derived::of_corpus(&["trl/llama3_2.jinja", "trl/qwen3.jinja"]);
-    if let Some(peers) = peers::compared(&few) {
+    if let Some(peers) = peers::compared(&few, false) {
         no_peer_parses_more(&peers);
     }
 }

@@ -46,7 +46,11 @@ struct Bench<'a> {
 }
 
 /// Those of the chat templates beside their peers that have one; `None` where the peers or the reference are not there.
-pub fn compared(all: &[Derived]) -> Option<Vec<Peer>> {
+///
+/// # Panics
+///
+/// When `are_all` and a peer has no chat template among them.
+pub fn compared(all: &[Derived], are_all: bool) -> Option<Vec<Peer>> {
     reference::python()?;
     let path = corpus::dir()?.join("trl/response_templates.json");
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -67,8 +71,9 @@ pub fn compared(all: &[Derived]) -> Option<Vec<Peer>> {
         .filter_map(|(file, name)| {
             let mut derived = all.iter();
             let derived =
-                derived.find(|derived| derived.name.strip_prefix("trl/") == Some(file.as_str()))?;
-            Some((file, name.as_str().expect("a name"), derived))
+                derived.find(|derived| derived.name.strip_prefix("trl/") == Some(file.as_str()));
+            assert!(derived.is_some() || !are_all, "the corpus has no {file}");
+            Some((file, name.as_str().expect("a name"), derived?))
         })
         .map(|(file, name, derived)| {
             let derivation = derived
