@@ -113,29 +113,7 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
         ..Judgement::default()
     };
     let plain = run(judge, &tried, None);
-    let lost = |outcomes: &[Outcome]| {
-        let failed = outcomes.iter().filter(|outcome| !outcome.is_back());
-        failed.count()
-    };
-    let manners = &judge.survey.calling;
-    let mut runs: Vec<Vec<Outcome>> = Vec::new();
-    for index in 0..manners.len() {
-        runs.push(run(judge, &tried, Some(index)));
-        if lost(&runs[index]) == 0 {
-            break;
-        }
-    }
-    let least = (0..runs.len()).min_by_key(|index| lost(&runs[*index]));
-    // A chat template that is given arguments as text copies that text, which does not show how it writes objects. So the manner with
-    // objects is preferred if most messages come back with it.
-    let as_objects = least.and_then(|least| {
-        let object = manners[least].with_objects();
-        let index = manners.iter().position(|manner| *manner == object)?;
-        let outcomes = runs.get(index)?;
-        (lost(outcomes) * 2 < outcomes.len()).then_some(index)
-    });
-    let best = as_objects.or(least);
-    let best = best.map(|index| (index, runs.swap_remove(index)));
+    let best = best_manner(judge, &tried);
     let mut table = Table::default();
     table.add(judge, None, plain, &mut judgement);
     if let Some((index, outcomes)) = best {
@@ -148,6 +126,41 @@ pub(super) fn judge(judge: &Judge<'_>, subject: Subject<'_>) -> Judgement {
     judgement.shrink_first(judge, subject);
     judgement.unproved = unproved(judge, &tried, &judgement);
     judgement
+}
+
+/// Returns the manner of calls that counts, with its outcomes: that in which least fails, and of one with arguments as text that with
+/// objects, if most comes back with those.
+///
+/// A chat template that is given arguments as text copies that text, which does not show how it writes objects.
+fn best_manner(judge: &Judge<'_>, tried: &Tried<'_>) -> Option<(usize, Vec<Outcome>)> {
+    let lost = |outcomes: &[Outcome]| {
+        let failed = outcomes.iter().filter(|outcome| !outcome.is_back());
+        failed.count()
+    };
+    let comes_back_mostly = |outcomes: &[Outcome]| lost(outcomes) * 2 < outcomes.len();
+    let manners = &judge.survey.calling;
+    let mut runs: Vec<(usize, Vec<Outcome>)> = Vec::new();
+    for (index, manner) in manners.iter().enumerate() {
+        // Its twin would be taken in its place, however much came back.
+        let object = manner.with_objects();
+        let twin = runs.iter().find(|(other, _)| manners[*other] == object);
+        if twin.is_some_and(|(_, outcomes)| comes_back_mostly(outcomes)) {
+            continue;
+        }
+        let outcomes = run(judge, tried, Some(index));
+        let is_whole = lost(&outcomes) == 0;
+        runs.push((index, outcomes));
+        if is_whole {
+            break;
+        }
+    }
+    let least = runs.iter().min_by_key(|(_, outcomes)| lost(outcomes))?.0;
+    let object = manners[least].with_objects();
+    let of_objects = runs
+        .iter()
+        .position(|(index, outcomes)| manners[*index] == object && comes_back_mostly(outcomes));
+    let best = of_objects.or_else(|| runs.iter().position(|(index, _)| *index == least))?;
+    Some(runs.swap_remove(best))
 }
 
 fn run(judge: &Judge<'_>, tried: &Tried<'_>, calling: Option<usize>) -> Vec<Outcome> {

@@ -25,6 +25,13 @@ pub(super) struct Prompted {
     pub(super) unasked: bool,
 }
 
+impl Prompted {
+    /// The part of the prompt behind the last words of the conversation: what the model is told right before it writes.
+    pub(super) fn told(&self) -> &str {
+        &self.prompt[self.place.end_in(&self.prompt)..]
+    }
+}
+
 /// A user's message, without tools and with them, as far as the chat template renders it.
 pub(super) fn users(
     renderer: &Renderer<'_>,

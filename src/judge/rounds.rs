@@ -92,6 +92,37 @@ pub(super) struct Group {
     pub(super) left_out: Vec<(Kind, LeftOut)>,
 }
 
+/// The turns that were written so far, each with what the model is told right before it.
+///
+/// A chat template that writes an answer behind a tool's result byte for byte as behind a question, after the same prompt, gives the parser
+/// nothing there that it has not read already.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    turns: HashSet<(String, String)>,
+    thorough: bool,
+}
+
+impl Seen {
+    /// Nothing was written yet. Where the trial is `thorough`, everything counts as new.
+    pub(super) fn nothing(thorough: bool) -> Self {
+        Self {
+            turns: HashSet::new(),
+            thorough,
+        }
+    }
+
+    /// Notes the turns of these rounds, and returns true if one of them is new.
+    fn is_new(&mut self, rounds: &[Round]) -> bool {
+        let mut is_new = self.thorough;
+        for round in rounds {
+            let told = round.place.told().to_owned();
+            let turn = round.full[round.history_end..].to_owned();
+            is_new |= self.turns.insert((told, turn));
+        }
+        is_new
+    }
+}
+
 impl Group {
     pub(super) fn new(manner: Manner, header: &str) -> Self {
         Self {
@@ -102,32 +133,22 @@ impl Group {
         }
     }
 
-    /// Renders the messages: those that lead their kind in every place, the others in the first of each conversation and where
-    /// those that lead were written as nowhere before.
+    /// Renders the messages: those that lead their kind in every place, the others where those that lead were written as nowhere before,
+    /// in this group or in one whose `seen` is handed on.
     pub(super) fn fill(
         &mut self,
         renderer: &Renderer<'_>,
         places: &[Rc<Prompted>],
         probes: &[Probe],
-        thorough: bool,
+        seen: &mut Seen,
     ) {
         let probes: Vec<Rc<Probe>> = probes.iter().cloned().map(Rc::new).collect();
-        let mut seen = HashSet::new();
         for place in places {
             let before = self.rounds.len();
             for probe in probes.iter().filter(|probe| probe.leads) {
                 self.render(renderer, place, probe);
             }
-            let mut is_new = thorough;
-            for round in &self.rounds[before..] {
-                let prompt = &place.prompt[place.place.end_in(&place.prompt)..];
-                let written = (
-                    prompt.to_owned(),
-                    round.full[round.history_end..].to_owned(),
-                );
-                is_new |= seen.insert(written);
-            }
-            if is_new {
+            if seen.is_new(&self.rounds[before..]) {
                 for probe in probes.iter().filter(|probe| !probe.leads) {
                     self.render(renderer, place, probe);
                 }
@@ -220,7 +241,7 @@ impl Group {
             traced: &traced,
         };
         let (mut expected, first) = Expected::of(probe, &sight).ok_or(LeftOut::NotShown)?;
-        let prompted = &at.prompt[at.place.end_in(&at.prompt)..];
+        let prompted = at.told();
         let is_begun = |text: &str| text.contains(&self.header);
         if is_begun(prompted) && !is_begun(&full[history_end..history_end + first]) {
             return Err(LeftOut::Unmarked);

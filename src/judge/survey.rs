@@ -10,7 +10,7 @@ use super::message::{Assistant, CALLS_KEY, tool_for, tool_result};
 use super::places::{places, prompted, settings, users};
 use super::probes;
 use super::renderer::{Conversation, Renderer};
-use super::rounds::Group;
+use super::rounds::{Group, Seen};
 use super::slots::{self, Slots};
 use crate::value::{Map, Value, python};
 
@@ -24,6 +24,8 @@ pub(super) struct Survey {
     pub(super) settings_left_out: usize,
     /// Messages without calls.
     pub(super) plain: Group,
+    /// The turns of messages without calls.
+    seen: Seen,
     /// Messages with calls, in each manner in which a call is shown and rendered otherwise than in one before.
     pub(super) calling: Vec<Manner>,
     /// The reason why no call is shown, where none is.
@@ -73,7 +75,8 @@ impl Survey {
             constants.map(String::as_str),
             &of_turns,
         ));
-        plain.fill(renderer, &places, &said, setup.thorough);
+        let mut seen = Seen::nothing(setup.thorough);
+        plain.fill(renderer, &places, &said, &mut seen);
         let beside = characters::next_to_texts(renderer, &users, &plain.manner, calling.first());
         for probes in [
             probes::with_characters(&beside.characters),
@@ -89,6 +92,7 @@ impl Survey {
             settings,
             settings_left_out,
             plain,
+            seen,
             reads_calls,
             tools,
             beside,
@@ -123,7 +127,8 @@ impl Survey {
             .cloned()
             .collect();
         let probes = probes::with_calls(setup.thorough);
-        group.fill(renderer, &with_tools, &probes, setup.thorough);
+        let mut of_calls = Seen::nothing(setup.thorough);
+        group.fill(renderer, &with_tools, &probes, &mut of_calls);
         group.fill_first(
             renderer,
             &with_tools,
@@ -134,7 +139,7 @@ impl Survey {
             .filter(|at| at.place.after_tool)
             .collect();
         let probes = probes::without_calls(setup.thorough);
-        group.fill(renderer, &after_tool, &probes, setup.thorough);
+        group.fill(renderer, &after_tool, &probes, &mut self.seen.clone());
         group
     }
 }

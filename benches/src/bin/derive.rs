@@ -10,6 +10,10 @@ use obverse::chat_template::{self, ChatTemplateSource, RenderInput};
 use obverse::derive::{Cost, Options, Stage, derive};
 use obverse::value::json;
 
+// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often each is derived from.
 const RUNS: usize = 7;
 
@@ -23,8 +27,7 @@ fn main() {
     let mut all = [Duration::ZERO; 7];
     let mut slowest = Duration::ZERO;
     for path in &paths {
-        let source = chat_template::load(path).expect("a chat template").assuming_tokens();
-        let Some(cost) = best(&source) else {
+        let Some(cost) = best(path) else {
             println!("| {} | not derived |", name(path));
             continue;
         };
@@ -36,7 +39,7 @@ fn main() {
             alone(&cost.analysis),
             alone(&cost.verification) + alone(&cost.amendments),
             alone(&cost.deviations),
-            floor(&source, sum.renders),
+            floor(&load(path), sum.renders),
         ];
         println!("| {} | {} | {} |", name(path), sum.renders, row(cells));
         slowest = slowest.max(sum.total);
@@ -64,9 +67,14 @@ fn own() -> Vec<PathBuf> {
     paths
 }
 
-fn best(source: &ChatTemplateSource) -> Option<Cost> {
+fn load(path: &Path) -> ChatTemplateSource {
+    chat_template::load(path).expect("a chat template").assuming_tokens()
+}
+
+/// The cost of the fastest of several runs, each with a chat template that nothing was rendered with.
+fn best(path: &Path) -> Option<Cost> {
     (0..RUNS)
-        .filter_map(|_| derive(source, &Options::default()).ok())
+        .filter_map(|_| derive(&load(path), &Options::default()).ok())
         .map(|derivation| derivation.cost)
         .min_by_key(|cost| cost.sum().total)
 }
