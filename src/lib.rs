@@ -98,3 +98,8 @@ mod delta_page {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/spans.md")]
 mod span_page {}
+
+// As in the binary.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -33,3 +33,7 @@ mod support;
 #[cfg(unix)]
 mod terminal;
 mod usage;
+
+// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

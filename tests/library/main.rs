@@ -17,3 +17,7 @@ mod schemas;
 mod spans;
 #[path = "../support/mod.rs"]
 mod support;
+
+// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

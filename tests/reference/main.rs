@@ -22,3 +22,7 @@ mod support;
 mod tools;
 mod traps;
 mod values;
+
+// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -19,3 +19,7 @@ mod moving;
 mod saving;
 mod screens;
 mod unclaimed;
+
+// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

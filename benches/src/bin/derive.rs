@@ -2,6 +2,7 @@
 //!
 //! For each the best of several runs, in milliseconds: all of it, rendering, and without rendering the survey of all messages, analysing,
 //! verifying (of amendments, too) and trying deviations. Beside them, in the same run, a floor: the same number of renders of one conversation of two turns, and nothing else.
+//! With `OBVERSE_STAGES` set, the cost of each stage stands on standard error, as it is.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ fn main() {
             continue;
         };
         let sum = cost.sum();
+        if std::env::var_os("OBVERSE_STAGES").is_some() {
+            eprintln!("{} {cost:#?}", name(path));
+        }
         let cells = [
             sum.total,
             sum.rendering,
